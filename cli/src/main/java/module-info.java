@@ -1,0 +1,11 @@
+module dev.warpwright.cli {
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.runtime;
+  requires transitive dev.warpwright.sim;
+  requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.compiler;
+
+  exports dev.warpwright.cli;
+}

@@ -1,0 +1,14 @@
+module dev.warpwright.compiler {
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.tensor;
+  requires transitive dev.warpwright.schedule;
+  requires transitive dev.warpwright.lower;
+  requires transitive dev.warpwright.cost;
+  requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.jvm;
+  requires transitive dev.warpwright.sim;
+  requires transitive dev.warpwright.runtime;
+  requires transitive dev.warpwright.model;
+
+}

@@ -1,0 +1,4 @@
+module dev.warpwright.ir {
+
+  exports dev.warpwright.ir;
+}

@@ -1,0 +1,5 @@
+module dev.warpwright.jvm {
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.target;
+
+}

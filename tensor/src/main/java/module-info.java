@@ -1,0 +1,4 @@
+module dev.warpwright.tensor {
+  requires transitive dev.warpwright.ir;
+
+}
