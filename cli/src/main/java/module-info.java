@@ -1,4 +1,5 @@
 module dev.warpwright.cli {
+  requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.model;

@@ -1,4 +1,5 @@
 module dev.warpwright.compiler {
+  requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.tensor;
@@ -10,5 +11,4 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.model;
-
 }

@@ -1,4 +1,5 @@
 module dev.warpwright.ir {
+  requires static org.jspecify;
 
   exports dev.warpwright.ir;
 }

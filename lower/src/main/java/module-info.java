@@ -1,5 +1,5 @@
 module dev.warpwright.lower {
+  requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
-
 }

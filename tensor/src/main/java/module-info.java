@@ -1,4 +1,4 @@
 module dev.warpwright.tensor {
+  requires static org.jspecify;
   requires transitive dev.warpwright.ir;
-
 }

@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.cli;
+
+import org.jspecify.annotations.NullMarked;

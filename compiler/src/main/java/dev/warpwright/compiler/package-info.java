@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.compiler;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.cost;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.cuda;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.jvm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.lower;
+
+import org.jspecify.annotations.NullMarked;

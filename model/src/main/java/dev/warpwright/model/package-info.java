@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.model;
+
+import org.jspecify.annotations.NullMarked;

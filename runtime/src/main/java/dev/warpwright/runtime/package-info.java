@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.runtime;
+
+import org.jspecify.annotations.NullMarked;

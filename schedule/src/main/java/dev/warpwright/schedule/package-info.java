@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.schedule;
+
+import org.jspecify.annotations.NullMarked;

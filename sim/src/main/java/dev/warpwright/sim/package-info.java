@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.sim;
+
+import org.jspecify.annotations.NullMarked;

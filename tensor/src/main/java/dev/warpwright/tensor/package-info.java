@@ -1,1 +1,4 @@
+@NullMarked
 package dev.warpwright.tensor;
+
+import org.jspecify.annotations.NullMarked;

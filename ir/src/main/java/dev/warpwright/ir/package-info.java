@@ -1,0 +1,4 @@
+@NullMarked
+package dev.warpwright.ir;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.warpwright.target;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+module dev.warpwright.target {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.ir;
+}
