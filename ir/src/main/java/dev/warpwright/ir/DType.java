@@ -3,8 +3,8 @@ package dev.warpwright.ir;
 /**
  * Element type of a buffer or of one lane of an expression.
  *
- * <p>{@code tf32} is no element type: it is a way in which a matrix instruction reads an {@link #F32} operand, so it
- * appears in the names of intrinsics and never in a buffer.
+ * <p>{@code tf32} is no element type: it is a way in which a matrix instruction reads an {@link
+ * #F32} operand, so it appears in the names of intrinsics and never in a buffer.
  */
 public enum DType {
   BOOL("bool", Kind.BOOL, 8),
