@@ -2,4 +2,5 @@ module dev.warpwright.ir {
   requires static org.jspecify;
 
   exports dev.warpwright.ir;
+  exports dev.warpwright.ir.layout;
 }

@@ -1,0 +1,63 @@
+package dev.warpwright.ir;
+
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An instruction of a target that the IR carries by name: a barrier, a matrix multiply, an
+ * asynchronous copy. The table of them, with the CUDA text and the meaning in Java of each, is in
+ * the {@code target} layer; this is what the IR needs to know to verify, print and parse a call.
+ *
+ * <p>Equality is identity: a table holds one object per name.
+ */
+public non-sealed interface Intrinsic extends Op {
+  /** Who executes one call together. */
+  enum Collective {
+    /** Each thread for itself. */
+    THREAD,
+    /** The 32 threads of a warp, converged. */
+    WARP,
+    /** The 128 threads of a warpgroup, converged. */
+    WARPGROUP,
+    /** All threads of the block (or those that a named barrier counts). */
+    BLOCK
+  }
+
+  /** What an address operand does to the elements it points at. */
+  enum Access {
+    READ,
+    WRITE,
+    READ_WRITE,
+    /** A plain value, or an address that is only computed with. */
+    NONE
+  }
+
+  /**
+   * One argument of the intrinsic.
+   *
+   * @param name as in its documentation
+   * @param dtype element type of a value, or of the elements behind an address; null if any
+   * @param scopes empty for a value; for an address, the scopes it may point into
+   * @param access what happens behind an address
+   * @param elements number of consecutive elements behind an address that each thread's operand
+   *     covers
+   */
+  record Operand(
+      String name, @Nullable DType dtype, Set<Scope> scopes, Access access, int elements) {
+    /** Whether the argument must be an {@link Expr.AddressOf}. */
+    public boolean isAddress() {
+      return !scopes.isEmpty();
+    }
+  }
+
+  Collective collective();
+
+  List<Operand> operands();
+
+  /** Type of the result, or null when it gives none and may only be evaluated for its effect. */
+  @Nullable Type result();
+
+  /** Whether it orders memory or synchronises threads, so that nothing may be moved across it. */
+  boolean isBarrier();
+}

@@ -1,0 +1,80 @@
+package dev.warpwright.ir;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What runs: the lowest level of the IR. A <em>grid</em> kernel is one CUDA kernel, its body is the
+ * program of one thread; a <em>host</em> kernel is a function of parallel loops and vector lanes
+ * for the JVM. The body has no {@link Stmt.Block} and no tile statement, and its buffers are
+ * global, shared or local.
+ *
+ * @param name an identifier
+ * @param bindings the launch of a grid kernel, at most one for each axis; empty in a host kernel
+ * @param attrs {@code minBlocks}: blocks that must fit on a multiprocessor; {@code cluster}: blocks
+ *     in a cluster; {@code fast}: 1 if spills and local memory are errors
+ */
+public record Kernel(
+    String name,
+    Kind kind,
+    List<Param> params,
+    List<ThreadBinding> bindings,
+    Stmt body,
+    Attrs attrs) {
+  /** Where the kernel runs. */
+  public enum Kind {
+    GRID,
+    HOST
+  }
+
+  public Kernel {
+    params = List.copyOf(params);
+    bindings = List.copyOf(bindings);
+    if (kind == Kind.HOST && !bindings.isEmpty()) {
+      throw new IllegalArgumentException("host kernel " + name + " has launch indices");
+    }
+  }
+
+  public Kernel withBody(Stmt newBody) {
+    return newBody == body ? this : new Kernel(name, kind, params, bindings, newBody, attrs);
+  }
+
+  public Optional<ThreadBinding> binding(ThreadAxis axis) {
+    return bindings.stream().filter(b -> b.axis() == axis).findFirst();
+  }
+
+  /** Extent of a launch index; the constant 1 where there is none. */
+  public Expr extent(ThreadAxis axis) {
+    return binding(axis).map(ThreadBinding::extent).orElse(Exprs.i32(1));
+  }
+
+  /**
+   * Threads in a block.
+   *
+   * @throws IllegalStateException if a thread extent is not a constant
+   */
+  public int threadsPerBlock() {
+    long threads = 1;
+    for (ThreadBinding binding : bindings) {
+      if (!binding.axis().isBlock()) {
+        if (!(binding.extent() instanceof Expr.IntImm imm)) {
+          throw new IllegalStateException(
+              "extent of " + binding.axis().text() + " in " + name + " is not constant");
+        }
+        threads *= imm.value();
+      }
+    }
+    return Math.toIntExact(threads);
+  }
+
+  public List<Buffer> buffers() {
+    return params.stream().filter(Buffer.class::isInstance).map(Buffer.class::cast).toList();
+  }
+
+  public List<ScalarParam> scalars() {
+    return params.stream()
+        .filter(ScalarParam.class::isInstance)
+        .map(ScalarParam.class::cast)
+        .toList();
+  }
+}

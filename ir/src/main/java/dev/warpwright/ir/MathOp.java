@@ -1,0 +1,58 @@
+package dev.warpwright.ir;
+
+/**
+ * Functions of one element, on float types unless said otherwise; arguments and result have one
+ * type, lane by lane.
+ *
+ * <p>{@link #FMA} rounds once. {@link #SQRT}, {@link #FLOOR}, {@link #CEIL}, {@link #ABS} are exact
+ * or correctly rounded; the rest are within 4 ulp in f32 wherever they are executed, but not
+ * bit-equal between executors. The {@code _APPROX} forms are the hardware's fast ones, with the
+ * error stated at each.
+ */
+public enum MathOp implements Op {
+  /** {@code a * b + c} with one rounding. */
+  FMA("fma", 3),
+  EXP("exp", 1),
+  EXP2("exp2", 1),
+  LOG("log", 1),
+  SQRT("sqrt", 1),
+  /** {@code 1 / sqrt(x)}. */
+  RSQRT("rsqrt", 1),
+  SIN("sin", 1),
+  COS("cos", 1),
+  TANH("tanh", 1),
+  ERF("erf", 1),
+  POW("pow", 2),
+  /** Integers too. */
+  ABS("abs", 1),
+  FLOOR("floor", 1),
+  CEIL("ceil", 1),
+  /** f32 only: at most 2 ulp from the exact result (PTX {@code ex2.approx.ftz.f32}). */
+  EXP2_APPROX("exp2_approx", 1),
+  /** f32 only: relative error at most 2^-11 (PTX {@code tanh.approx.f32}). */
+  TANH_APPROX("tanh_approx", 1),
+  /** f32 only: at most 1 ulp (PTX {@code rcp.approx.ftz.f32}). */
+  RCP_APPROX("rcp_approx", 1);
+
+  private final String text;
+  private final int arity;
+
+  MathOp(String text, int arity) {
+    this.text = text;
+    this.arity = arity;
+  }
+
+  @Override
+  public String text() {
+    return text;
+  }
+
+  public int arity() {
+    return arity;
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

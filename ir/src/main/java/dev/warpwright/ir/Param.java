@@ -1,0 +1,6 @@
+package dev.warpwright.ir;
+
+/** A parameter of a {@link PrimFunc}, a {@link Kernel} or a {@link Program}. */
+public sealed interface Param permits Buffer, ScalarParam {
+  String name();
+}

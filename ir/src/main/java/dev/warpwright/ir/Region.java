@@ -1,0 +1,32 @@
+package dev.warpwright.ir;
+
+import java.util.List;
+
+/** A box of elements of a buffer, one range for each dimension. */
+public record Region(Buffer buffer, List<Range> ranges) {
+  public Region {
+    ranges = List.copyOf(ranges);
+    if (ranges.size() != buffer.rank()) {
+      throw new IllegalArgumentException(
+          "region of "
+              + buffer.name()
+              + " has "
+              + ranges.size()
+              + " ranges, its rank is "
+              + buffer.rank());
+    }
+  }
+
+  /** The whole buffer. */
+  public static Region whole(Buffer buffer) {
+    return new Region(
+        buffer, buffer.shape().stream().map(extent -> new Range(Exprs.i32(0), extent)).toList());
+  }
+
+  /**
+   * The ranges that cover more than one index, in order: the shape of the tile that this region is.
+   */
+  public List<Range> tile() {
+    return ranges.stream().filter(range -> !range.isPoint()).toList();
+  }
+}

@@ -1,0 +1,217 @@
+package dev.warpwright.ir;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A statement. One family serves all three levels; the verifier says which statements a level
+ * admits: {@link Block} in a PrimFunc, {@code Tile…} in a tile program, neither in a {@link
+ * Kernel}.
+ */
+public sealed interface Stmt
+    permits Stmt.Seq,
+        Stmt.For,
+        Stmt.While,
+        Stmt.If,
+        Stmt.Let,
+        Stmt.Alloc,
+        Stmt.Store,
+        Stmt.Evaluate,
+        Stmt.Comment,
+        Stmt.Block,
+        Stmt.TileCopy,
+        Stmt.TileFill,
+        Stmt.TileMma,
+        Stmt.TileMap,
+        Stmt.TileReduce {
+
+  /** One after the other; may be empty. */
+  record Seq(List<Stmt> stmts) implements Stmt {
+    public static final Seq EMPTY = new Seq(List.of());
+
+    public Seq {
+      stmts = List.copyOf(stmts);
+    }
+  }
+
+  /**
+   * {@code var} takes {@code min, …, min + extent - 1}.
+   *
+   * @param axis the launch index that {@code var} is, for {@link ForKind#THREAD_BOUND} only
+   */
+  record For(
+      Var var,
+      Expr min,
+      Expr extent,
+      ForKind kind,
+      @Nullable ThreadAxis axis,
+      Attrs attrs,
+      Stmt body)
+      implements Stmt {
+    public For {
+      if ((kind == ForKind.THREAD_BOUND) != (axis != null)) {
+        throw new IllegalArgumentException(
+            "loop " + var + " of kind " + kind + " with axis " + axis);
+      }
+    }
+
+    /** A loop from 0 without attributes. */
+    public static For of(ForKind kind, Var var, Expr extent, Stmt body) {
+      return new For(var, Exprs.i32(0), extent, kind, null, Attrs.NONE, body);
+    }
+
+    public For withBody(Stmt newBody) {
+      return newBody == body ? this : new For(var, min, extent, kind, axis, attrs, newBody);
+    }
+
+    public For withAttrs(Attrs newAttrs) {
+      return new For(var, min, extent, kind, axis, newAttrs, body);
+    }
+  }
+
+  /** Repeats the body as long as the condition holds. Kernels only. */
+  record While(Expr condition, Stmt body) implements Stmt {}
+
+  record If(Expr condition, Stmt then, @Nullable Stmt otherwise) implements Stmt {}
+
+  /**
+   * Binds a value for the body. In the text form: {@code let x = …} up to the end of the enclosing
+   * braces.
+   */
+  record Let(Var var, Expr value, Stmt body) implements Stmt {}
+
+  /**
+   * Makes a buffer of scope shared, local or fragment (in a PrimFunc: any intermediate) for the
+   * body. Its elements are undefined at first. In the text form: {@code alloc b: …} up to the end
+   * of the enclosing braces.
+   */
+  record Alloc(Buffer buffer, Stmt body) implements Stmt {}
+
+  /**
+   * {@code buffer[indices] = value}; a vector value needs a vector as last index, with as many
+   * lanes.
+   */
+  record Store(Buffer buffer, List<Expr> indices, Expr value) implements Stmt {
+    public Store {
+      indices = List.copyOf(indices);
+      if (indices.size() != buffer.rank()) {
+        throw new IllegalArgumentException(
+            "store to "
+                + buffer.name()
+                + " with "
+                + indices.size()
+                + " indices, its rank is "
+                + buffer.rank());
+      }
+      int lanes = indices.isEmpty() ? 1 : indices.getLast().type().lanes();
+      if (value.type().dtype() != buffer.dtype() || value.type().lanes() != lanes) {
+        throw new IllegalArgumentException(
+            "store of "
+                + value.type()
+                + " to "
+                + lanes
+                + " lane(s) of "
+                + buffer.name()
+                + ": "
+                + buffer.dtype());
+      }
+    }
+  }
+
+  /** Calls an intrinsic for its effect. */
+  record Evaluate(Expr.Call call) implements Stmt {}
+
+  /** A remark for the reader, carried into printed CUDA; it does nothing. */
+  record Comment(String text) implements Stmt {}
+
+  /**
+   * A unit of computation of a PrimFunc, executed once for each binding of its iteration variables.
+   * Before the first reduction instance of each spatial instance (all reduce variables 0), {@code
+   * init} runs.
+   *
+   * @param predicate the instance happens only where this holds (in terms of the loops), or null
+   *     for always
+   * @param reads what the body reads, in terms of the iteration variables
+   * @param writes what the body (and init) writes
+   */
+  record Block(
+      String name,
+      List<IterVar> iterVars,
+      @Nullable Expr predicate,
+      List<Region> reads,
+      List<Region> writes,
+      @Nullable Stmt init,
+      Stmt body,
+      Attrs attrs)
+      implements Stmt {
+    public Block {
+      iterVars = List.copyOf(iterVars);
+      reads = List.copyOf(reads);
+      writes = List.copyOf(writes);
+    }
+
+    public boolean isReduction() {
+      return iterVars.stream().anyMatch(IterVar::isReduce);
+    }
+  }
+
+  /**
+   * {@code to[…] = cast(from[…])}, element by element over two tiles of one shape (see {@link
+   * Region#tile()}). Elements of {@code from} outside its buffer read as zero; elements of {@code
+   * to} outside its buffer are not written.
+   */
+  record TileCopy(Region to, Region from, Attrs attrs) implements Stmt {}
+
+  /** Every element of the tile takes the value, which does not depend on the element. */
+  record TileFill(Region to, Expr value, Attrs attrs) implements Stmt {}
+
+  /**
+   * {@code c[i, j] += Σₖ a[i, k] · b[k, j]}, or {@code · b[j, k]} if {@code transposeB}. The
+   * operands are widened to c's type (rounded to tf32 first if the attribute {@code instr} says so)
+   * and accumulated by fma in ascending k, or as the matrix instruction named by {@code instr}
+   * does.
+   */
+  record TileMma(Region c, Region a, Region b, boolean transposeB, Attrs attrs) implements Stmt {}
+
+  /**
+   * For every point of the box 0 ≤ vars &lt; extents, the stores in order. Points do not depend on
+   * each other: an element that a point writes is read by no other point.
+   */
+  record TileMap(List<Var> vars, List<Expr> extents, List<Store> stores, Attrs attrs)
+      implements Stmt {
+    public TileMap {
+      vars = List.copyOf(vars);
+      extents = List.copyOf(extents);
+      stores = List.copyOf(stores);
+      if (vars.size() != extents.size() || stores.isEmpty()) {
+        throw new IllegalArgumentException(
+            "map over " + vars + " with extents " + extents + ", " + stores.size() + " stores");
+      }
+    }
+  }
+
+  /**
+   * {@code to[indices] = op(to[indices], value)} for every point of the box; {@code indices} use
+   * {@code vars} only, {@code value} uses {@code reduceVars} too. The order of the combination is
+   * free.
+   */
+  record TileReduce(
+      ReduceOp op,
+      List<Var> vars,
+      List<Expr> extents,
+      List<Var> reduceVars,
+      List<Expr> reduceExtents,
+      Buffer to,
+      List<Expr> indices,
+      Expr value,
+      Attrs attrs)
+      implements Stmt {
+    public TileReduce {
+      vars = List.copyOf(vars);
+      extents = List.copyOf(extents);
+      reduceVars = List.copyOf(reduceVars);
+      reduceExtents = List.copyOf(reduceExtents);
+      indices = List.copyOf(indices);
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Layouts: from coordinates to element offsets ({@link dev.warpwright.ir.layout.Layout}), and from
+ * the registers of threads to coordinates ({@link dev.warpwright.ir.layout.FragmentLayout}).
+ */
+@NullMarked
+package dev.warpwright.ir.layout;
+
+import org.jspecify.annotations.NullMarked;
