@@ -6,8 +6,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rebuilds a tree bottom-up. Override {@link #expr(Expr)} or {@link #stmt(Stmt)} and call {@code super} to descend; override
- * {@link #buffer(Buffer)} to exchange buffers. What did not change is returned as the same instance.
+ * Rebuilds a tree bottom-up. Override {@link #expr(Expr)} or {@link #stmt(Stmt)} and call {@code
+ * super} to descend; override {@link #buffer(Buffer)} to exchange buffers. What did not change is
+ * returned as the same instance.
  */
 public class Rewriter {
   /** The buffer to use instead, for every mention. */
@@ -46,12 +47,16 @@ public class Rewriter {
       case Expr.Load(Buffer buffer, List<Expr> indices) -> {
         Buffer newBuffer = buffer(buffer);
         List<Expr> newIndices = exprs(indices);
-        yield newBuffer == buffer && newIndices == indices ? e : new Expr.Load(newBuffer, newIndices);
+        yield newBuffer == buffer && newIndices == indices
+            ? e
+            : new Expr.Load(newBuffer, newIndices);
       }
       case Expr.AddressOf(Buffer buffer, List<Expr> indices) -> {
         Buffer newBuffer = buffer(buffer);
         List<Expr> newIndices = exprs(indices);
-        yield newBuffer == buffer && newIndices == indices ? e : new Expr.AddressOf(newBuffer, newIndices);
+        yield newBuffer == buffer && newIndices == indices
+            ? e
+            : new Expr.AddressOf(newBuffer, newIndices);
       }
       case Expr.Ramp(Expr base, long stride, int lanes) -> {
         Expr newBase = expr(base);
@@ -85,7 +90,9 @@ public class Rewriter {
       case Stmt.While(Expr condition, Stmt body) -> {
         Expr newCondition = expr(condition);
         Stmt newBody = stmt(body);
-        yield newCondition == condition && newBody == body ? s : new Stmt.While(newCondition, newBody);
+        yield newCondition == condition && newBody == body
+            ? s
+            : new Stmt.While(newCondition, newBody);
       }
       case Stmt.If(Expr condition, Stmt then, Stmt otherwise) -> {
         Expr newCondition = expr(condition);
@@ -150,7 +157,15 @@ public class Rewriter {
                 && value == r.value()
             ? s
             : new Stmt.TileReduce(
-                r.op(), r.vars(), extents, r.reduceVars(), reduceExtents, to, indices, value, r.attrs());
+                r.op(),
+                r.vars(),
+                extents,
+                r.reduceVars(),
+                reduceExtents,
+                to,
+                indices,
+                value,
+                r.attrs());
       }
     };
   }
@@ -198,7 +213,9 @@ public class Rewriter {
             range -> {
               Expr min = expr(range.min());
               Expr extent = expr(range.extent());
-              return min == range.min() && extent == range.extent() ? range : new Range(min, extent);
+              return min == range.min() && extent == range.extent()
+                  ? range
+                  : new Range(min, extent);
             });
     return newBuffer == region.buffer() && newRanges == region.ranges()
         ? region
