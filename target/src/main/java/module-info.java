@@ -1,4 +1,6 @@
 module dev.warpwright.target {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
+
+  exports dev.warpwright.target.intrinsic;
 }
