@@ -2,5 +2,6 @@ module dev.warpwright.target {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
 
+  exports dev.warpwright.target.host;
   exports dev.warpwright.target.intrinsic;
 }

@@ -4,7 +4,7 @@ package dev.warpwright.ir;
  * A device, a driver or a toolchain is missing or has failed. The message is one line; the command
  * line prints it and exits with 3.
  */
-public final class DeviceError extends RuntimeException {
+public class DeviceError extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   public DeviceError(String message) {
