@@ -1,4 +1,6 @@
 module dev.warpwright.tensor {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
+
+  exports dev.warpwright.tensor;
 }

@@ -1,3 +1,7 @@
+/**
+ * Tensor expressions and the operators of networks, and how they become a {@link
+ * dev.warpwright.ir.PrimFunc}.
+ */
 @NullMarked
 package dev.warpwright.tensor;
 
