@@ -1,6 +1,12 @@
+/** Network graphs, their import from files, and the array and picture files that go with them. */
 module dev.warpwright.model {
-  requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.tensor;
   requires transitive dev.warpwright.cost;
+  requires static org.jspecify;
+
+  exports dev.warpwright.model;
+  exports dev.warpwright.model.graph;
+  exports dev.warpwright.model.npy;
+  exports dev.warpwright.model.image;
 }

@@ -1,0 +1,61 @@
+package dev.warpwright.model.graph;
+
+import java.util.List;
+
+/**
+ * An elementwise operator: output[m, n] = kind(operand₀[m, n], …). At least one operand is a value.
+ *
+ * @param operands as many as the operator takes; for {@link ElementwiseOp#POW} the second is a
+ *     constant
+ */
+public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operands, String name)
+    implements Node {
+  public Elementwise {
+    operands = List.copyOf(operands);
+    if (operands.size() != kind.arity()) {
+      throw new IllegalArgumentException(kind + " takes " + kind.arity() + " operands");
+    }
+    boolean reads = false;
+    for (Operand operand : operands) {
+      boolean fits =
+          switch (operand) {
+            case Operand.OfValue(Value value) -> {
+              reads = true;
+              yield value.features() == output.features();
+            }
+            case Operand.OfTensor constant ->
+                constant.isScalar() || constant.tensor().count() == output.features();
+          };
+      if (!fits) {
+        throw new IllegalArgumentException("operand " + operand + " does not fit " + output);
+      }
+    }
+    if (!reads) {
+      throw new IllegalArgumentException("an elementwise operator must read a value");
+    }
+    if (kind == ElementwiseOp.POW && !(operands.get(1) instanceof Operand.OfTensor)) {
+      throw new IllegalArgumentException("the exponent of a power must be a constant");
+    }
+  }
+
+  @Override
+  public String op() {
+    return kind.text();
+  }
+
+  @Override
+  public List<Value> inputs() {
+    return operands.stream()
+        .filter(Operand.OfValue.class::isInstance)
+        .map(operand -> ((Operand.OfValue) operand).value())
+        .toList();
+  }
+
+  @Override
+  public List<Tensor> constants() {
+    return operands.stream()
+        .filter(Operand.OfTensor.class::isInstance)
+        .map(operand -> ((Operand.OfTensor) operand).tensor())
+        .toList();
+  }
+}

@@ -1,0 +1,54 @@
+package dev.warpwright.model.graph;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A network: nodes in an order in which each can be computed.
+ *
+ * @param name the name in the original file
+ * @param inputs at least one, all different
+ * @param outputs at least one, all different, each computed by a node
+ * @param nodes in topological order; each value is computed once, all have the same leading
+ *     dimensions
+ */
+public record Graph(String name, List<Value> inputs, List<Value> outputs, List<Node> nodes) {
+
+  /**
+   * @throws IllegalArgumentException if the rules above are broken
+   */
+  public Graph {
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
+    nodes = List.copyOf(nodes);
+    if (inputs.isEmpty() || outputs.isEmpty()) {
+      throw new IllegalArgumentException("a graph needs an input and an output");
+    }
+    Set<Value> known = new HashSet<>();
+    for (Value input : inputs) {
+      define(known, input, inputs.getFirst());
+    }
+    Set<Value> computed = new HashSet<>();
+    for (Node node : nodes) {
+      if (!known.containsAll(node.inputs())) {
+        throw new IllegalArgumentException(
+            "node " + node.name() + " reads a value that is not computed before it");
+      }
+      define(known, node.output(), inputs.getFirst());
+      computed.add(node.output());
+    }
+    if (!computed.containsAll(outputs) || new HashSet<>(outputs).size() != outputs.size()) {
+      throw new IllegalArgumentException("an output is listed twice or computed by no node");
+    }
+  }
+
+  private static void define(Set<Value> known, Value value, Value first) {
+    if (!known.add(value)) {
+      throw new IllegalArgumentException("value " + value + " is defined twice");
+    }
+    if (!value.leading().equals(first.leading())) {
+      throw new IllegalArgumentException(value + " has other rows than " + first);
+    }
+  }
+}

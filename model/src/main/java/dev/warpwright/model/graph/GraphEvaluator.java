@@ -1,0 +1,142 @@
+package dev.warpwright.model.graph;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The meaning of a graph in double precision: constants are widened exactly, and no intermediate is
+ * rounded to the type of its value. It is the reference that compiled kernels are checked against,
+ * and shares no code with them.
+ */
+public final class GraphEvaluator {
+  private GraphEvaluator() {}
+
+  /**
+   * Evaluates a graph.
+   *
+   * @param inputs one row-major [rows, features] array per graph input, in their order
+   * @return one row-major [rows, features] array per graph output, in their order
+   * @throws IllegalArgumentException if the number or a length of the inputs does not fit
+   */
+  public static List<double[]> evaluate(Graph graph, int rows, List<double[]> inputs) {
+    if (inputs.size() != graph.inputs().size()) {
+      throw new IllegalArgumentException(
+          "the graph has " + graph.inputs().size() + " inputs, not " + inputs.size());
+    }
+    Map<Value, double[]> values = new IdentityHashMap<>();
+    for (int i = 0; i < inputs.size(); i++) {
+      Value value = graph.inputs().get(i);
+      if (inputs.get(i).length != (long) rows * value.features()) {
+        throw new IllegalArgumentException(
+            String.format(
+                "%d rows of %s need %d elements, not %d",
+                rows, value, (long) rows * value.features(), inputs.get(i).length));
+      }
+      values.put(value, inputs.get(i));
+    }
+    Map<Value, Integer> readsLeft = new HashMap<>();
+    graph.nodes().forEach(n -> n.inputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum)));
+    graph.outputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum));
+    for (Node node : graph.nodes()) {
+      values.put(node.output(), evaluate(node, rows, values));
+      for (Value input : node.inputs()) {
+        if (readsLeft.merge(input, -1, Integer::sum) == 0) {
+          values.remove(input);
+        }
+      }
+    }
+    List<double[]> outputs = new ArrayList<>();
+    graph.outputs().forEach(value -> outputs.add(read(values, value)));
+    return outputs;
+  }
+
+  private static double[] evaluate(Node node, int rows, Map<Value, double[]> values) {
+    return switch (node) {
+      case Linear linear -> linear(linear, rows, read(values, linear.input()));
+      case Elementwise elementwise -> elementwise(elementwise, rows, values);
+      case LayerNorm norm -> layerNorm(norm, rows, read(values, norm.input()));
+    };
+  }
+
+  private static double[] read(Map<Value, double[]> values, Value value) {
+    return Objects.requireNonNull(values.get(value), "a graph computes values before their use");
+  }
+
+  private static double[] linear(Linear linear, int rows, double[] x) {
+    int k = linear.input().features();
+    int n = linear.output().features();
+    double[] weight = linear.weight().toDoubles();
+    double @Nullable [] bias = linear.bias() == null ? null : linear.bias().toDoubles();
+    double[] y = new double[Math.multiplyExact(rows, n)];
+    for (int m = 0; m < rows; m++) {
+      for (int j = 0; j < n; j++) {
+        double sum = 0;
+        for (int i = 0; i < k; i++) {
+          sum += x[m * k + i] * weight[j * k + i];
+        }
+        y[m * n + j] = bias == null ? sum : sum + bias[j];
+      }
+    }
+    return y;
+  }
+
+  private static double[] elementwise(Elementwise node, int rows, Map<Value, double[]> values) {
+    int n = node.output().features();
+    Source a = Source.of(node.operands().getFirst(), n, values);
+    Source b = Source.of(node.operands().getLast(), n, values);
+    double[] y = new double[Math.multiplyExact(rows, n)];
+    for (int m = 0; m < rows; m++) {
+      for (int j = 0; j < n; j++) {
+        y[m * n + j] = node.kind().apply(a.at(m, j), b.at(m, j));
+      }
+    }
+    return y;
+  }
+
+  private static double[] layerNorm(LayerNorm norm, int rows, double[] x) {
+    int n = norm.output().features();
+    double @Nullable [] scale = norm.scale() == null ? null : norm.scale().toDoubles();
+    double @Nullable [] bias = norm.bias() == null ? null : norm.bias().toDoubles();
+    double[] y = new double[x.length];
+    for (int m = 0; m < rows; m++) {
+      double mean = 0;
+      for (int j = 0; j < n; j++) {
+        mean += x[m * n + j];
+      }
+      mean /= n;
+      double variance = 0;
+      for (int j = 0; j < n; j++) {
+        double d = x[m * n + j] - mean;
+        variance += d * d;
+      }
+      variance /= n;
+      double inverse = 1 / Math.sqrt(variance + norm.epsilon());
+      for (int j = 0; j < n; j++) {
+        double v = (x[m * n + j] - mean) * inverse;
+        v = scale == null ? v : v * scale[j];
+        y[m * n + j] = bias == null ? v : v + bias[j];
+      }
+    }
+    return y;
+  }
+
+  /** Elements of an operand; a stride of zero repeats them. */
+  private record Source(double[] data, int rowStride, int columnStride) {
+    static Source of(Operand operand, int n, Map<Value, double[]> values) {
+      return switch (operand) {
+        case Operand.OfValue(Value value) -> new Source(read(values, value), n, 1);
+        case Operand.OfTensor constant ->
+            new Source(constant.tensor().toDoubles(), 0, constant.isScalar() ? 0 : 1);
+      };
+    }
+
+    double at(int row, int column) {
+      return data[row * rowStride + column * columnStride];
+    }
+  }
+}

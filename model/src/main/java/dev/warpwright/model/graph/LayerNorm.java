@@ -1,0 +1,57 @@
+package dev.warpwright.model.graph;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Layer normalisation of each row: output[m, n] = (input[m, n] − μₘ) / √(σ²ₘ + epsilon) · scale[n]
+ * + bias[n], where μₘ and σ²ₘ are the mean and the (population) variance of row m.
+ *
+ * @param scale [N], or none for ones
+ * @param bias [N], or none for zeros
+ */
+public record LayerNorm(
+    Value output,
+    Value input,
+    @Nullable Tensor scale,
+    @Nullable Tensor bias,
+    double epsilon,
+    String name)
+    implements Node {
+  public LayerNorm {
+    if (input.features() != output.features()) {
+      throw new IllegalArgumentException("input " + input + " does not fit " + output);
+    }
+    List<Long> shape = List.of((long) output.features());
+    if ((scale != null && !scale.shape().equals(shape))
+        || (bias != null && !bias.shape().equals(shape))) {
+      throw new IllegalArgumentException("scale or bias does not fit " + output);
+    }
+    if (!(epsilon >= 0)) {
+      throw new IllegalArgumentException("epsilon must not be negative: " + epsilon);
+    }
+  }
+
+  @Override
+  public String op() {
+    return "layer_norm";
+  }
+
+  @Override
+  public List<Value> inputs() {
+    return List.of(input);
+  }
+
+  @Override
+  public List<Tensor> constants() {
+    List<Tensor> constants = new ArrayList<>();
+    if (scale != null) {
+      constants.add(scale);
+    }
+    if (bias != null) {
+      constants.add(bias);
+    }
+    return List.copyOf(constants);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.warpwright.model.graph;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A linear layer: output[m, n] = Σₖ input[m, k] · weight[n, k] + bias[n].
+ *
+ * @param weight [N, K], K contiguous
+ * @param bias [N], or none
+ */
+public record Linear(Value output, Value input, Tensor weight, @Nullable Tensor bias, String name)
+    implements Node {
+  public Linear {
+    if (!weight.shape().equals(List.of((long) output.features(), (long) input.features()))) {
+      throw new IllegalArgumentException(
+          "weight " + weight + " does not map " + input + " to " + output);
+    }
+    if (bias != null && !bias.shape().equals(List.of((long) output.features()))) {
+      throw new IllegalArgumentException("bias " + bias + " does not fit " + output);
+    }
+  }
+
+  @Override
+  public String op() {
+    return "linear";
+  }
+
+  @Override
+  public List<Value> inputs() {
+    return List.of(input);
+  }
+
+  @Override
+  public List<Tensor> constants() {
+    return bias == null ? List.of(weight) : List.of(weight, bias);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.warpwright.model.io;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** The bytes of a file. */
+public final class FileBytes {
+  /** Smaller files are read: a mapping costs more, and fails if the file is cut while in use. */
+  private static final long MAP_FROM = 8 << 20;
+
+  private FileBytes() {}
+
+  /**
+   * All bytes of a file, read-only, in native memory that lives as long as anyone refers to it.
+   *
+   * @throws UserError if there is no such file, it is a folder or empty, or it cannot be read
+   */
+  public static MemorySegment read(Path path) {
+    if (!Files.exists(path)) {
+      throw new UserError(show(path) + ": no such file");
+    }
+    if (Files.isDirectory(path)) {
+      throw new UserError(show(path) + ": is a folder, not a file");
+    }
+    if (!Files.isRegularFile(path)) {
+      throw new UserError(show(path) + ": is no regular file");
+    }
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+      long size = channel.size();
+      if (size == 0) {
+        throw new UserError(show(path) + ": the file is empty");
+      }
+      Arena arena = Arena.ofAuto();
+      return size >= MAP_FROM
+          ? channel.map(MapMode.READ_ONLY, 0, size, arena)
+          : readAll(channel, arena.allocate(size, 64), path).asReadOnly();
+    } catch (IOException e) {
+      throw new UserError(show(path) + ": cannot be read: " + reason(e), e);
+    }
+  }
+
+  private static MemorySegment readAll(FileChannel channel, MemorySegment into, Path path)
+      throws IOException {
+    ByteBuffer buffer = into.asByteBuffer();
+    while (buffer.hasRemaining()) {
+      if (channel.read(buffer) < 0) {
+        throw new UserError(show(path) + ": the file became shorter while it was read");
+      }
+    }
+    return into;
+  }
+
+  /** A path as messages show it. */
+  static String show(Path path) {
+    return Names.printable(path.toString());
+  }
+
+  /** Why an operation failed, without the path that the exception repeats. */
+  static String reason(IOException e) {
+    return switch (e) {
+      case java.nio.file.AccessDeniedException denied -> "permission denied";
+      case java.nio.file.NoSuchFileException missing -> "no such file or folder";
+      case java.nio.file.FileSystemException f when f.getReason() instanceof String why ->
+          Names.printable(why);
+      default -> {
+        String message = e.getMessage();
+        yield message == null ? e.getClass().getSimpleName() : Names.printable(message);
+      }
+    };
+  }
+}

@@ -1,0 +1,60 @@
+package dev.warpwright.model.onnx;
+
+import dev.warpwright.model.graph.Dim;
+import dev.warpwright.model.graph.Tensor;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The ONNX messages as far as they matter here, as the file has them: nothing is resolved. */
+final class Proto {
+  private Proto() {}
+
+  /**
+   * @param opsets operator set versions by domain; the standard domain is ""
+   */
+  record Model(Map<String, Long> opsets, Graph graph) {}
+
+  record Graph(
+      String name,
+      List<Node> nodes,
+      List<Tensor> initializers,
+      List<ValueInfo> inputs,
+      List<ValueInfo> outputs) {}
+
+  /**
+   * @param inputs names; "" is an optional input left out
+   * @param label how messages call this node, for example {@code node '/3/Erf'}
+   */
+  record Node(
+      String name,
+      String label,
+      String domain,
+      String opType,
+      List<String> inputs,
+      List<String> outputs,
+      Map<String, Attribute> attributes) {}
+
+  /** An attribute value; {@link Other} are the kinds that no supported operator has. */
+  sealed interface Attribute {
+    record OfFloat(float value) implements Attribute {}
+
+    record OfInt(long value) implements Attribute {}
+
+    record OfString(String value) implements Attribute {}
+
+    record OfTensor(Tensor value) implements Attribute {}
+
+    record OfFloats(List<Float> values) implements Attribute {}
+
+    record OfInts(List<Long> values) implements Attribute {}
+
+    record Other(String kind) implements Attribute {}
+  }
+
+  /**
+   * @param elementType the ONNX code, 0 if the type is absent or no tensor
+   * @param shape null if it is not declared
+   */
+  record ValueInfo(String name, int elementType, @Nullable List<Dim> shape) {}
+}
