@@ -10,4 +10,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.cli;
+
+  opens dev.warpwright.cli to
+      info.picocli;
 }

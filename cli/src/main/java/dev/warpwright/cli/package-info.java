@@ -1,3 +1,15 @@
+/**
+ * The {@code warpwright} command.
+ *
+ * <p>A command is one file: a class that declares its options to picocli, checks them, and turns
+ * them into a request, a record. What a command <em>does</em> is an {@link
+ * dev.warpwright.cli.Action} from that request to a {@link dev.warpwright.cli.Report}; {@link
+ * dev.warpwright.cli.Main} joins the two. {@link dev.warpwright.cli.Cli} prints reports and turns
+ * every failure into one line and an {@linkplain dev.warpwright.cli.ExitCode exit code}.
+ *
+ * <p>Standard output carries the result and nothing else: with {@code --json} one JSON document.
+ * Progress, notes and errors go to standard error.
+ */
 @NullMarked
 package dev.warpwright.cli;
 

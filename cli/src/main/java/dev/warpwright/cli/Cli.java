@@ -1,0 +1,130 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Takes a command line apart, performs its command, prints the report, and names the exit code. */
+final class Cli {
+  private final PrintStream out;
+  private final PrintStream err;
+  private final CommandLine parser;
+
+  /**
+   * @param commands the commands there are, in the order in which the help lists them
+   */
+  Cli(PrintStream out, PrintStream err, List<Command> commands) {
+    this.out = out;
+    this.err = err;
+    var root = CommandSpec.create().name("warpwright");
+    root.usageMessage()
+        .description(
+            "Turns fully connected networks and chains of matmuls into few fused, verified kernels.")
+        .synopsisSubcommandLabel("COMMAND");
+    root.addOption(
+        OptionSpec.builder("-h", "--help")
+            .usageHelp(true)
+            .description("Print this help; 'warpwright COMMAND --help' tells about a command.")
+            .build());
+    this.parser = new CommandLine(root);
+    for (Command command : commands) {
+      parser.addSubcommand(command);
+    }
+  }
+
+  /** Performs the command of one command line; its result is one of {@link ExitCode}. */
+  int execute(String... args) {
+    try {
+      int code = perform(args);
+      // A PrintStream keeps its troubles to itself: a full disk must not look like success.
+      if (out.checkError()) {
+        say("cannot write to standard output");
+        return ExitCode.USAGE;
+      }
+      return code;
+    } catch (ParameterException e) {
+      boolean atRoot = !(e.getCommandLine().getCommand() instanceof Command);
+      String what =
+          atRoot && e instanceof UnmatchedArgumentException unmatched
+              ? "there is no '" + unmatched.getUnmatched().getFirst() + "'"
+              : message(e);
+      String command = e.getCommandLine().getCommandSpec().qualifiedName();
+      say(what + "; see '" + command + " --help'");
+      return ExitCode.USAGE;
+    } catch (UserError e) {
+      say(message(e));
+      return ExitCode.USAGE;
+    } catch (UncheckedIOException e) {
+      say(reason(e));
+      return ExitCode.USAGE;
+    } catch (DeviceError e) {
+      say(message(e));
+      return ExitCode.DEVICE;
+    } catch (OutOfMemoryError e) {
+      say("out of memory (" + message(e) + "); give Java more with JAVA_TOOL_OPTIONS=-Xmx8g");
+      return ExitCode.DEVICE;
+    } catch (RuntimeException | Error e) {
+      say("this is a bug in warpwright, please report it with the lines below: " + e);
+      e.printStackTrace(err);
+      return ExitCode.DEVICE;
+    }
+  }
+
+  private int perform(String... args) {
+    ParseResult parsed = parser.parseArgs(args);
+    while (parsed.hasSubcommand()) {
+      parsed = parsed.subcommand();
+    }
+    CommandLine line = parsed.commandSpec().commandLine();
+    if (parsed.isUsageHelpRequested()) {
+      out.print(line.getUsageMessage(Ansi.OFF));
+      return ExitCode.OK;
+    }
+    if (!(parsed.commandSpec().userObject() instanceof Command command)) {
+      throw new ParameterException(line, "a command is missing");
+    }
+    Report report = command.perform(this::say);
+    print(out, report, command.json);
+    return report.ok() ? ExitCode.OK : ExitCode.WRONG;
+  }
+
+  /** Prints a report the way {@code json} asks for. */
+  static void print(PrintStream out, Report report, boolean json) {
+    String text = json ? report.json().write() : report.text();
+    if (!text.isEmpty()) {
+      out.println(text);
+    }
+  }
+
+  private void say(String line) {
+    err.println("warpwright: " + OneLine.of(line));
+  }
+
+  private static String message(Throwable e) {
+    String message = e.getMessage();
+    return message == null ? e.getClass().getSimpleName() : message;
+  }
+
+  private static String reason(UncheckedIOException e) {
+    Throwable cause = e.getCause();
+    return switch (cause) {
+      case null -> message(e);
+      case NoSuchFileException missing -> missing.getFile() + ": no such file";
+      case AccessDeniedException denied -> denied.getFile() + ": no permission";
+      case NotDirectoryException file -> file.getFile() + ": not a folder";
+      default -> message(cause);
+    };
+  }
+}

@@ -1,0 +1,24 @@
+package dev.warpwright.cli;
+
+import java.nio.file.Path;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a model.
+ *
+ * @param model the model, and where it is to run
+ * @param input the .npy file with the input; null for random data
+ * @param expect the .npy file with the right output; null to verify against the interpreter
+ * @param out the .npy file to write the output to; null to write none
+ * @param relative the greatest relative error, in the Frobenius norm; empty for the precision's
+ *     default
+ * @param absolute the greatest absolute error of an element; empty if it is not checked
+ */
+public record RunRequest(
+    ModelRequest model,
+    @Nullable Path input,
+    @Nullable Path expect,
+    @Nullable Path out,
+    OptionalDouble relative,
+    OptionalDouble absolute) {}

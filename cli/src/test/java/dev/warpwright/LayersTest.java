@@ -1,0 +1,198 @@
+package dev.warpwright;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.constantpool.FieldRefEntry;
+import java.lang.classfile.constantpool.PoolEntry;
+import java.lang.classfile.constantpool.Utf8Entry;
+import java.lang.module.ModuleDescriptor;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The arrows between the modules, and rules of the house that class files can show. */
+final class LayersTest {
+  /**
+   * Which modules each module may require. A new arrow belongs here with thought: it may not turn
+   * one round, and whatever stands below cannot know who stands above.
+   */
+  private static final Map<String, Set<String>> ARROWS =
+      Map.ofEntries(
+          entry("ir", Set.of()),
+          entry("target", Set.of("ir")),
+          entry("tensor", Set.of("ir")),
+          entry("schedule", Set.of("ir", "target")),
+          entry("lower", Set.of("ir", "target")),
+          entry("cost", Set.of("ir", "target")),
+          entry("cuda", Set.of("ir", "target")),
+          entry("jvm", Set.of("ir", "target")),
+          entry("sim", Set.of("ir", "target", "jvm")),
+          entry("runtime", Set.of("ir", "target")),
+          entry("model", Set.of("ir", "tensor", "cost")),
+          entry(
+              "compiler",
+              Set.of(
+                  "ir",
+                  "target",
+                  "tensor",
+                  "schedule",
+                  "lower",
+                  "cost",
+                  "cuda",
+                  "jvm",
+                  "sim",
+                  "runtime",
+                  "model")),
+          entry("cli", Set.of("ir", "target", "cuda", "sim", "runtime", "model", "compiler")));
+
+  private static final String PREFIX = "dev.warpwright.";
+
+  /** Our modules by their short name, each with all its class files, module-info too. */
+  private static final Map<String, List<ClassModel>> MODULES = new TreeMap<>();
+
+  @BeforeAll
+  static void readModules() throws IOException {
+    for (String part : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      Path path = Path.of(part);
+      if (Files.isDirectory(path)) {
+        readModule(path);
+      } else if (Files.isRegularFile(path)) {
+        try (var jar = FileSystems.newFileSystem(path)) {
+          readModule(jar.getPath("/"));
+        }
+      }
+    }
+  }
+
+  private static void readModule(Path folder) throws IOException {
+    Path info = folder.resolve("module-info.class");
+    if (!Files.exists(info)) {
+      return;
+    }
+    String name;
+    try (var in = Files.newInputStream(info)) {
+      name = ModuleDescriptor.read(in).name();
+    }
+    if (!name.startsWith(PREFIX)) {
+      return;
+    }
+    var classes = new ArrayList<ClassModel>();
+    try (var files = Files.walk(folder)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        if (file.toString().endsWith(".class")) {
+          classes.add(ClassFile.of().parse(Files.readAllBytes(file)));
+        }
+      }
+    }
+    MODULES.put(name.substring(PREFIX.length()), classes);
+  }
+
+  @Test
+  void everyModuleHasItsArrows() {
+    assertThat(MODULES.keySet()).isEqualTo(ARROWS.keySet());
+  }
+
+  @Test
+  void arrowsPointOneWay() {
+    MODULES.forEach(
+        (module, classes) ->
+            assertThat(requires(classes))
+                .as("what %s requires", module)
+                .isSubsetOf(ARROWS.get(module)));
+  }
+
+  @Test
+  void theTableHasNoCycle() {
+    var done = new TreeSet<String>();
+    while (done.size() < ARROWS.size()) {
+      var next =
+          ARROWS.keySet().stream()
+              .filter(m -> !done.contains(m) && done.containsAll(ARROWS.get(m)))
+              .toList();
+      assertThat(next).as("what can stand on %s", done).isNotEmpty();
+      done.addAll(next);
+    }
+  }
+
+  @Test
+  void onlyTheCudaPrinterWritesCuda() {
+    assertThat(
+            classesWith(
+                module -> !module.equals("cuda"),
+                e -> e instanceof Utf8Entry text && text.stringValue().contains("__global__")))
+        .isEmpty();
+  }
+
+  @Test
+  void onlyTheCommandLineWritesToStandardOutput() {
+    assertThat(
+            classesWith(
+                module -> !module.equals("cli"),
+                e ->
+                    e instanceof FieldRefEntry field
+                        && field.owner().asInternalName().equals("java/lang/System")
+                        && field.name().equalsString("out")))
+        .isEmpty();
+  }
+
+  @Test
+  void everyPackageIsNullMarked() {
+    var marked = new TreeSet<String>();
+    var all = new TreeSet<String>();
+    for (ClassModel file : MODULES.values().stream().flatMap(List::stream).toList()) {
+      String name = file.thisClass().asInternalName();
+      if (name.equals("module-info")) {
+        continue;
+      }
+      String packageName = name.substring(0, name.lastIndexOf('/'));
+      all.add(packageName);
+      if (name.endsWith("/package-info")
+          && file.findAttribute(Attributes.runtimeVisibleAnnotations())
+              .filter(
+                  a -> a.annotations().toString().contains("org/jspecify/annotations/NullMarked"))
+              .isPresent()) {
+        marked.add(packageName);
+      }
+    }
+    assertThat(marked).isEqualTo(all);
+  }
+
+  private static Set<String> requires(List<ClassModel> classes) {
+    return classes.stream()
+        .flatMap(c -> c.findAttribute(Attributes.module()).stream())
+        .flatMap(m -> m.requires().stream())
+        .map(r -> r.requires().name().stringValue())
+        .filter(name -> name.startsWith(PREFIX))
+        .map(name -> name.substring(PREFIX.length()))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** The classes of the modules that have such an entry in their constant pool. */
+  private static List<String> classesWith(
+      Predicate<String> modules, Predicate<PoolEntry> condition) {
+    return MODULES.entrySet().stream()
+        .filter(m -> modules.test(m.getKey()))
+        .flatMap(m -> m.getValue().stream())
+        .filter(
+            c -> StreamSupport.stream(c.constantPool().spliterator(), false).anyMatch(condition))
+        .map(c -> c.thisClass().asInternalName())
+        .toList();
+  }
+}

@@ -1,0 +1,254 @@
+package dev.warpwright.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.KernelRequest.Task;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class CliTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private final List<Object> requests = new ArrayList<>();
+
+  private static final Report FINE = new Report(true, "fine", Json.object().with("fine", true));
+
+  /** Performs a line where every command does what {@code action} does. */
+  private int execute(Action<Object> action, String... args) {
+    Action<Object> recording =
+        (request, progress) -> {
+          requests.add(request);
+          return action.perform(request, progress);
+        };
+    var commands =
+        List.of(
+            new RunCommand(recording::perform),
+            new PlanCommand(recording::perform),
+            new KernelCommand(recording::perform),
+            new DevicesCommand(recording::perform),
+            new VersionCommand());
+    return new Cli(stream(out), stream(err), commands).execute(args);
+  }
+
+  private int execute(String... args) {
+    return execute((request, progress) -> FINE, args);
+  }
+
+  private static PrintStream stream(OutputStream to) {
+    return new PrintStream(to, true, StandardCharsets.UTF_8);
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private String err() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void runTakesEveryOptionOfTheContract() {
+    int code =
+        execute(
+            ("run m.onnx --input x.npy --expect y.npy --target sm_90a --arch mlp:4,2,1:relu"
+                    + " --precision bf16 --batch 17 --out z.npy --rtol 1e-3 --atol 0")
+                .split(" "));
+    assertThat(code).isEqualTo(ExitCode.OK);
+    assertThat(out()).isEqualTo("fine" + System.lineSeparator());
+    assertThat(requests)
+        .containsExactly(
+            new RunRequest(
+                new ModelRequest(
+                    Path.of("m.onnx"),
+                    TargetName.SM_90A,
+                    new Architecture.Mlp(List.of(4, 2, 1), List.of("relu")),
+                    Precision.BF16,
+                    OptionalInt.of(17)),
+                Path.of("x.npy"),
+                Path.of("y.npy"),
+                Path.of("z.npy"),
+                OptionalDouble.of(1e-3),
+                OptionalDouble.of(0)));
+  }
+
+  @Test
+  void optionsHaveTheirDefaults() {
+    var model =
+        new ModelRequest(Path.of("m.onnx"), TargetName.AUTO, null, null, OptionalInt.empty());
+    assertThat(execute("run", "m.onnx")).isEqualTo(ExitCode.OK);
+    assertThat(execute("plan", "m.onnx")).isEqualTo(ExitCode.OK);
+    assertThat(execute("kernel", "k.kernel")).isEqualTo(ExitCode.OK);
+    assertThat(execute("devices")).isEqualTo(ExitCode.OK);
+    assertThat(requests)
+        .containsExactly(
+            new RunRequest(model, null, null, null, OptionalDouble.empty(), OptionalDouble.empty()),
+            model,
+            new KernelRequest(
+                Path.of("k.kernel"),
+                Task.VERIFY,
+                TargetName.AUTO,
+                null,
+                OptionalInt.empty(),
+                OptionalLong.empty()),
+            new DevicesRequest());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--print, PRINT",
+    "--cuda, CUDA",
+    "--compile, COMPILE",
+    "--simulate, SIMULATE",
+    "--run, RUN"
+  })
+  void kernelTasks(String option, Task task) {
+    assertThat(execute("kernel", "k", option, "--target", "sim", "--seed", "-7", "--batch", "3"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(requests)
+        .containsExactly(
+            new KernelRequest(
+                Path.of("k"), task, TargetName.SIM, null, OptionalInt.of(3), OptionalLong.of(-7)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"run m", "plan m", "kernel k", "devices", "version"})
+  void jsonIsOneDocumentAndNothingElse(String line) {
+    Action<Object> action =
+        (request, progress) -> {
+          progress.say("working");
+          return FINE;
+        };
+    assertThat(execute(action, (line + " --json").split(" "))).isEqualTo(ExitCode.OK);
+    assertThat(out()).startsWith("{").endsWith("}" + System.lineSeparator());
+    assertThat(out().lines()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--help",
+        "run --help",
+        "plan --help",
+        "kernel --help",
+        "devices --help",
+        "version --help"
+      })
+  void helpGoesToStandardOutput(String line) {
+    assertThat(execute(line.split(" "))).isEqualTo(ExitCode.OK);
+    assertThat(out()).startsWith("Usage: warpwright");
+    assertThat(err()).isEmpty();
+    assertThat(requests).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "`` | a command is missing; see 'warpwright --help'",
+        "fly | there is no 'fly'; see 'warpwright --help'",
+        "run | MODEL",
+        "run m n | 'n'",
+        "run m --fast | --fast",
+        "run m --target gpu | 'gpu' is not one of auto, cpu, sim, sm_75",
+        "run m --precision f8 | 'f8' is not one of f32, tf32, f16, bf16",
+        "run m --batch 0 | --batch 0",
+        "run m --batch many | 'many'",
+        "run m --rtol -1 | --rtol -1.0",
+        "run m --rtol NaN | --rtol NaN",
+        "run m --atol Infinity | --atol Infinity",
+        "run m --arch cnn | --arch 'cnn'",
+        "plan m --input x.npy | --input",
+        "kernel k --print --run | mutually exclusive",
+        "kernel k --run --out x | --out x",
+        "kernel k --batch -1 | --batch -1",
+        "kernel k --seed x | 'x'",
+        "devices all | 'all'",
+      })
+  void badUsageIsOneLine(String line, String message) {
+    assertThat(execute(line.isEmpty() ? new String[0] : line.split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).startsWith("warpwright: ").contains(message);
+    assertThat(err().lines()).hasSize(1);
+    assertThat(out()).isEmpty();
+    assertThat(requests).isEmpty();
+  }
+
+  @Test
+  void aFailedCheckIsReportedAndExitsWithOne() {
+    Action<Object> wrong =
+        (request, progress) -> new Report(false, "wrong", Json.object().with("verified", false));
+    assertThat(execute(wrong, "run", "m", "--json")).isEqualTo(ExitCode.WRONG);
+    assertThat(out()).isEqualTo("{\"verified\": false}" + System.lineSeparator());
+  }
+
+  @Test
+  void userErrorsExitWithTwo() {
+    assertThat(failing(new UserError("m.onnx: node 'a\nb': no operator 'X'")))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err())
+        .isEqualTo("warpwright: m.onnx: node 'a\\nb': no operator 'X'" + System.lineSeparator());
+  }
+
+  @Test
+  void fileErrorsExitWithTwo() {
+    assertThat(failing(new UncheckedIOException(new NoSuchFileException("m.onnx"))))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(failing(new UncheckedIOException(new IOException("y.npy: No space left on device"))))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err().lines())
+        .containsExactly(
+            "warpwright: m.onnx: no such file", "warpwright: y.npy: No space left on device");
+  }
+
+  @Test
+  void deviceErrorsExitWithThree() {
+    assertThat(failing(new DeviceError("no CUDA driver"))).isEqualTo(ExitCode.DEVICE);
+    assertThat(err()).isEqualTo("warpwright: no CUDA driver" + System.lineSeparator());
+  }
+
+  @Test
+  void ourOwnErrorsExitWithThreeAndShowWhere() {
+    assertThat(failing(new IllegalStateException("lost"))).isEqualTo(ExitCode.DEVICE);
+    assertThat(err()).contains("bug", "lost", "CliTest");
+    assertThat(out()).isEmpty();
+  }
+
+  private int failing(RuntimeException error) {
+    return execute(
+        (request, progress) -> {
+          throw error;
+        },
+        "devices");
+  }
+
+  @Test
+  void aFullDiskIsNoSuccess() {
+    var full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("No space left on device");
+          }
+        };
+    var cli = new Cli(stream(full), stream(err), List.of(new VersionCommand()));
+    assertThat(cli.execute("version", "--json")).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).contains("cannot write to standard output");
+  }
+}

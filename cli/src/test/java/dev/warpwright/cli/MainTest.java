@@ -1,0 +1,38 @@
+package dev.warpwright.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class MainTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+  private int execute(String... args) {
+    var stream = new PrintStream(out, true, StandardCharsets.UTF_8);
+    return Main.execute(stream, stream, args);
+  }
+
+  @Test
+  void theVersionIsTheBuilds() {
+    assertThat(execute("version")).isEqualTo(ExitCode.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .matches("warpwright \\d+\\.\\d+\\.\\d+(-SNAPSHOT)? \\(Java 2\\d[^)]*\\)\\R");
+  }
+
+  @Test
+  void theShortWayAndTheParserSayTheSame() {
+    execute("version");
+    execute("--version");
+    String shortWay = out.toString(StandardCharsets.UTF_8);
+    out.reset();
+    var stream = new PrintStream(out, true, StandardCharsets.UTF_8);
+    var cli = new Cli(stream, stream, List.of(new VersionCommand()));
+    cli.execute("version");
+    cli.execute("version");
+    assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo(shortWay);
+  }
+}
