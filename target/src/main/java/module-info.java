@@ -4,4 +4,5 @@ module dev.warpwright.target {
 
   exports dev.warpwright.target.host;
   exports dev.warpwright.target.intrinsic;
+  exports dev.warpwright.target;
 }

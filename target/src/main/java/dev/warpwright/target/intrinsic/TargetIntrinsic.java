@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param minimumArch least compute capability times ten, for example 80; architecture-specific forms name 90 and set
  *     {@code archSpecific}
  * @param archSpecific needs the {@code a} form of the target (wgmma, setmaxnreg)
- * @param cuda definition of the device function that wraps the PTX instruction
+ * @param cuda definition of the device function that wraps the PTX instruction; only its name where
+ *     CUDA has it built in. If it is a template over an {@code int}, the one operand is its argument
+ *     and must be a constant
  * @param source where it is specified, for example a PTX ISA section
  */
 public record TargetIntrinsic(
@@ -56,6 +58,21 @@ public record TargetIntrinsic(
     operands = List.copyOf(operands);
   }
 
+  /** Name of the CUDA function that is called. */
+  public String function() {
+    return isBuiltIn() ? cuda : text.replace('.', '_');
+  }
+
+  /** Whether CUDA has {@link #function()} built in, so that there is nothing to define. */
+  public boolean isBuiltIn() {
+    return cuda.indexOf('(') < 0;
+  }
+
+  /** Whether the operand is a template argument of the CUDA function, hence a constant. */
+  public boolean takesConstant() {
+    return cuda.startsWith("template <int");
+  }
+
   @Override
   public boolean isBarrier() {
     return effect instanceof Synchronises;
@@ -69,5 +86,10 @@ public record TargetIntrinsic(
   @Override
   public int hashCode() {
     return text.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return text;
   }
 }

@@ -1,0 +1,116 @@
+package dev.warpwright.target;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * An architecture of NVIDIA GPUs, with the limits that code has to keep (CUDA programming guide,
+ * table of technical specifications by compute capability).
+ *
+ * @param name as compilers take it, for example {@code sm_80} or {@code sm_90a}
+ * @param arch compute capability times ten, for example 80
+ * @param archSpecific whether code may use what only this architecture has (wgmma, setmaxnreg)
+ * @param sharedPerSm bytes of shared memory of a multiprocessor
+ * @param sharedPerBlock bytes of shared memory that a block may ask for (more than {@link
+ *     #STATIC_SHARED} only dynamically)
+ * @param reservedPerBlock bytes of {@code sharedPerSm} that each resident block takes for the
+ *     system
+ * @param threadsPerSm threads resident on a multiprocessor
+ * @param blocksPerSm blocks resident on a multiprocessor
+ */
+public record GpuTarget(
+    String name,
+    int arch,
+    boolean archSpecific,
+    int sharedPerSm,
+    int sharedPerBlock,
+    int reservedPerBlock,
+    int threadsPerSm,
+    int blocksPerSm)
+    implements Target {
+  /** Bytes of shared memory that a kernel may declare statically. */
+  public static final int STATIC_SHARED = 48 << 10;
+
+  /** Registers of 32 bits of a multiprocessor, which is also the limit of a block. */
+  public static final int REGISTERS_PER_SM = 65_536;
+
+  /** Registers that a thread can use. */
+  public static final int REGISTERS_PER_THREAD = 255;
+
+  public static final int THREADS_PER_BLOCK = 1024;
+  public static final int WARP_SIZE = 32;
+
+  public static final GpuTarget SM_75 = of("sm_75", 75, false, 64, 64, 0, 1024, 16);
+  public static final GpuTarget SM_80 = of("sm_80", 80, false, 164, 163, 1, 2048, 32);
+  public static final GpuTarget SM_86 = of("sm_86", 86, false, 100, 99, 1, 1536, 16);
+  public static final GpuTarget SM_89 = of("sm_89", 89, false, 100, 99, 1, 1536, 24);
+  public static final GpuTarget SM_90A = of("sm_90a", 90, true, 228, 227, 1, 2048, 32);
+
+  /** Those for which code is generated, oldest first. */
+  public static final List<GpuTarget> ALL = List.of(SM_75, SM_80, SM_86, SM_89, SM_90A);
+
+  private static GpuTarget of(
+      String name, int arch, boolean specific, int smKiB, int blockKiB, int reservedKiB, int t, int b) {
+    return new GpuTarget(
+        name, arch, specific, smKiB << 10, blockKiB << 10, reservedKiB << 10, t, b);
+  }
+
+  /** The target with this name; {@code sm_90} means {@code sm_90a}. */
+  public static Optional<GpuTarget> find(String name) {
+    String wanted = name.equals("sm_90") ? "sm_90a" : name;
+    return ALL.stream().filter(target -> target.name.equals(wanted)).findFirst();
+  }
+
+  /** The target whose code runs on a device of this compute capability, if there is one. */
+  public static Optional<GpuTarget> forCapability(int major, int minor) {
+    int capability = 10 * major + minor;
+    return ALL.stream()
+        .filter(t -> t.arch / 10 == major && t.arch <= capability)
+        .filter(t -> !t.archSpecific || t.arch == capability)
+        .reduce((older, newer) -> newer);
+  }
+
+  /** Whether code for this target may use something that needs {@code minimumArch}. */
+  public boolean supports(int minimumArch, boolean needsArchSpecific) {
+    return needsArchSpecific ? archSpecific && arch == minimumArch : arch >= minimumArch;
+  }
+
+  /** mma.sync on f16; ldmatrix. */
+  public boolean hasTensorF16() {
+    return arch >= 75;
+  }
+
+  /** mma.sync on bf16 and tf32, m16n8k16, cp.async. */
+  public boolean hasAmpere() {
+    return arch >= 80;
+  }
+
+  /** Warpgroup matrix instructions, bulk tensor copies, clusters. */
+  public boolean hasHopper() {
+    return archSpecific && arch == 90;
+  }
+
+  /**
+   * Blocks of a kernel that fit on a multiprocessor at once, as the occupancy calculator counts
+   * (barriers aside).
+   *
+   * @param registers registers of a thread
+   * @param sharedBytes shared memory of a block
+   */
+  public int blocksPerSm(int threads, int registers, int sharedBytes) {
+    int warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
+    int perWarp = roundUp(Math.max(registers, 1) * WARP_SIZE, 256);
+    int byRegisters =
+        perWarp * roundUp(warps, 4) > REGISTERS_PER_SM
+            ? 0
+            : 4 * (REGISTERS_PER_SM / 4 / perWarp) / warps;
+    int shared = roundUp(sharedBytes + reservedPerBlock, arch == 75 ? 256 : 128);
+    int byShared = shared == 0 ? blocksPerSm : sharedPerSm / shared;
+    int byWarps = threadsPerSm / WARP_SIZE / warps;
+    return Math.min(Math.min(byRegisters, byShared), Math.min(byWarps, blocksPerSm));
+  }
+
+  private static int roundUp(int value, int multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+}

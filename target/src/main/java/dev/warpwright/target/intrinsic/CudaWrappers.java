@@ -1,0 +1,168 @@
+package dev.warpwright.target.intrinsic;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The CUDA text of the intrinsics: device functions around one PTX instruction each. They need no
+ * header, so that NVRTC and nvcc both take them. What touches memory says so to the compiler, which
+ * could otherwise move ordinary accesses across it.
+ */
+final class CudaWrappers {
+  static final String CP_ASYNC_COMMIT =
+      """
+      __device__ __forceinline__ void cp_async_commit() {
+        asm volatile("cp.async.commit_group;" ::: "memory");
+      }
+      """;
+
+  static final String CP_ASYNC_WAIT =
+      """
+      template <int pending>
+      __device__ __forceinline__ void cp_async_wait() {
+        asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+      }
+      """;
+
+  static final String SHFL_XOR_F32 =
+      """
+      __device__ __forceinline__ float shfl_xor_f32(float value, int lane_mask) {
+        return __shfl_xor_sync(0xffffffffu, value, lane_mask);
+      }
+      """;
+
+  static final String SHFL_IDX_F32 =
+      """
+      __device__ __forceinline__ float shfl_idx_f32(float value, int lane) {
+        return __shfl_sync(0xffffffffu, value, lane);
+      }
+      """;
+
+  static final String CVT_RNA_TF32 =
+      """
+      __device__ __forceinline__ unsigned cvt_rna_tf32(float x) {
+        unsigned y;
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+        return y;
+      }
+      """;
+
+  static final String PACK_F16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_f16x2(float lo, float hi) {
+        unsigned y;
+      #if __CUDA_ARCH__ >= 800
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+      #else
+        asm("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
+            : "=r"(y) : "f"(lo), "f"(hi));
+      #endif
+        return y;
+      }
+      """;
+
+  static final String PACK_BF16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_bf16x2(float lo, float hi) {
+        unsigned y;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+        return y;
+      }
+      """;
+
+  private CudaWrappers() {}
+
+  static String ldmatrix(int matrices, boolean transposed) {
+    return """
+        __device__ __forceinline__ void ldmatrix_x%d%s(unsigned* dst, const void* row) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+          asm volatile("ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 {%s}, [%%%d];"
+                       : %s
+                       : "r"(address)
+                       : "memory");
+        }
+        """
+        .formatted(
+            matrices,
+            transposed ? "_trans" : "",
+            matrices,
+            transposed ? ".trans" : "",
+            registers(0, matrices),
+            matrices,
+            constraints("=r", "dst", matrices));
+  }
+
+  static String stmatrix(int matrices, boolean transposed) {
+    return """
+        __device__ __forceinline__ void stmatrix_x%d%s(void* row, const unsigned* src) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+          asm volatile("stmatrix.sync.aligned.m8n8.x%d%s.shared.b16 [%%0], {%s};"
+                       :
+                       : "r"(address), %s
+                       : "memory");
+        }
+        """
+        .formatted(
+            matrices,
+            transposed ? "_trans" : "",
+            matrices,
+            transposed ? ".trans" : "",
+            registers(1, matrices),
+            constraints("r", "src", matrices));
+  }
+
+  static String mma(String text, int k, String type, int aRegisters, int bRegisters) {
+    return """
+        __device__ __forceinline__ void %s(float* d, const unsigned* a, const unsigned* b) {
+          asm volatile(
+              "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32 "
+              "{%s}, {%s}, {%s}, {%s};"
+              : %s
+              : %s,
+                %s);
+        }
+        """
+        .formatted(
+            text.replace('.', '_'),
+            k,
+            type,
+            type,
+            registers(0, 4),
+            registers(4, aRegisters),
+            registers(4 + aRegisters, bRegisters),
+            registers(0, 4),
+            constraints("+f", "d", 4),
+            constraints("r", "a", aRegisters),
+            constraints("r", "b", bRegisters));
+  }
+
+  static String cpAsync(int bytes, String cache) {
+    return """
+        __device__ __forceinline__ void cp_async_%d(void* dst, const void* src, int src_bytes) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+          asm volatile("cp.async.%s.shared.global [%%0], [%%1], %d, %%2;"
+                       :
+                       : "r"(address), "l"(src), "r"(src_bytes)
+                       : "memory");
+        }
+        """
+        .formatted(bytes, cache, bytes);
+  }
+
+  /** {@code %first, …}, so many. */
+  private static String registers(int first, int count) {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      names.add("%" + (first + i));
+    }
+    return String.join(", ", names);
+  }
+
+  private static String constraints(String constraint, String array, int count) {
+    List<String> parts = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      parts.add("\"%s\"(%s[%d])".formatted(constraint, array, i));
+    }
+    return String.join(", ", parts);
+  }
+}

@@ -1,0 +1,322 @@
+package dev.warpwright.target.intrinsic;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Intrinsic.Access;
+import dev.warpwright.ir.Intrinsic.Collective;
+import dev.warpwright.ir.Intrinsic.Operand;
+import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Type;
+import dev.warpwright.target.intrinsic.MatrixMeanings.Input;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Computes;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Effect;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.SyncKind;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Synchronises;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The table of intrinsics. Where an operand takes any element type, its elements are counted in
+ * bytes.
+ *
+ * <p>Fragments of 16-bit and tf32 inputs are {@code u32} registers, accumulators {@code f32}.
+ */
+public final class Intrinsics {
+  private static final Map<String, TargetIntrinsic> BY_NAME = new LinkedHashMap<>();
+
+  private static final Set<Scope> LOCAL = Set.of(Scope.LOCAL);
+  private static final Set<Scope> SHARED = Set.of(Scope.SHARED);
+  private static final Set<Scope> GLOBAL = Set.of(Scope.GLOBAL);
+
+  /** All threads of the block wait for each other. */
+  public static final TargetIntrinsic SYNC_THREADS =
+      sync("sync_threads", Collective.BLOCK, SyncKind.BLOCK_BARRIER, "__syncthreads", "bar.sync");
+
+  /** All threads of the warp wait for each other. */
+  public static final TargetIntrinsic SYNC_WARP =
+      sync("sync_warp", Collective.WARP, SyncKind.WARP_BARRIER, "__syncwarp", "bar.warp.sync");
+
+  /** {@code (dst[1], row)}: one 8×8 matrix of 16-bit elements; lanes 0 to 7 give its rows. */
+  public static final TargetIntrinsic LDMATRIX_X1 = ldmatrix(1, false);
+
+  /** {@code (dst[2], row)}: two matrices; lanes 0 to 15 give their rows. */
+  public static final TargetIntrinsic LDMATRIX_X2 = ldmatrix(2, false);
+
+  /** {@code (dst[4], row)}: four matrices; lane 8j + r gives row r of matrix j. */
+  public static final TargetIntrinsic LDMATRIX_X4 = ldmatrix(4, false);
+
+  public static final TargetIntrinsic LDMATRIX_X1_TRANS = ldmatrix(1, true);
+  public static final TargetIntrinsic LDMATRIX_X2_TRANS = ldmatrix(2, true);
+  public static final TargetIntrinsic LDMATRIX_X4_TRANS = ldmatrix(4, true);
+
+  /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4}. */
+  public static final TargetIntrinsic STMATRIX_X4 = stmatrix(4, false);
+
+  /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4_TRANS}. */
+  public static final TargetIntrinsic STMATRIX_X4_TRANS = stmatrix(4, true);
+
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, f16 into f32. */
+  public static final TargetIntrinsic MMA_M16N8K16_F16 = mma(16, Input.F16, 80);
+
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, bf16 into f32. */
+  public static final TargetIntrinsic MMA_M16N8K16_BF16 = mma(16, Input.BF16, 80);
+
+  /** {@code (d[4], a[2], b[1])}: D = A·B + D of 16×8 by 8×8, f16 into f32. */
+  public static final TargetIntrinsic MMA_M16N8K8_F16 = mma(8, Input.F16, 75);
+
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×8 by 8×8, tf32 into f32. */
+  public static final TargetIntrinsic MMA_M16N8K8_TF32 = mma(8, Input.TF32, 80);
+
+  /**
+   * {@code (dst, src, srcBytes)}: starts to copy 16 bytes, both addresses aligned to them, past L1;
+   * what lies beyond the first {@code srcBytes} (a multiple of 4) is not read and becomes zero.
+   */
+  public static final TargetIntrinsic CP_ASYNC_16 = cpAsync(16, "cg");
+
+  /** As {@link #CP_ASYNC_16}, 8 bytes, through L1. */
+  public static final TargetIntrinsic CP_ASYNC_8 = cpAsync(8, "ca");
+
+  /** As {@link #CP_ASYNC_16}, 4 bytes, through L1. */
+  public static final TargetIntrinsic CP_ASYNC_4 = cpAsync(4, "ca");
+
+  /** Closes this thread's group of asynchronous copies. */
+  public static final TargetIntrinsic CP_ASYNC_COMMIT =
+      add(
+          "cp.async.commit",
+          Collective.THREAD,
+          List.of(),
+          null,
+          new Synchronises(SyncKind.ASYNC_COMMIT),
+          80,
+          CudaWrappers.CP_ASYNC_COMMIT,
+          "PTX ISA, cp.async.commit_group");
+
+  /** {@code (n)}: waits until at most n (a constant) of this thread's groups are unfinished. */
+  public static final TargetIntrinsic CP_ASYNC_WAIT =
+      add(
+          "cp.async.wait",
+          Collective.THREAD,
+          List.of(value("pending", DType.I32)),
+          null,
+          new Synchronises(SyncKind.ASYNC_WAIT),
+          80,
+          CudaWrappers.CP_ASYNC_WAIT,
+          "PTX ISA, cp.async.wait_group");
+
+  /** {@code (value, laneMask)}: the value of the lane whose number differs by the mask. */
+  public static final TargetIntrinsic SHFL_XOR_F32 =
+      add(
+          "shfl.xor.f32",
+          Collective.WARP,
+          List.of(value("value", DType.F32), value("laneMask", DType.I32)),
+          Type.F32,
+          new Computes(MatrixMeanings.shuffle((lane, mask) -> lane ^ mask)),
+          75,
+          CudaWrappers.SHFL_XOR_F32,
+          "PTX ISA, shfl.sync");
+
+  /** {@code (value, lane)}: the value of that lane. */
+  public static final TargetIntrinsic SHFL_IDX_F32 =
+      add(
+          "shfl.idx.f32",
+          Collective.WARP,
+          List.of(value("value", DType.F32), value("lane", DType.I32)),
+          Type.F32,
+          new Computes(MatrixMeanings.shuffle((lane, from) -> from)),
+          75,
+          CudaWrappers.SHFL_IDX_F32,
+          "PTX ISA, shfl.sync");
+
+  /** {@code (x)}: f32 rounded to tf32, ties away from zero; the bits of an f32. */
+  public static final TargetIntrinsic CVT_RNA_TF32 =
+      add(
+          "cvt.rna.tf32",
+          Collective.THREAD,
+          List.of(value("x", DType.F32)),
+          Type.U32,
+          new Computes(
+              eachLane(
+                  (lanes, lane) ->
+                      Float.floatToRawIntBits(Numerics.tf32(floatValue(lanes, 0, lane))))),
+          80,
+          CudaWrappers.CVT_RNA_TF32,
+          "PTX ISA, cvt");
+
+  /** {@code (lo, hi)}: two f32 rounded to f16, the first in the low half. */
+  public static final TargetIntrinsic PACK_F16X2 =
+      pack("pack.f16x2", Numerics::f16Bits, 75, CudaWrappers.PACK_F16X2);
+
+  /** {@code (lo, hi)}: two f32 rounded to bf16, the first in the low half. */
+  public static final TargetIntrinsic PACK_BF16X2 =
+      pack("pack.bf16x2", Numerics::bf16Bits, 80, CudaWrappers.PACK_BF16X2);
+
+  private Intrinsics() {}
+
+  /** The intrinsic of this name in the text form. */
+  public static Optional<Intrinsic> find(String text) {
+    return Optional.ofNullable(BY_NAME.get(text));
+  }
+
+  /** All intrinsics, in the order of the table. */
+  public static Collection<TargetIntrinsic> all() {
+    return Collections.unmodifiableCollection(BY_NAME.values());
+  }
+
+  private static TargetIntrinsic add(
+      String text,
+      Collective collective,
+      List<Operand> operands,
+      @Nullable Type result,
+      Effect effect,
+      int minimumArch,
+      String cuda,
+      String source) {
+    TargetIntrinsic intrinsic =
+        new TargetIntrinsic(
+            text, collective, operands, result, effect, minimumArch, false, cuda, source);
+    BY_NAME.put(text, intrinsic);
+    return intrinsic;
+  }
+
+  private static TargetIntrinsic sync(
+      String text, Collective collective, SyncKind kind, String builtIn, String section) {
+    return add(
+        text, collective, List.of(), null, new Synchronises(kind), 75, builtIn, "PTX ISA, " + section);
+  }
+
+  private static TargetIntrinsic ldmatrix(int matrices, boolean transposed) {
+    return add(
+        "ldmatrix.x" + matrices + (transposed ? ".trans" : ""),
+        Collective.WARP,
+        List.of(
+            new Operand("dst", DType.U32, LOCAL, Access.WRITE, matrices),
+            new Operand("row", null, SHARED, Access.READ, 16)),
+        null,
+        new Computes(MatrixMeanings.ldmatrix(matrices, transposed)),
+        75,
+        CudaWrappers.ldmatrix(matrices, transposed),
+        "PTX ISA, ldmatrix");
+  }
+
+  private static TargetIntrinsic stmatrix(int matrices, boolean transposed) {
+    return add(
+        "stmatrix.x" + matrices + (transposed ? ".trans" : ""),
+        Collective.WARP,
+        List.of(
+            new Operand("row", null, SHARED, Access.WRITE, 16),
+            new Operand("src", DType.U32, LOCAL, Access.READ, matrices)),
+        null,
+        new Computes(MatrixMeanings.stmatrix(matrices, transposed)),
+        90,
+        CudaWrappers.stmatrix(matrices, transposed),
+        "PTX ISA, stmatrix");
+  }
+
+  private static TargetIntrinsic mma(int k, Input input, int minimumArch) {
+    int perRegister = input == Input.TF32 ? 1 : 2;
+    int aRegisters = 16 * k / 32 / perRegister;
+    int bRegisters = 8 * k / 32 / perRegister;
+    String type = input.name().toLowerCase(Locale.ROOT);
+    String text = "mma.m16n8k" + k + ".f32." + type;
+    return add(
+        text,
+        Collective.WARP,
+        List.of(
+            new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, 4),
+            new Operand("a", DType.U32, LOCAL, Access.READ, aRegisters),
+            new Operand("b", DType.U32, LOCAL, Access.READ, bRegisters)),
+        null,
+        new Computes(MatrixMeanings.mma(k, input)),
+        minimumArch,
+        CudaWrappers.mma(text, k, type, aRegisters, bRegisters),
+        "PTX ISA, matrix fragments for mma.m16n8k" + k);
+  }
+
+  private static TargetIntrinsic cpAsync(int bytes, String cache) {
+    return add(
+        "cp.async." + bytes,
+        Collective.THREAD,
+        List.of(
+            new Operand("dst", null, SHARED, Access.WRITE, bytes),
+            new Operand("src", null, GLOBAL, Access.READ, bytes),
+            value("srcBytes", DType.I32)),
+        null,
+        new Computes(
+            lanes -> {
+              for (int lane = 0; lane < lanes.count(); lane++) {
+                if (lanes.active(lane)) {
+                  copy(lanes, lane, bytes);
+                }
+              }
+            }),
+        80,
+        CudaWrappers.cpAsync(bytes, cache),
+        "PTX ISA, cp.async");
+  }
+
+  private static void copy(Lanes lanes, int lane, int bytes) {
+    long present = lanes.value(2, lane);
+    if (present < 0 || present > bytes || present % 4 != 0) {
+      throw new IllegalStateException(
+          "cp.async." + bytes + " with srcBytes " + present + ", not a multiple of 4 up to " + bytes);
+    }
+    for (int at = 0; at < bytes; at += 4) {
+      lanes.store32(0, lane, at, at < present ? lanes.load32(1, lane, at) : 0);
+    }
+  }
+
+  private static TargetIntrinsic pack(
+      String text, HalfBits round, int minimumArch, String cuda) {
+    return add(
+        text,
+        Collective.THREAD,
+        List.of(value("lo", DType.F32), value("hi", DType.F32)),
+        Type.U32,
+        new Computes(
+            eachLane(
+                (lanes, lane) ->
+                    (round.of(floatValue(lanes, 0, lane)) & 0xFFFF)
+                        | round.of(floatValue(lanes, 1, lane)) << 16)),
+        minimumArch,
+        cuda,
+        "PTX ISA, cvt");
+  }
+
+  /** Bits of the 16-bit float nearest to a value. */
+  @FunctionalInterface
+  private interface HalfBits {
+    short of(double value);
+  }
+
+  /** A 32-bit result from one lane's operands. */
+  @FunctionalInterface
+  private interface LaneFunction {
+    int of(Lanes lanes, int lane);
+  }
+
+  private static Meaning eachLane(LaneFunction function) {
+    return lanes -> {
+      for (int lane = 0; lane < lanes.count(); lane++) {
+        if (lanes.active(lane)) {
+          lanes.result(lane, function.of(lanes, lane) & 0xFFFF_FFFFL);
+        }
+      }
+    };
+  }
+
+  private static float floatValue(Lanes lanes, int operand, int lane) {
+    return Float.intBitsToFloat((int) lanes.value(operand, lane));
+  }
+
+  private static Operand value(String name, DType dtype) {
+    return new Operand(name, dtype, Set.of(), Access.NONE, 1);
+  }
+}

@@ -1,0 +1,156 @@
+package dev.warpwright.target.intrinsic;
+
+/**
+ * What the matrix instructions of a warp do, element by element. Lane {@code l} has {@code g = l /
+ * 4} and {@code q = l % 4}; the maps are those of the PTX ISA's sections on matrix fragments.
+ */
+final class MatrixMeanings {
+  private static final int WARP = 32;
+
+  /** Element types that a matrix instruction multiplies. */
+  enum Input {
+    F16,
+    BF16,
+    TF32
+  }
+
+  private MatrixMeanings() {}
+
+  /**
+   * {@code D = A·B + D} with A 16×k row-major, B k×8, D 16×8 of f32; operands d, a, b.
+   *
+   * @param k 8 or 16
+   */
+  static Meaning mma(int k, Input input) {
+    return lanes -> {
+      requireWholeWarp(lanes, "mma");
+      TensorCore.Operand a = gather(lanes, 1, 16, k, input);
+      TensorCore.Operand b = gather(lanes, 2, 8, k, input);
+      for (int lane = 0; lane < WARP; lane++) {
+        for (int i = 0; i < 4; i++) {
+          int row = lane / 4 + 8 * (i >> 1);
+          int col = 2 * (lane % 4) + (i & 1);
+          int acc = lanes.load32(0, lane, 4 * i);
+          lanes.store32(0, lane, 4 * i, TensorCore.sum(acc, a, row * k, b, col * k, k));
+        }
+      }
+    };
+  }
+
+  /**
+   * An input matrix with k contiguous: A by rows, B by columns. Both have the same map, B with half
+   * the rows: register r of a lane holds row {@code g + 8·(r & 1)} (of B always {@code g}) and the
+   * k that follow from the rest of r.
+   */
+  private static TensorCore.Operand gather(
+      Lanes lanes, int operand, int rows, int k, Input input) {
+    int rowBlocks = rows / 8;
+    int perRegister = input == Input.TF32 ? 1 : 2;
+    int registers = rowBlocks * k / 4 / perRegister;
+    short[] halves = new short[rows * k];
+    int[] words = new int[rows * k];
+    for (int lane = 0; lane < WARP; lane++) {
+      for (int r = 0; r < registers; r++) {
+        int bits = lanes.load32(operand, lane, 4 * r);
+        int row = lane / 4 + 8 * (r % rowBlocks);
+        int start = row * k + perRegister * (lane % 4) + 4 * perRegister * (r / rowBlocks);
+        if (input == Input.TF32) {
+          words[start] = bits;
+        } else {
+          halves[start] = (short) bits;
+          halves[start + 1] = (short) (bits >>> 16);
+        }
+      }
+    }
+    return switch (input) {
+      case F16 -> TensorCore.f16(halves);
+      case BF16 -> TensorCore.bf16(halves);
+      case TF32 -> TensorCore.tf32(words);
+    };
+  }
+
+  /**
+   * Loads 8×8 matrices of 16-bit elements; lane {@code 8j + r} gives the address of row r of matrix
+   * j. Operands dst, row.
+   *
+   * @param matrices 1, 2 or 4
+   * @param transposed whether each matrix is transposed on the way
+   */
+  static Meaning ldmatrix(int matrices, boolean transposed) {
+    return lanes -> {
+      requireWholeWarp(lanes, "ldmatrix");
+      short[][] rows = new short[8 * matrices][8];
+      for (int lane = 0; lane < 8 * matrices; lane++) {
+        for (int i = 0; i < 4; i++) {
+          int bits = lanes.load32(1, lane, 4 * i);
+          rows[lane][2 * i] = (short) bits;
+          rows[lane][2 * i + 1] = (short) (bits >>> 16);
+        }
+      }
+      for (int lane = 0; lane < WARP; lane++) {
+        int g = lane / 4;
+        int q = lane % 4;
+        for (int j = 0; j < matrices; j++) {
+          int low = transposed ? rows[8 * j + 2 * q][g] : rows[8 * j + g][2 * q];
+          int high = transposed ? rows[8 * j + 2 * q + 1][g] : rows[8 * j + g][2 * q + 1];
+          lanes.store32(0, lane, 4 * j, (low & 0xFFFF) | high << 16);
+        }
+      }
+    };
+  }
+
+  /** The inverse of {@link #ldmatrix}: operands row (written), src. */
+  static Meaning stmatrix(int matrices, boolean transposed) {
+    return lanes -> {
+      requireWholeWarp(lanes, "stmatrix");
+      short[][] rows = new short[8 * matrices][8];
+      for (int lane = 0; lane < WARP; lane++) {
+        int g = lane / 4;
+        int q = lane % 4;
+        for (int j = 0; j < matrices; j++) {
+          int bits = lanes.load32(1, lane, 4 * j);
+          int r = 8 * j;
+          if (transposed) {
+            rows[r + 2 * q][g] = (short) bits;
+            rows[r + 2 * q + 1][g] = (short) (bits >>> 16);
+          } else {
+            rows[r + g][2 * q] = (short) bits;
+            rows[r + g][2 * q + 1] = (short) (bits >>> 16);
+          }
+        }
+      }
+      for (int lane = 0; lane < 8 * matrices; lane++) {
+        for (int i = 0; i < 4; i++) {
+          int bits = (rows[lane][2 * i] & 0xFFFF) | rows[lane][2 * i + 1] << 16;
+          lanes.store32(0, lane, 4 * i, bits);
+        }
+      }
+    };
+  }
+
+  /** The value of another lane: operands value, and what {@code source} makes a lane of. */
+  static Meaning shuffle(LaneChoice source) {
+    return lanes -> {
+      requireWholeWarp(lanes, "shfl");
+      for (int lane = 0; lane < WARP; lane++) {
+        int from = source.from(lane, (int) lanes.value(1, lane)) & (WARP - 1);
+        lanes.result(lane, lanes.value(0, from));
+      }
+    };
+  }
+
+  /** The lane whose value a lane takes. */
+  @FunctionalInterface
+  interface LaneChoice {
+    int from(int lane, int operand);
+  }
+
+  private static void requireWholeWarp(Lanes lanes, String what) {
+    for (int lane = 0; lane < WARP; lane++) {
+      if (lanes.count() != WARP || !lanes.active(lane)) {
+        throw new IllegalStateException(
+            what + " needs all 32 lanes of a warp, lane " + lane + " does not take part");
+      }
+    }
+  }
+}
