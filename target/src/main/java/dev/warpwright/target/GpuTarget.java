@@ -50,7 +50,14 @@ public record GpuTarget(
   public static final List<GpuTarget> ALL = List.of(SM_75, SM_80, SM_86, SM_89, SM_90A);
 
   private static GpuTarget of(
-      String name, int arch, boolean specific, int smKiB, int blockKiB, int reservedKiB, int t, int b) {
+      String name,
+      int arch,
+      boolean specific,
+      int smKiB,
+      int blockKiB,
+      int reservedKiB,
+      int t,
+      int b) {
     return new GpuTarget(
         name, arch, specific, smKiB << 10, blockKiB << 10, reservedKiB << 10, t, b);
   }

@@ -74,14 +74,14 @@ final class CudaWrappers {
 
   static String ldmatrix(int matrices, boolean transposed) {
     return """
-        __device__ __forceinline__ void ldmatrix_x%d%s(unsigned* dst, const void* row) {
-          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
-          asm volatile("ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 {%s}, [%%%d];"
-                       : %s
-                       : "r"(address)
-                       : "memory");
-        }
-        """
+    __device__ __forceinline__ void ldmatrix_x%d%s(unsigned* dst, const void* row) {
+      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+      asm volatile("ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 {%s}, [%%%d];"
+                   : %s
+                   : "r"(address)
+                   : "memory");
+    }
+    """
         .formatted(
             matrices,
             transposed ? "_trans" : "",
@@ -94,14 +94,14 @@ final class CudaWrappers {
 
   static String stmatrix(int matrices, boolean transposed) {
     return """
-        __device__ __forceinline__ void stmatrix_x%d%s(void* row, const unsigned* src) {
-          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
-          asm volatile("stmatrix.sync.aligned.m8n8.x%d%s.shared.b16 [%%0], {%s};"
-                       :
-                       : "r"(address), %s
-                       : "memory");
-        }
-        """
+    __device__ __forceinline__ void stmatrix_x%d%s(void* row, const unsigned* src) {
+      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+      asm volatile("stmatrix.sync.aligned.m8n8.x%d%s.shared.b16 [%%0], {%s};"
+                   :
+                   : "r"(address), %s
+                   : "memory");
+    }
+    """
         .formatted(
             matrices,
             transposed ? "_trans" : "",
@@ -113,15 +113,15 @@ final class CudaWrappers {
 
   static String mma(String text, int k, String type, int aRegisters, int bRegisters) {
     return """
-        __device__ __forceinline__ void %s(float* d, const unsigned* a, const unsigned* b) {
-          asm volatile(
-              "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32 "
-              "{%s}, {%s}, {%s}, {%s};"
-              : %s
-              : %s,
-                %s);
-        }
-        """
+    __device__ __forceinline__ void %s(float* d, const unsigned* a, const unsigned* b) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32 "
+          "{%s}, {%s}, {%s}, {%s};"
+          : %s
+          : %s,
+            %s);
+    }
+    """
         .formatted(
             text.replace('.', '_'),
             k,
@@ -138,14 +138,14 @@ final class CudaWrappers {
 
   static String cpAsync(int bytes, String cache) {
     return """
-        __device__ __forceinline__ void cp_async_%d(void* dst, const void* src, int src_bytes) {
-          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
-          asm volatile("cp.async.%s.shared.global [%%0], [%%1], %d, %%2;"
-                       :
-                       : "r"(address), "l"(src), "r"(src_bytes)
-                       : "memory");
-        }
-        """
+    __device__ __forceinline__ void cp_async_%d(void* dst, const void* src, int src_bytes) {
+      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+      asm volatile("cp.async.%s.shared.global [%%0], [%%1], %d, %%2;"
+                   :
+                   : "r"(address), "l"(src), "r"(src_bytes)
+                   : "memory");
+    }
+    """
         .formatted(bytes, cache, bytes);
   }
 

@@ -189,7 +189,14 @@ public final class Intrinsics {
   private static TargetIntrinsic sync(
       String text, Collective collective, SyncKind kind, String builtIn, String section) {
     return add(
-        text, collective, List.of(), null, new Synchronises(kind), 75, builtIn, "PTX ISA, " + section);
+        text,
+        collective,
+        List.of(),
+        null,
+        new Synchronises(kind),
+        75,
+        builtIn,
+        "PTX ISA, " + section);
   }
 
   private static TargetIntrinsic ldmatrix(int matrices, boolean transposed) {
@@ -266,15 +273,19 @@ public final class Intrinsics {
     long present = lanes.value(2, lane);
     if (present < 0 || present > bytes || present % 4 != 0) {
       throw new IllegalStateException(
-          "cp.async." + bytes + " with srcBytes " + present + ", not a multiple of 4 up to " + bytes);
+          "cp.async."
+              + bytes
+              + " with srcBytes "
+              + present
+              + ", not a multiple of 4 up to "
+              + bytes);
     }
     for (int at = 0; at < bytes; at += 4) {
       lanes.store32(0, lane, at, at < present ? lanes.load32(1, lane, at) : 0);
     }
   }
 
-  private static TargetIntrinsic pack(
-      String text, HalfBits round, int minimumArch, String cuda) {
+  private static TargetIntrinsic pack(String text, HalfBits round, int minimumArch, String cuda) {
     return add(
         text,
         Collective.THREAD,

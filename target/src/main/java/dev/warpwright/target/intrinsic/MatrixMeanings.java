@@ -42,8 +42,7 @@ final class MatrixMeanings {
    * the rows: register r of a lane holds row {@code g + 8·(r & 1)} (of B always {@code g}) and the
    * k that follow from the rest of r.
    */
-  private static TensorCore.Operand gather(
-      Lanes lanes, int operand, int rows, int k, Input input) {
+  private static TensorCore.Operand gather(Lanes lanes, int operand, int rows, int k, Input input) {
     int rowBlocks = rows / 8;
     int perRegister = input == Input.TF32 ? 1 : 2;
     int registers = rowBlocks * k / 4 / perRegister;

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param operands its arguments, in order
  * @param result type of its value, or null
  * @param effect what it does to memory and registers, or how it synchronises
- * @param minimumArch least compute capability times ten, for example 80; architecture-specific forms name 90 and set
- *     {@code archSpecific}
+ * @param minimumArch least compute capability times ten, for example 80; architecture-specific
+ *     forms name 90 and set {@code archSpecific}
  * @param archSpecific needs the {@code a} form of the target (wgmma, setmaxnreg)
  * @param cuda definition of the device function that wraps the PTX instruction; only its name where
- *     CUDA has it built in. If it is a template over an {@code int}, the one operand is its argument
- *     and must be a constant
+ *     CUDA has it built in. If it is a template over an {@code int}, the one operand is its
+ *     argument and must be a constant
  * @param source where it is specified, for example a PTX ISA section
  */
 public record TargetIntrinsic(

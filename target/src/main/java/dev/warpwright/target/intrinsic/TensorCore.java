@@ -126,8 +126,7 @@ final class TensorCore {
   }
 
   /** The sum where an operand is infinite or NaN: what IEEE addition gives, NaN canonical. */
-  private static int special(
-      float acc, Operand a, int aStart, Operand b, int bStart, int count) {
+  private static int special(float acc, Operand a, int aStart, Operand b, int bStart, int count) {
     double sum = acc;
     for (int k = 0; k < count; k++) {
       sum += (double) a.value[aStart + k] * b.value[bStart + k];
