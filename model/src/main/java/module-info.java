@@ -7,6 +7,7 @@ module dev.warpwright.model {
 
   exports dev.warpwright.model;
   exports dev.warpwright.model.graph;
+  exports dev.warpwright.model.function;
   exports dev.warpwright.model.npy;
   exports dev.warpwright.model.image;
 }

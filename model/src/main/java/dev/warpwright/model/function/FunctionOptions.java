@@ -1,0 +1,14 @@
+package dev.warpwright.model.function;
+
+/**
+ * How a network becomes a function.
+ *
+ * @param precision of the products
+ * @param granule intermediates have a multiple of so many columns
+ * @param transposedWeights whether weights are stored as [K, N] (for fma) or [N, K] (for matrix
+ *     instructions); products that must be exact always use [K, N]
+ * @param f32Activations whether activations stay f32 between products even where weights are
+ *     narrower
+ */
+public record FunctionOptions(
+    Precision precision, int granule, boolean transposedWeights, boolean f32Activations) {}

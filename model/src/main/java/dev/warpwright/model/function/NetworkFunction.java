@@ -1,0 +1,84 @@
+package dev.warpwright.model.function;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ScalarParam;
+import java.util.List;
+
+/**
+ * A network as a function of M rows, and what a schedule needs to know about it. Widths of
+ * intermediates are rounded up to whole granules; the columns that this adds are zero wherever a
+ * product or a reduction would read them.
+ *
+ * @param func parameters: inputs, outputs, constants, then the row count M
+ * @param rows the row count
+ * @param inputs [M, features] each
+ * @param outputs [M, features] each, f32
+ * @param constants weights and vectors
+ * @param stages what the blocks are, in the order of the function
+ */
+public record NetworkFunction(
+    PrimFunc func,
+    ScalarParam rows,
+    List<Buffer> inputs,
+    List<Buffer> outputs,
+    List<Constant> constants,
+    List<Stage> stages) {
+  /** A block of the function. */
+  public sealed interface Stage permits Load, Product, Reduction, Map, Store {
+    /** Name of the block. */
+    String block();
+  }
+
+  /** Copies an input, adding zero columns up to a whole granule. */
+  public record Load(String block, Buffer from, Buffer to) implements Stage {}
+
+  /**
+   * A matrix product: {@code accumulator[M, n] = a[M, k] · weight}.
+   *
+   * @param exact whether it must be computed in f32 whatever the precision is, because it has few
+   *     inputs
+   */
+  public record Product(
+      String block,
+      Buffer accumulator,
+      Buffer a,
+      Buffer weight,
+      boolean transposed,
+      long n,
+      long k,
+      boolean exact)
+      implements Stage {}
+
+  /** A sum over the columns of each row. */
+  public record Reduction(String block, Buffer to) implements Stage {}
+
+  /**
+   * An elementwise formula, the result of which a product, a reduction or several formulas read.
+   */
+  public record Map(String block, Buffer to) implements Stage {}
+
+  /** Copies a result to an output, leaving out the columns that were added. */
+  public record Store(String block, Buffer from, Buffer to) implements Stage {}
+
+  public NetworkFunction {
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
+    constants = List.copyOf(constants);
+    stages = List.copyOf(stages);
+  }
+
+  /** The products, in order. */
+  public List<Product> products() {
+    return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
+  }
+
+  /** The widest intermediate, in columns. */
+  public long widest() {
+    long widest = 1;
+    for (Product product : products()) {
+      widest = Math.max(widest, Math.max(product.n(), product.k()));
+    }
+    return widest;
+  }
+}
