@@ -1,0 +1,142 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import java.util.List;
+
+/**
+ * Copies of two-dimensional tiles from global to shared memory by the widest access that alignment
+ * allows; everything else is a map of one store.
+ */
+final class CopyLowering {
+  private final ThreadCode code;
+  private final MapLowering maps;
+
+  CopyLowering(ThreadCode code, MapLowering maps) {
+    this.code = code;
+    this.maps = maps;
+  }
+
+  Stmt copy(Stmt.TileCopy copy) {
+    int lanes = vectorLanes(copy);
+    return lanes == 1 ? maps.copy(copy) : vectorCopy(copy, lanes);
+  }
+
+  private Stmt vectorCopy(Stmt.TileCopy copy, int lanes) {
+    Region to = copy.to();
+    Region from = copy.from();
+    long rows = Guards.extent(to.tile().get(0));
+    long vectors = Guards.extent(to.tile().get(1)) / lanes;
+    return code.spread(
+        rows * vectors,
+        piece -> {
+          List<Expr> point =
+              List.of(Exprs.div(piece, vectors), Exprs.mul(Exprs.mod(piece, vectors), lanes));
+          List<Expr> toIndices = Guards.indices(to, point);
+          List<Expr> fromIndices = Guards.indices(from, point);
+          Expr inside = Guards.inside(from, fromIndices);
+          if (Exprs.isConst(inside, 1)) {
+            return ThreadCode.move(to.buffer(), toIndices, from.buffer(), fromIndices, lanes);
+          }
+          return ThreadCode.withTemporary(
+              "loaded",
+              to.buffer().dtype(),
+              lanes,
+              loaded ->
+                  Stmts.seq(
+                      ThreadCode.each(loaded, (v, type) -> Exprs.zero(type)),
+                      new Stmt.If(
+                          inside,
+                          ThreadCode.move(
+                              loaded, List.of(Exprs.i32(0)), from.buffer(), fromIndices, lanes),
+                          null),
+                      ThreadCode.move(
+                          to.buffer(), toIndices, loaded, List.of(Exprs.i32(0)), lanes)));
+        });
+  }
+
+  /** Elements that one access may move: a power of two up to 16 bytes. */
+  private static int vectorLanes(Stmt.TileCopy copy) {
+    Buffer to = copy.to().buffer();
+    Buffer from = copy.from().buffer();
+    if (from.scope() != Scope.GLOBAL
+        || to.scope() != Scope.SHARED
+        || from.dtype() != to.dtype()
+        || from.layout() != null
+        || to.rank() != 2
+        || from.rank() != 2
+        || copy.to().tile().size() != 2
+        || copy.from().tile().size() != 2) {
+      return 1;
+    }
+    int bytes = to.dtype().bytes();
+    for (int lanes = 16 / bytes; lanes > 1; lanes /= 2) {
+      boolean aligned =
+          from.alignment() >= lanes * bytes
+              && to.alignment() >= lanes * bytes
+              && from.extent(1) % lanes == 0
+              && pitch(to) % lanes == 0
+              && Guards.extent(copy.to().tile().get(1)) % lanes == 0
+              && startsAt(copy.from(), lanes)
+              && startsAt(copy.to(), lanes);
+      if (aligned) {
+        return lanes;
+      }
+    }
+    return 1;
+  }
+
+  private static long pitch(Buffer buffer) {
+    return buffer.layout() == null ? buffer.extent(1) : buffer.layout().offset(1, 0);
+  }
+
+  /** Whether the first column of the region is a multiple of {@code lanes}. */
+  private static boolean startsAt(Region region, int lanes) {
+    return multipleOf(region.ranges().get(1).min(), lanes);
+  }
+
+  private static boolean multipleOf(Expr e, int lanes) {
+    return switch (e) {
+      case Expr.IntImm imm -> imm.value() % lanes == 0;
+      case Expr.Binary b ->
+          switch (b.op()) {
+            case MUL -> multipleOf(b.a(), lanes) || multipleOf(b.b(), lanes);
+            case ADD, SUB -> multipleOf(b.a(), lanes) && multipleOf(b.b(), lanes);
+            case DIV,
+                MOD,
+                MIN,
+                MAX,
+                BIT_AND,
+                BIT_OR,
+                BIT_XOR,
+                SHL,
+                SHR,
+                EQ,
+                NE,
+                LT,
+                LE,
+                GT,
+                GE,
+                AND,
+                OR ->
+                false;
+          };
+      case dev.warpwright.ir.Var v -> false;
+      case Expr.FloatImm f -> false;
+      case Expr.Unary u -> false;
+      case Expr.Select s -> false;
+      case Expr.Cast c -> false;
+      case Expr.Bitcast c -> false;
+      case Expr.Load l -> false;
+      case Expr.AddressOf a -> false;
+      case Expr.Ramp r -> false;
+      case Expr.Broadcast x -> false;
+      case Expr.Call c -> false;
+    };
+  }
+}

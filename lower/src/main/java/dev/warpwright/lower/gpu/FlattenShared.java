@@ -1,0 +1,98 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.layout.Layout;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Replaces the shared buffers by one arena for each element type, as {@link SharedPlan} placed
+ * them. From here on it is plain in the program which buffers share space, so that the simulator
+ * sees a race between them as the hardware would.
+ */
+final class FlattenShared extends Rewriter {
+  private final SharedPlan plan;
+  private final Map<DType, Buffer> arenas = new EnumMap<>(DType.class);
+
+  private FlattenShared(SharedPlan plan) {
+    this.plan = plan;
+    plan.arenaSizes()
+        .forEach(
+            (dtype, size) ->
+                arenas.put(
+                    dtype,
+                    new Buffer(
+                        "smem_" + dtype.text(),
+                        dtype,
+                        List.of(Exprs.i32(size)),
+                        Scope.SHARED,
+                        null,
+                        128)));
+  }
+
+  static Stmt apply(Stmt body, SharedPlan plan) {
+    FlattenShared pass = new FlattenShared(plan);
+    return Stmts.alloc(new ArrayList<>(pass.arenas.values()), pass.stmt(body));
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    return switch (s) {
+      case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.SHARED -> stmt(inner);
+      case Stmt.Store(Buffer buffer, List<Expr> indices, Expr value)
+          when buffer.scope() == Scope.SHARED ->
+          new Stmt.Store(arena(buffer), at(buffer, indices), expr(value));
+      default -> super.stmt(s);
+    };
+  }
+
+  @Override
+  public Expr expr(Expr e) {
+    if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+        && buffer.scope() == Scope.SHARED) {
+      return new Expr.Load(arena(buffer), at(buffer, indices));
+    }
+    if (e instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
+        && buffer.scope() == Scope.SHARED) {
+      return new Expr.AddressOf(arena(buffer), at(buffer, indices));
+    }
+    return super.expr(e);
+  }
+
+  private Buffer arena(Buffer buffer) {
+    Buffer arena = arenas.get(buffer.dtype());
+    if (arena == null) {
+      throw new LoweringException("no arena for " + buffer);
+    }
+    return arena;
+  }
+
+  private List<Expr> at(Buffer buffer, List<Expr> indices) {
+    List<Expr> scalar = new ArrayList<>();
+    int lanes = 1;
+    for (Expr index : indices) {
+      if (index instanceof Expr.Ramp(Expr base, long stride, int width) && stride == 1) {
+        lanes = width;
+        scalar.add(expr(base));
+      } else {
+        scalar.add(expr(index));
+      }
+    }
+    Layout layout = buffer.layout();
+    long[] shape = new long[buffer.rank()];
+    for (int d = 0; d < shape.length; d++) {
+      shape[d] = buffer.extent(d);
+    }
+    Expr offset = (layout == null ? Layout.rowMajor(shape) : layout).offset(scalar);
+    return ThreadCode.ramped(List.of(Exprs.add(offset, plan.place(buffer).offset())), lanes);
+  }
+}

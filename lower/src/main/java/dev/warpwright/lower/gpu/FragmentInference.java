@@ -1,0 +1,192 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Finds, for every fragment, which thread holds which element: accumulators from the instruction
+ * that writes them, other fragments from the maps and copies that tie them to one with a known
+ * layout.
+ */
+final class FragmentInference {
+  private final Map<Buffer, FragmentLayout> layouts = new HashMap<>();
+  private final int threads;
+
+  private FragmentInference(int threads) {
+    this.threads = threads;
+  }
+
+  /**
+   * The layouts of all fragments of a tile program.
+   *
+   * @param threads in a block
+   * @throws LoweringException if a fragment has none, or two that differ
+   */
+  static Map<Buffer, FragmentLayout> infer(Stmt body, int threads) {
+    FragmentInference inference = new FragmentInference(threads);
+    List<Set<Buffer>> ties = new ArrayList<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileMma mma) {
+            inference.assign(mma.c().buffer(), inference.accumulator(mma));
+          } else if (s instanceof Stmt.TileMap || s instanceof Stmt.TileCopy) {
+            Set<Buffer> fragments = fragments(s);
+            if (fragments.size() > 1) {
+              ties.add(fragments);
+            }
+          }
+        });
+    boolean changed = true;
+    while (changed) {
+      changed = false;
+      for (Set<Buffer> tie : ties) {
+        FragmentLayout known =
+            tie.stream()
+                .map(inference.layouts::get)
+                .filter(l -> l != null)
+                .findFirst()
+                .orElse(null);
+        if (known == null) {
+          continue;
+        }
+        for (Buffer buffer : tie) {
+          changed |= inference.assign(buffer, known);
+        }
+      }
+    }
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Alloc(Buffer buffer, Stmt ignored)
+              && buffer.scope() == Scope.FRAGMENT
+              && !inference.layouts.containsKey(buffer)) {
+            throw new LoweringException(
+                "fragment "
+                    + buffer.name()
+                    + " is tied to no matrix product, so no thread holds it");
+          }
+        });
+    return inference.layouts;
+  }
+
+  /** The fragments that a statement touches. */
+  static Set<Buffer> fragments(Stmt s) {
+    Set<Buffer> result = new LinkedHashSet<>();
+    Walk.all(
+        s,
+        inner -> {
+          if (inner instanceof Stmt.Store store) {
+            add(result, store.buffer());
+          } else if (inner instanceof Stmt.TileCopy copy) {
+            add(result, copy.to().buffer());
+            add(result, copy.from().buffer());
+          }
+        },
+        e -> {
+          if (e instanceof Expr.Load load) {
+            add(result, load.buffer());
+          }
+        });
+    return result;
+  }
+
+  private static void add(Set<Buffer> set, Buffer buffer) {
+    if (buffer.scope() == Scope.FRAGMENT) {
+      set.add(buffer);
+    }
+  }
+
+  private boolean assign(Buffer buffer, FragmentLayout layout) {
+    FragmentLayout old = layouts.putIfAbsent(buffer, layout);
+    if (old != null && !old.equals(layout)) {
+      throw new LoweringException(
+          "fragment " + buffer.name() + " is held in two ways by the statements that use it");
+    }
+    return old == null;
+  }
+
+  private FragmentLayout accumulator(Stmt.TileMma mma) {
+    Buffer c = mma.c().buffer();
+    if (c.scope() != Scope.FRAGMENT || c.rank() != 2) {
+      throw new LoweringException(
+          "accumulator " + c.name() + " is not a fragment of two dimensions");
+    }
+    long rows = c.extent(0);
+    long cols = c.extent(1);
+    Attrs attrs = mma.attrs();
+    String instr = attrs.getString("instr");
+    if (instr == null || instr.equals("fma")) {
+      return fma(c, rows, cols, attrs);
+    }
+    long warpsM = attrs.getLong("warpsM", 1);
+    long warpsN = attrs.getLong("warpsN", 1);
+    require(
+        c, rows % (warpsM * MmaInstruction.ROWS) == 0, rows + " rows over " + warpsM + " warps");
+    require(
+        c, cols % (warpsN * MmaInstruction.COLS) == 0, cols + " columns over " + warpsN + " warps");
+    require(
+        c,
+        32 * warpsM * warpsN <= threads,
+        warpsM + "x" + warpsN + " warps in " + threads + " threads");
+    long mi = rows / warpsM / MmaInstruction.ROWS;
+    long ni = cols / warpsN / MmaInstruction.COLS;
+    // PTX ISA, "Matrix fragments for mma.m16n8k16": lane = 4g + q holds rows g and g + 8, columns
+    // 2q and 2q + 1.
+    return new FragmentLayout(
+        rows,
+        cols,
+        List.of(
+            new Digit(4, 0, 2),
+            new Digit(8, 1, 0),
+            new Digit(warpsM, mi * MmaInstruction.ROWS, 0),
+            new Digit(warpsN, 0, ni * MmaInstruction.COLS)),
+        List.of(
+            new Digit(2, 0, 1),
+            new Digit(2, 8, 0),
+            new Digit(ni, 0, MmaInstruction.COLS),
+            new Digit(mi, MmaInstruction.ROWS, 0)));
+  }
+
+  /**
+   * Threads in a grid of threadsM × threadsN, each with runs of {@code vec} columns that a grid
+   * width apart repeat.
+   */
+  private FragmentLayout fma(Buffer c, long rows, long cols, Attrs attrs) {
+    long threadsM = attrs.getLong("threadsM", 1);
+    long threadsN = attrs.getLong("threadsN", 1);
+    long vec = attrs.getLong("vec", 1);
+    require(c, rows % threadsM == 0, rows + " rows over " + threadsM + " threads");
+    require(
+        c, cols % (threadsN * vec) == 0, cols + " columns over " + threadsN + " threads by " + vec);
+    require(
+        c, threadsM * threadsN <= threads, threadsM + "x" + threadsN + " threads in " + threads);
+    long rowsEach = rows / threadsM;
+    return new FragmentLayout(
+        rows,
+        cols,
+        List.of(new Digit(threadsN, 0, vec), new Digit(threadsM, rowsEach, 0)),
+        List.of(
+            new Digit(vec, 0, 1),
+            new Digit(cols / threadsN / vec, 0, threadsN * vec),
+            new Digit(rowsEach, 1, 0)));
+  }
+
+  private static void require(Buffer c, boolean holds, String what) {
+    if (!holds) {
+      throw new LoweringException("accumulator " + c.name() + " cannot be spread: " + what);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Turns a tile program into a grid kernel. The passes, in order:
+ *
+ * <ol>
+ *   <li>{@link FragmentInference}: which thread holds which element of each fragment. First,
+ *       because everything that touches a fragment follows it.
+ *   <li>{@link SharedLayouts}: row pitches without bank conflicts. Before sizes are needed.
+ *   <li>{@link SharedPlan}: where shared buffers lie, sharing space over time. Before barriers,
+ *       which must also separate buffers that share space.
+ *   <li>{@link BarrierInsertion}: barriers between tile statements. Before tiles become threads, so
+ *       that no barrier can diverge.
+ *   <li>Tiles to threads: {@link CopyLowering}, {@link MapLowering}, {@link ReduceLowering}, {@link
+ *       MmaLowering}.
+ *   <li>{@link FlattenShared}: the plan made explicit.
+ * </ol>
+ */
+public final class GpuLowering {
+  private GpuLowering() {}
+
+  /**
+   * Lowers.
+   *
+   * @param program loops bound to block indices around tile statements; attribute {@code threads}
+   *     is the block's size
+   * @throws LoweringException if the program asks for what this lowering cannot do
+   */
+  public static Kernel lower(PrimFunc program) {
+    int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
+    List<ThreadBinding> bindings = new ArrayList<>();
+    Stmt body = takeBindings(program.body(), bindings);
+    Var thread = Var.index("tid");
+    bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, thread, Exprs.i32(threads)));
+
+    Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(body, threads);
+    body = SharedLayouts.apply(body);
+    SharedPlan plan = SharedPlan.of(body);
+    body = new BarrierInsertion(plan).apply(body);
+    body = new TilesToThreads(new ThreadCode(thread, threads, layouts)).stmt(body);
+    body = FlattenShared.apply(body, plan);
+    return new Kernel(
+        program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
+  }
+
+  private static Stmt takeBindings(Stmt body, List<ThreadBinding> bindings) {
+    return switch (body) {
+      case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND && loop.axis() != null -> {
+        ThreadAxis axis = loop.axis();
+        if (!axis.isBlock()) {
+          throw new LoweringException(
+              "a tile program binds block indices only, not " + axis.text());
+        }
+        if (!Exprs.isConst(loop.min(), 0)) {
+          throw new LoweringException(
+              "loop " + loop.var() + " bound to " + axis.text() + " starts at " + loop.min());
+        }
+        bindings.add(new ThreadBinding(axis, loop.var(), loop.extent()));
+        yield takeBindings(loop.body(), bindings);
+      }
+      case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 ->
+          takeBindings(stmts.getFirst(), bindings);
+      case Stmt.Alloc(Buffer buffer, Stmt inner) ->
+          new Stmt.Alloc(buffer, takeBindings(inner, bindings));
+      default -> body;
+    };
+  }
+
+  /** Expands every tile statement; fragments become registers where they are allocated. */
+  private static final class TilesToThreads extends Rewriter {
+    private final ThreadCode code;
+    private final CopyLowering copies;
+    private final MapLowering maps;
+    private final ReduceLowering reductions;
+    private final MmaLowering products;
+
+    TilesToThreads(ThreadCode code) {
+      this.code = code;
+      this.maps = new MapLowering(code);
+      this.copies = new CopyLowering(code, maps);
+      this.reductions = new ReduceLowering(code);
+      this.products = new MmaLowering(code);
+    }
+
+    @Override
+    public Stmt stmt(Stmt s) {
+      return switch (s) {
+        case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() == Scope.FRAGMENT ->
+            new Stmt.Alloc(code.registers(buffer), stmt(inner));
+        case Stmt.TileCopy copy -> copies.copy(copy);
+        case Stmt.TileFill fill -> fill(fill);
+        case Stmt.TileMma mma -> products.mma(mma);
+        case Stmt.TileMap map -> maps.map(map);
+        case Stmt.TileReduce reduce -> reductions.reduce(reduce);
+        case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND ->
+            throw new LoweringException("loop " + loop.var() + " is bound inside a tile program");
+        default -> super.stmt(s);
+      };
+    }
+
+    private Stmt fill(Stmt.TileFill fill) {
+      Buffer buffer = fill.to().buffer();
+      if (buffer.scope() == Scope.FRAGMENT) {
+        Buffer registers = code.registers(buffer);
+        return Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            registers.extent(0),
+            r -> new Stmt.Store(registers, List.of(r), fill.value()));
+      }
+      long points = 1;
+      for (var range : fill.to().tile()) {
+        points *= Guards.extent(range);
+      }
+      return code.spread(
+          points,
+          piece -> {
+            List<Expr> point = new ArrayList<>();
+            Expr rest = piece;
+            for (var range : fill.to().tile().reversed()) {
+              point.addFirst(Exprs.mod(rest, Guards.extent(range)));
+              rest = Exprs.div(rest, Guards.extent(range));
+            }
+            return new Stmt.Store(buffer, Guards.indices(fill.to(), point), fill.value());
+          });
+    }
+  }
+}

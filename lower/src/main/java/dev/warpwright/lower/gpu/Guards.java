@@ -1,0 +1,65 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which elements of a copied tile lie inside its buffer, decided at compile time where constants
+ * allow it.
+ */
+final class Guards {
+  private Guards() {}
+
+  /** Indices of the element at {@code point} of the region's tile. */
+  static List<Expr> indices(Region region, List<Expr> point) {
+    List<Expr> result = new ArrayList<>();
+    int next = 0;
+    for (Range range : region.ranges()) {
+      result.add(range.isPoint() ? range.min() : Exprs.add(range.min(), point.get(next++)));
+    }
+    return result;
+  }
+
+  /**
+   * Whether the element is inside; constant true where that is known.
+   *
+   * @param lanes number of elements from {@code point} on along the last dimension; divides the
+   *     distance to the buffer's end
+   */
+  static Expr inside(Region region, List<Expr> indices) {
+    Expr condition = Exprs.bool(true);
+    Buffer buffer = region.buffer();
+    if (buffer.scope() != Scope.GLOBAL) {
+      return condition;
+    }
+    for (int d = 0; d < indices.size(); d++) {
+      if (!fits(region.ranges().get(d), buffer.shape().get(d))) {
+        condition = Exprs.and(condition, Exprs.lt(indices.get(d), buffer.shape().get(d)));
+      }
+    }
+    return condition;
+  }
+
+  private static boolean fits(Range range, Expr extent) {
+    return range.min() instanceof Expr.IntImm min
+        && range.extent() instanceof Expr.IntImm length
+        && extent instanceof Expr.IntImm end
+        && min.value() >= 0
+        && min.value() + length.value() <= end.value();
+  }
+
+  /** Constant extent of a tile's dimension. */
+  static long extent(Range range) {
+    if (range.extent() instanceof Expr.IntImm imm) {
+      return imm.value();
+    }
+    throw new LoweringException(
+        "a tile has the extent " + range.extent() + ", which is not constant");
+  }
+}

@@ -1,0 +1,244 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Substitution;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Elementwise tile statements. A map over fragments follows their layout: each thread visits the
+ * elements it holds. Without fragments the points are spread evenly, neighbours on neighbouring
+ * threads.
+ */
+final class MapLowering {
+  private final ThreadCode code;
+
+  MapLowering(ThreadCode code) {
+    this.code = code;
+  }
+
+  Stmt map(Stmt.TileMap map) {
+    Set<Buffer> fragments = FragmentInference.fragments(map);
+    List<Stmt> parts = new ArrayList<>();
+    // One pass over the points for each store: a later store may read what an earlier one wrote at
+    // its point.
+    for (Stmt.Store store : map.stores()) {
+      parts.add(
+          fragments.isEmpty()
+              ? spread(map, store)
+              : overFragments(map, store, code.layout(fragments.iterator().next())));
+    }
+    return Stmts.seq(parts);
+  }
+
+  /** A copy is a map of one store, guarded where a side may reach outside its buffer. */
+  Stmt copy(Stmt.TileCopy copy) {
+    Region to = copy.to();
+    Region from = copy.from();
+    int rank = to.tile().size();
+    if (from.tile().size() != rank || rank == 0 || rank > 2) {
+      throw new LoweringException(
+          "copy from "
+              + from.buffer().name()
+              + " to "
+              + to.buffer().name()
+              + " has tiles of rank "
+              + from.tile().size()
+              + " and "
+              + rank);
+    }
+    List<Var> vars = new ArrayList<>();
+    List<Expr> extents = new ArrayList<>();
+    for (int d = 0; d < rank; d++) {
+      vars.add(Var.index(d == rank - 1 ? "j" : "i"));
+      extents.add(Exprs.i32(Guards.extent(to.tile().get(d))));
+    }
+    List<Expr> point = List.copyOf(vars);
+    List<Expr> toIndices = Guards.indices(to, point);
+    List<Expr> fromIndices = Guards.indices(from, point);
+    Expr value = new Expr.Load(from.buffer(), fromIndices);
+    value = Exprs.select(Guards.inside(from, fromIndices), value, Exprs.zero(value.type()));
+    Stmt.Store store =
+        new Stmt.Store(to.buffer(), toIndices, Exprs.cast(to.buffer().dtype(), value));
+    Stmt.TileMap map = new Stmt.TileMap(vars, extents, List.of(store), Attrs.NONE);
+    Expr inside = Guards.inside(to, toIndices);
+    Set<Buffer> fragments = FragmentInference.fragments(copy);
+    return fragments.isEmpty()
+        ? spread(map, store, inside)
+        : overFragments(map, store, code.layout(fragments.iterator().next()), inside);
+  }
+
+  private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
+    return spread(map, store, Exprs.bool(true));
+  }
+
+  private Stmt spread(Stmt.TileMap map, Stmt.Store store, Expr guard) {
+    long points = 1;
+    for (Expr extent : map.extents()) {
+      points *= constant(extent);
+    }
+    return code.spread(
+        points,
+        piece -> {
+          Map<Var, Expr> values = new HashMap<>();
+          Expr rest = piece;
+          for (int d = map.vars().size() - 1; d >= 0; d--) {
+            long extent = constant(map.extents().get(d));
+            values.put(map.vars().get(d), d == 0 ? rest : Exprs.mod(rest, extent));
+            rest = Exprs.div(rest, extent);
+          }
+          Substitution at = Substitution.ofVars(values);
+          return Stmts.when(at.expr(guard), at.stmt(store));
+        });
+  }
+
+  private Stmt overFragments(Stmt.TileMap map, Stmt.Store store, FragmentLayout layout) {
+    return overFragments(map, store, layout, Exprs.bool(true));
+  }
+
+  private Stmt overFragments(
+      Stmt.TileMap map, Stmt.Store store, FragmentLayout layout, Expr guard) {
+    if (map.vars().size() != 2
+        || constant(map.extents().get(0)) != layout.rows()
+        || constant(map.extents().get(1)) != layout.cols()) {
+      throw new LoweringException(
+          "map to "
+              + store.buffer().name()
+              + " covers "
+              + map.extents()
+              + ", its fragments "
+              + layout.rows()
+              + "x"
+              + layout.cols());
+    }
+    boolean vector = vectorStore(map, store, layout, guard);
+    return code.overFragment(
+        layout,
+        vector,
+        run -> {
+          if (run.length() == 1) {
+            Substitution at = at(map, run.row(), run.col());
+            Stmt body = new FragmentAccess(map, run.register()).stmt(store);
+            return Stmts.when(at.expr(guard), at.stmt(body));
+          }
+          Substitution first = at(map, run.row(), run.col());
+          Stmt body =
+              ThreadCode.withTemporary(
+                  "packed",
+                  store.buffer().dtype(),
+                  run.length(),
+                  packed ->
+                      Stmts.seq(
+                          ThreadCode.each(
+                              packed,
+                              (v, type) -> {
+                                Expr value =
+                                    new FragmentAccess(map, Exprs.add(run.register(), v))
+                                        .expr(store.value());
+                                return at(map, run.row(), Exprs.add(run.col(), v)).expr(value);
+                              }),
+                          ThreadCode.move(
+                              store.buffer(),
+                              store.indices().stream().map(first::expr).toList(),
+                              packed,
+                              List.of(Exprs.i32(0)),
+                              run.length())));
+          return Stmts.when(first.expr(guard), body);
+        });
+  }
+
+  private static Substitution at(Stmt.TileMap map, Expr row, Expr col) {
+    return Substitution.ofVars(Map.of(map.vars().get(0), row, map.vars().get(1), col));
+  }
+
+  /**
+   * Whether runs of neighbouring columns may be stored in one access: aligned, contiguous and
+   * guarded alike.
+   */
+  private static boolean vectorStore(
+      Stmt.TileMap map, Stmt.Store store, FragmentLayout layout, Expr guard) {
+    Buffer buffer = store.buffer();
+    long run = layout.registerDigits().getFirst().extent();
+    if (buffer.scope() == Scope.FRAGMENT
+        || buffer.rank() != 2
+        || store.indices().get(1) != map.vars().get(1)
+        || run * buffer.dtype().bytes() > 16
+        || run < 2
+        || Long.bitCount(run) != 1
+        || buffer.dtype() == DType.BOOL) {
+      return false;
+    }
+    long extent = buffer.extent(1);
+    long pitch = buffer.layout() == null ? extent : buffer.layout().offset(1, 0);
+    boolean guardedAlike = Exprs.isConst(guard, 1) || extent % run == 0;
+    return pitch % run == 0 && guardedAlike && buffer.alignment() >= run * buffer.dtype().bytes();
+  }
+
+  private static long constant(Expr extent) {
+    if (extent instanceof Expr.IntImm imm) {
+      return imm.value();
+    }
+    throw new LoweringException("a map has the extent " + extent + ", which is not constant");
+  }
+
+  /** Turns accesses to fragments at the map's point into accesses to the thread's registers. */
+  private final class FragmentAccess extends Rewriter {
+    private final Stmt.TileMap map;
+    private final Expr register;
+
+    FragmentAccess(Stmt.TileMap map, Expr register) {
+      this.map = map;
+      this.register = register;
+    }
+
+    @Override
+    public Expr expr(Expr e) {
+      if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+          && buffer.scope() == Scope.FRAGMENT) {
+        return new Expr.Load(code.registers(buffer), List.of(at(buffer, indices)));
+      }
+      return super.expr(e);
+    }
+
+    @Override
+    public Stmt stmt(Stmt s) {
+      if (s instanceof Stmt.Store(Buffer buffer, List<Expr> indices, Expr value)
+          && buffer.scope() == Scope.FRAGMENT) {
+        return new Stmt.Store(code.registers(buffer), List.of(at(buffer, indices)), expr(value));
+      }
+      return super.stmt(s);
+    }
+
+    private Expr at(Buffer buffer, List<Expr> indices) {
+      boolean samePoint =
+          indices.size() == 2
+              && indices.get(0) == map.vars().get(0)
+              && indices.get(1) == map.vars().get(1);
+      if (!samePoint) {
+        throw new LoweringException(
+            "fragment "
+                + buffer.name()
+                + " is used at "
+                + indices
+                + ", only its own point "
+                + map.vars()
+                + " is in the thread's registers");
+      }
+      return register;
+    }
+  }
+}

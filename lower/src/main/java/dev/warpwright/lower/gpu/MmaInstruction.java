@@ -1,0 +1,66 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.DType;
+
+/**
+ * The matrix instructions that a {@code TileMma} may name in its attribute {@code instr}. All work
+ * on 16 rows by 8 columns and accumulate in f32; one step of K is 32 bytes of each operand row (16
+ * on sm_75).
+ */
+enum MmaInstruction {
+  F16_K16("mma.m16n8k16.f32.f16", DType.F16, 16),
+  BF16_K16("mma.m16n8k16.f32.bf16", DType.BF16, 16),
+  F16_K8("mma.m16n8k8.f32.f16", DType.F16, 8),
+  TF32_K8("mma.m16n8k8.f32.tf32", DType.F32, 8);
+
+  static final int ROWS = 16;
+  static final int COLS = 8;
+
+  private final String text;
+  private final DType operand;
+  private final int k;
+
+  MmaInstruction(String text, DType operand, int k) {
+    this.text = text;
+    this.operand = operand;
+    this.k = k;
+  }
+
+  static MmaInstruction parse(String text) {
+    for (MmaInstruction instruction : values()) {
+      if (instruction.text.equals(text)) {
+        return instruction;
+      }
+    }
+    throw new LoweringException("unknown matrix instruction '" + text + "'");
+  }
+
+  String text() {
+    return text;
+  }
+
+  /** Element type of A and B in shared memory. */
+  DType operand() {
+    return operand;
+  }
+
+  /** Elements of K that one instruction consumes. */
+  int k() {
+    return k;
+  }
+
+  /** Elements in the 16 bytes that ldmatrix takes from a row. */
+  int rowElements() {
+    return 16 / operand.bytes();
+  }
+
+  /** 32-bit registers of A: one for each 8×16-byte matrix. */
+  int aRegisters() {
+    return 2 * k / rowElements();
+  }
+
+  /** 32-bit registers of B. */
+  int bRegisters() {
+    return k / rowElements();
+  }
+}
