@@ -1,0 +1,91 @@
+package dev.warpwright.model.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.ir.UserError;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AtomicFileTest {
+  @TempDir Path folder;
+
+  @Test
+  void writesAndReplaces() throws IOException {
+    Path file = folder.resolve("a");
+    AtomicFile.write(file, out -> out.write(1));
+    AtomicFile.write(file, out -> out.write(2));
+    assertThat(Files.readAllBytes(file)).containsExactly(2);
+    assertOnly("a");
+  }
+
+  @Test
+  void leavesEverythingAsItWasIfWritingFails() throws IOException {
+    Path file = folder.resolve("a");
+    Files.write(file, new byte[] {1});
+    AtomicFile.Content full =
+        out -> {
+          out.write(new byte[100_000]);
+          throw new IOException("No space left on device");
+        };
+    assertThatThrownBy(() -> AtomicFile.write(file, full))
+        .isInstanceOf(UserError.class)
+        .hasMessage("cannot write " + file + ": No space left on device");
+    assertThat(Files.readAllBytes(file)).containsExactly(1);
+    assertOnly("a");
+    assertThatThrownBy(
+            () ->
+                AtomicFile.write(
+                    file,
+                    out -> {
+                      throw new IllegalStateException("a bug");
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+    assertOnly("a");
+  }
+
+  @Test
+  void reportsAFullDevice() {
+    Path full = Path.of("/dev/full");
+    Assumptions.assumeTrue(Files.exists(full), "no /dev/full here");
+    assertThatThrownBy(() -> AtomicFile.write(full, out -> out.write(new byte[10])))
+        .isInstanceOf(UserError.class)
+        .hasMessage("cannot write /dev/full: No space left on device");
+    assertThat(full).exists();
+  }
+
+  @Test
+  void reportsWhereNothingCanBeWritten() {
+    assertThatThrownBy(() -> AtomicFile.write(folder, out -> out.write(1)))
+        .isInstanceOf(UserError.class)
+        .hasMessage("cannot write " + folder + ": it is a folder");
+    Path missing = folder.resolve("none").resolve("a");
+    assertThatThrownBy(() -> AtomicFile.write(missing, out -> out.write(1)))
+        .isInstanceOf(UserError.class)
+        .hasMessage("cannot write " + missing + ": no such file or folder");
+  }
+
+  @Test
+  void keepsSymbolicLinks() throws IOException {
+    Path file = Files.write(folder.resolve("a"), new byte[] {1});
+    Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("a"));
+    AtomicFile.write(link, out -> out.write(2));
+    assertThat(link).isSymbolicLink();
+    assertThat(Files.readAllBytes(file)).containsExactly(2);
+    Path dangling = Files.createSymbolicLink(folder.resolve("new"), Path.of("b"));
+    AtomicFile.write(dangling, out -> out.write(3));
+    assertThat(Files.readAllBytes(folder.resolve("b"))).containsExactly(3);
+    assertThat(dangling).isSymbolicLink();
+  }
+
+  private void assertOnly(String name) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files.map(f -> f.getFileName().toString())).containsExactly(name);
+    }
+  }
+}
