@@ -1,0 +1,258 @@
+package dev.warpwright.runtime.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.target.host.NativeLibraries;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * NVIDIA's matrix library, the peer that products are compared with. Nothing of Warpwright computes
+ * by it.
+ */
+public final class Cublas implements AutoCloseable {
+  private static final List<String> NAMES = List.of("libcublas.so.13", "libcublas.so.12");
+  private static final int DEFAULT_MATH = 0;
+  private static final int DEFAULT_ALGORITHM = -1;
+
+  private final CudaStream stream;
+  private final Path path;
+  private final MethodHandle setWorkspace;
+  private final MethodHandle gemm;
+  private final MethodHandle destroy;
+  private final MethodHandle statusText;
+  private final long handle;
+  private final int version;
+  private boolean closed;
+
+  private Cublas(CudaStream stream, Path path, SymbolLookup symbols) {
+    this.stream = stream;
+    this.path = path;
+    statusText =
+        Linker.nativeLinker()
+            .downcallHandle(
+                symbols.findOrThrow("cublasGetStatusString"),
+                FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    setWorkspace = bind(symbols, "cublasSetWorkspace_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    destroy = bind(symbols, "cublasDestroy_v2", JAVA_LONG);
+    gemm =
+        bind(
+            symbols,
+            "cublasGemmEx",
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT);
+    stream.use();
+    try (Out out = new Out()) {
+      MethodHandle create = bind(symbols, "cublasCreate_v2", JAVA_LONG);
+      check(Downcall.call(create, out.address()), "cublasCreate");
+      handle = out.asLong();
+      MethodHandle getVersion = bind(symbols, "cublasGetVersion_v2", JAVA_LONG, JAVA_LONG);
+      check(Downcall.call(getVersion, handle, out.address()), "cublasGetVersion");
+      version = out.asInt();
+    }
+    MethodHandle setStream = bind(symbols, "cublasSetStream_v2", JAVA_LONG, JAVA_LONG);
+    check(Downcall.call(setStream, handle, stream.handle()), "cublasSetStream");
+    MethodHandle setMath = bind(symbols, "cublasSetMathMode", JAVA_LONG, JAVA_INT);
+    check(Downcall.call(setMath, handle, DEFAULT_MATH), "cublasSetMathMode");
+  }
+
+  /**
+   * Loads cuBLAS and lets it work on a stream.
+   *
+   * @return nothing if it is not installed
+   * @throws DeviceError if it is installed and cannot be used
+   */
+  public static Optional<Cublas> open(CudaStream stream) {
+    NativeLibraries libraries = NativeLibraries.system();
+    return libraries.library(NAMES).map(path -> open(stream, path));
+  }
+
+  private static Cublas open(CudaStream stream, Path path) {
+    try {
+      Path real = path.toRealPath();
+      // It needs libcublasLt of its own version, which lies beside it but not always on the
+      // loader's path.
+      Path light =
+          path.resolveSibling(path.getFileName().toString().replace("libcublas.", "libcublasLt."));
+      SymbolLookup.libraryLookup(light, Arena.global());
+      return new Cublas(stream, path, SymbolLookup.libraryLookup(real, Arena.global()));
+    } catch (java.io.IOException | IllegalArgumentException | java.util.NoSuchElementException e) {
+      throw new DeviceError("cannot load " + path + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Where it was found, for reports. */
+  public Path path() {
+    return path;
+  }
+
+  /** Its version as it writes it: 130000 is 13.0.0. */
+  public int version() {
+    return version;
+  }
+
+  /** What it computes in; the number is the library's. */
+  public enum Compute {
+    /** 32-bit floats; products of 16-bit inputs on tensor cores. */
+    F32(68),
+    /** 32-bit floats, and neither tensor cores nor reordering for 32-bit inputs. */
+    F32_PEDANTIC(69),
+    /** 32-bit inputs rounded to tf32, on tensor cores. */
+    F32_TF32(77),
+    F64(70);
+
+    private final int code;
+
+    Compute(int code) {
+      this.code = code;
+    }
+  }
+
+  /** An element type; the number is the library's. */
+  public enum Type {
+    F32(0),
+    F64(1),
+    F16(2),
+    BF16(14);
+
+    private final int code;
+
+    Type(int code) {
+      this.code = code;
+    }
+  }
+
+  /**
+   * A product of row-major matrices without padding: D[m][n] = A[m][k] · B.
+   *
+   * @param input type of A and B
+   * @param output type of D
+   * @param transposedB whether B is stored as [n][k], else as [k][n]
+   */
+  public record Gemm(
+      int m, int n, int k, Type input, Type output, Compute compute, boolean transposedB) {}
+
+  /** Gives memory for split-K and the like; it must stay open for as long as this is used. */
+  public void setWorkspace(CudaBuffer workspace) {
+    use();
+    check(
+        Downcall.call(setWorkspace, handle, workspace.address(), workspace.bytes()),
+        "cublasSetWorkspace");
+  }
+
+  /**
+   * Gives a product to the stream and does not wait.
+   *
+   * @throws DeviceError if cuBLAS refuses it
+   */
+  public synchronized void gemm(Gemm gemm, CudaBuffer a, CudaBuffer b, CudaBuffer d) {
+    use();
+    stream.touch(a);
+    stream.touch(b);
+    stream.touch(d);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment one = arena.allocate(JAVA_LONG);
+      MemorySegment zero = arena.allocate(JAVA_LONG);
+      if (gemm.compute() == Compute.F64) {
+        one.set(JAVA_DOUBLE, 0, 1.0);
+      } else {
+        one.set(JAVA_FLOAT, 0, 1f);
+      }
+      check(call(gemm, a, b, d, one.address(), zero.address()), "cublasGemmEx of " + gemm);
+    }
+  }
+
+  /** cuBLAS is column-major, so it computes Dᵀ = Bᵀ · Aᵀ, which needs no transposition. */
+  private int call(Gemm g, CudaBuffer a, CudaBuffer b, CudaBuffer d, long one, long zero) {
+    try {
+      return (int)
+          gemm.invokeExact(
+              handle,
+              g.transposedB() ? 1 : 0,
+              0,
+              g.n(),
+              g.m(),
+              g.k(),
+              one,
+              b.address(),
+              g.input().code,
+              g.transposedB() ? g.k() : g.n(),
+              a.address(),
+              g.input().code,
+              g.k(),
+              zero,
+              d.address(),
+              g.output().code,
+              g.n(),
+              g.compute().code,
+              DEFAULT_ALGORITHM);
+    } catch (Throwable t) {
+      throw Downcall.unexpected(t);
+    }
+  }
+
+  private void use() {
+    if (closed) {
+      throw new IllegalStateException("cuBLAS is closed");
+    }
+    stream.use();
+  }
+
+  /** Must happen before the stream closes. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      use();
+      closed = true;
+      check(Downcall.call(destroy, handle), "cublasDestroy");
+    }
+  }
+
+  private static MethodHandle bind(SymbolLookup symbols, String name, ValueLayout... arguments) {
+    return Linker.nativeLinker()
+        .downcallHandle(symbols.findOrThrow(name), FunctionDescriptor.of(JAVA_INT, arguments));
+  }
+
+  private void check(int status, String call) {
+    if (status != 0) {
+      String text;
+      try {
+        MemorySegment name = (MemorySegment) statusText.invokeExact(status);
+        text = name.reinterpret(Long.MAX_VALUE).getString(0);
+      } catch (Throwable t) {
+        throw Downcall.unexpected(t);
+      }
+      throw new DeviceError(call + " failed: " + text);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.warpwright.runtime.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+
+/** Device memory. All work on it is given to a stream and runs there in order. */
+public final class CudaBuffer extends CudaResource {
+  private final long address;
+  private final long bytes;
+
+  private CudaBuffer(CudaContext context, long address, long bytes) {
+    super(context);
+    this.address = address;
+    this.bytes = bytes;
+  }
+
+  static CudaBuffer allocate(CudaContext context, long bytes) {
+    checkSize(bytes);
+    context.use();
+    try (Out out = new Out()) {
+      context.check(
+          MemoryCalls.allocate(out.address(), bytes), "cuMemAlloc of " + bytes + " bytes");
+      return new CudaBuffer(context, out.asLong(), bytes);
+    }
+  }
+
+  static void checkSize(long bytes) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("a buffer of " + bytes + " bytes cannot be allocated");
+    }
+  }
+
+  public long bytes() {
+    return bytes;
+  }
+
+  /** The device's address of the first byte; a multiple of 256. */
+  public long address() {
+    checkOpen();
+    return address;
+  }
+
+  /** Fills all of it with one byte: what a kernel then fails to write can be seen. */
+  public void poison(byte value, CudaStream stream) {
+    use();
+    stream.touch(this);
+    context()
+        .check(MemoryCalls.fillBytes(address, value, bytes, stream.handle()), "cuMemsetD8Async");
+  }
+
+  /**
+   * Fills a range with a 32-bit pattern.
+   *
+   * @param offset in bytes, a multiple of 4
+   * @param count of 32-bit words
+   */
+  public void fill(int value, long offset, long count, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(offset, Math.multiplyExact(count, 4L), bytes);
+    stream.touch(this);
+    context()
+        .check(
+            MemoryCalls.fillInts(address + offset, value, count, stream.handle()),
+            "cuMemsetD32Async");
+  }
+
+  /**
+   * Copies host memory to the start of this buffer. When it returns, the source has been read; the
+   * copy itself runs in the stream's order. Must not be captured into a graph.
+   *
+   * @param source on or off the Java heap, at most {@link #bytes} long
+   */
+  public void copyFrom(MemorySegment source, CudaStream stream) {
+    copyFrom(source, 0, stream);
+  }
+
+  /** {@link #copyFrom(MemorySegment, CudaStream)} to {@code offset} bytes behind the start. */
+  public void copyFrom(MemorySegment source, long offset, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(offset, source.byteSize(), bytes);
+    stream.staging().toDevice(source, address + offset);
+  }
+
+  /** {@link #copyFrom(MemorySegment, CudaStream)} of an array. */
+  public void copyFrom(float[] source, CudaStream stream) {
+    copyFrom(MemorySegment.ofArray(source), stream);
+  }
+
+  /**
+   * Copies the start of this buffer to host memory, after all earlier work of the stream, and waits
+   * for it. Must not be captured into a graph.
+   *
+   * @param target on or off the Java heap, at most {@link #bytes} long
+   */
+  public void copyTo(MemorySegment target, CudaStream stream) {
+    copyTo(target, 0, stream);
+  }
+
+  /** {@link #copyTo(MemorySegment, CudaStream)} from {@code offset} bytes behind the start. */
+  public void copyTo(MemorySegment target, long offset, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(offset, target.byteSize(), bytes);
+    stream.staging().toHost(address + offset, target);
+  }
+
+  /** {@link #copyTo(MemorySegment, CudaStream)} to an array. */
+  public void copyTo(float[] target, CudaStream stream) {
+    copyTo(MemorySegment.ofArray(target), stream);
+  }
+
+  /** All of this buffer as floats; bytes that fill no float at the end are left out. */
+  public float[] toFloats(CudaStream stream) {
+    float[] floats = new float[Math.toIntExact(bytes / ValueLayout.JAVA_FLOAT.byteSize())];
+    copyTo(floats, stream);
+    return floats;
+  }
+
+  /**
+   * Copies from pinned memory without waiting. The source must stay as it is until the stream has
+   * come to it.
+   *
+   * @param bytes to copy, from the start of the source to the start of this buffer
+   */
+  public void copyFrom(PinnedBuffer source, long bytes, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(0, bytes, this.bytes);
+    long from = source.address(0, bytes);
+    stream.touch(this);
+    stream.touch(source);
+    context()
+        .check(MemoryCalls.toDevice(address, from, bytes, stream.handle()), "cuMemcpyHtoDAsync");
+  }
+
+  /**
+   * Copies to pinned memory without waiting. The target holds the data once the stream has come to
+   * it.
+   *
+   * @param bytes to copy, from the start of this buffer to the start of the target
+   */
+  public void copyTo(PinnedBuffer target, long bytes, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(0, bytes, this.bytes);
+    long to = target.address(0, bytes);
+    stream.touch(this);
+    stream.touch(target);
+    context().check(MemoryCalls.toHost(to, address, bytes, stream.handle()), "cuMemcpyDtoHAsync");
+  }
+
+  /** Copies all of another buffer of this device to the start of this one. */
+  public void copyFrom(CudaBuffer source, CudaStream stream) {
+    use();
+    Objects.checkFromIndexSize(0, source.bytes, bytes);
+    stream.touch(this);
+    stream.touch(source);
+    context()
+        .check(
+            MemoryCalls.onDevice(address, source.address(), source.bytes, stream.handle()),
+            "cuMemcpyDtoDAsync");
+  }
+
+  @Override
+  int destroy() {
+    return MemoryCalls.free(address);
+  }
+
+  @Override
+  public String toString() {
+    return "device buffer of " + bytes + " bytes";
+  }
+}

@@ -1,0 +1,67 @@
+package dev.warpwright.runtime.cuda;
+
+import java.util.UUID;
+
+/**
+ * A GPU and what its driver says of it.
+ *
+ * @param ordinal its place in the driver's list
+ * @param handle the driver's {@code CUdevice}
+ * @param name for example {@code NVIDIA H200}
+ * @param uuid what {@code nvidia-smi -L} prints behind {@code GPU-}
+ * @param major of the compute capability
+ * @param minor of the compute capability
+ * @param multiprocessors SMs
+ * @param memoryBytes global memory
+ * @param l2Bytes second-level cache
+ * @param maxSharedPerBlock bytes of shared memory that one block can ask for, static and dynamic
+ *     together
+ * @param sharedPerMultiprocessor bytes of shared memory of one SM
+ * @param registersPerMultiprocessor 32-bit registers of one SM
+ * @param threadsPerMultiprocessor threads that one SM holds
+ * @param clockKhz the SMs' highest clock
+ * @param memoryClockKhz the memory's highest clock
+ * @param memoryBusBits width of the memory's bus
+ * @param driverVersion as {@link CudaDriver#version}
+ */
+public record CudaDevice(
+    int ordinal,
+    int handle,
+    String name,
+    UUID uuid,
+    int major,
+    int minor,
+    int multiprocessors,
+    long memoryBytes,
+    int l2Bytes,
+    int maxSharedPerBlock,
+    int sharedPerMultiprocessor,
+    int registersPerMultiprocessor,
+    int threadsPerMultiprocessor,
+    int clockKhz,
+    int memoryClockKhz,
+    int memoryBusBits,
+    int driverVersion) {
+
+  /**
+   * The architecture to compile for: {@code sm_80}, and from 9.0 on the one with all of the
+   * device's features, {@code sm_90a}.
+   */
+  public String arch() {
+    return "sm_" + major + minor + (major >= 9 ? "a" : "");
+  }
+
+  /** The compute capability: {@code 9.0}. */
+  public String computeCapability() {
+    return major + "." + minor;
+  }
+
+  /**
+   * Opens the device's primary context.
+   *
+   * @throws dev.warpwright.ir.DeviceError if the driver refuses
+   */
+  public CudaContext open() {
+    return CudaContext.open(this);
+  }
+}

@@ -1,0 +1,60 @@
+package dev.warpwright.runtime.cuda;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Host memory that stays where it is, so that the device copies from and to it while the processor
+ * does something else.
+ */
+public final class PinnedBuffer extends CudaResource {
+  private static final int PORTABLE = 1;
+
+  private final long pointer;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment segment;
+
+  private PinnedBuffer(CudaContext context, long pointer, long bytes) {
+    super(context);
+    this.pointer = pointer;
+    this.segment = MemorySegment.ofAddress(pointer).reinterpret(bytes, arena, null);
+  }
+
+  static PinnedBuffer allocate(CudaContext context, long bytes) {
+    CudaBuffer.checkSize(bytes);
+    context.use();
+    try (Out out = new Out()) {
+      context.check(
+          MemoryCalls.allocateHost(out.address(), bytes, PORTABLE),
+          "cuMemHostAlloc of " + bytes + " bytes");
+      return new PinnedBuffer(context, out.asLong(), bytes);
+    }
+  }
+
+  /** The memory; access after {@link #close} throws {@link IllegalStateException}. */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  public long bytes() {
+    return segment.byteSize();
+  }
+
+  /** The address of a range of this memory. */
+  long address(long offset, long bytes) {
+    checkOpen();
+    java.util.Objects.checkFromIndexSize(offset, bytes, bytes());
+    return pointer + offset;
+  }
+
+  @Override
+  int destroy() {
+    arena.close();
+    return MemoryCalls.freeHost(pointer);
+  }
+
+  @Override
+  public String toString() {
+    return "pinned buffer of " + bytes() + " bytes";
+  }
+}

@@ -1,0 +1,201 @@
+package dev.warpwright.runtime.cuda;
+
+import dev.warpwright.ir.DType;
+import java.util.List;
+
+/**
+ * A tensor in global memory and the boxes that bulk copies move. Dimension 0 is the innermost,
+ * whose elements are contiguous. There is no interleaving.
+ *
+ * @param type of the elements
+ * @param dims elements in each of one to five dimensions, 1 to 2³²
+ * @param strides bytes from one element to the next in dimensions 1 and up, multiples of 16 below
+ *     2⁴⁰
+ * @param box elements of a box in each dimension, 1 to 256; the innermost row a multiple of 16
+ *     bytes, and no longer than the swizzle's span
+ * @param elementStrides which elements a box takes in each dimension, 1 to 8: 1 takes every one
+ * @param swizzle how a box is permuted in shared memory
+ * @param l2Promotion how much the second-level cache fetches at once
+ * @param outOfBounds what a copy delivers for elements outside the tensor
+ */
+public record TensorMapSpec(
+    Type type,
+    List<Long> dims,
+    List<Long> strides,
+    List<Integer> box,
+    List<Integer> elementStrides,
+    Swizzle swizzle,
+    L2Promotion l2Promotion,
+    OutOfBounds outOfBounds) {
+  private static final int ALIGNMENT = 16;
+
+  /** An element type, with the number that the driver gives it. */
+  public enum Type {
+    U8(0, 1),
+    U16(1, 2),
+    U32(2, 4),
+    I32(3, 4),
+    U64(4, 8),
+    I64(5, 8),
+    F16(6, 2),
+    F32(7, 4),
+    F64(8, 8),
+    BF16(9, 2),
+    F32_FTZ(10, 4),
+    TF32(11, 4),
+    TF32_FTZ(12, 4);
+
+    private final int code;
+    private final int bytes;
+
+    Type(int code, int bytes) {
+      this.code = code;
+      this.bytes = bytes;
+    }
+
+    int code() {
+      return code;
+    }
+
+    public int bytes() {
+      return bytes;
+    }
+
+    boolean isFloat() {
+      return code >= F16.code;
+    }
+
+    /**
+     * The type for elements of an IR buffer; 8-bit floats travel as bytes.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public static Type of(DType type) {
+      return switch (type) {
+        case BOOL, I8, U8, F8E4M3, F8E5M2 -> U8;
+        case I32 -> I32;
+        case U32 -> U32;
+        case I64 -> I64;
+        case U64 -> U64;
+        case F16 -> F16;
+        case BF16 -> BF16;
+        case F32 -> F32;
+        case F64 -> F64;
+        case MBARRIER, HANDLE ->
+            throw new IllegalArgumentException("no tensor map holds elements of type " + type);
+      };
+    }
+  }
+
+  /** How 16-byte chunks are permuted in shared memory; the order is the driver's. */
+  public enum Swizzle {
+    NONE(Integer.MAX_VALUE),
+    B32(32),
+    B64(64),
+    B128(128);
+
+    private final int span;
+
+    Swizzle(int span) {
+      this.span = span;
+    }
+
+    /** The longest row of a box in bytes. */
+    public int span() {
+      return span;
+    }
+  }
+
+  /** The order is the driver's. */
+  public enum L2Promotion {
+    NONE,
+    B64,
+    B128,
+    B256
+  }
+
+  /** The order is the driver's. */
+  public enum OutOfBounds {
+    ZERO,
+    NAN
+  }
+
+  public TensorMapSpec {
+    dims = List.copyOf(dims);
+    strides = List.copyOf(strides);
+    box = List.copyOf(box);
+    elementStrides = List.copyOf(elementStrides);
+    int rank = dims.size();
+    require(rank >= 1 && rank <= 5, "rank " + rank + " is not 1 to 5");
+    require(strides.size() == rank - 1, "rank " + rank + " has " + strides.size() + " strides");
+    require(box.size() == rank, "rank " + rank + " has a box of " + box.size() + " dimensions");
+    require(
+        elementStrides.size() == rank,
+        "rank " + rank + " has " + elementStrides.size() + " element strides");
+    for (long dim : dims) {
+      require(dim >= 1 && dim <= 1L << 32, "dimension " + dim + " is not 1 to 2^32");
+    }
+    for (long stride : strides) {
+      require(
+          stride > 0 && stride < 1L << 40 && stride % ALIGNMENT == 0,
+          "stride of " + stride + " bytes is no multiple of 16 below 2^40");
+    }
+    for (int extent : box) {
+      require(extent >= 1 && extent <= 256, "box extent " + extent + " is not 1 to 256");
+    }
+    for (int step : elementStrides) {
+      require(step >= 1 && step <= 8, "element stride " + step + " is not 1 to 8");
+    }
+    int row = box.getFirst() * type.bytes();
+    require(row % ALIGNMENT == 0, "box row of " + row + " bytes is no multiple of 16");
+    require(row <= swizzle.span(), "box row of " + row + " bytes exceeds swizzle " + swizzle);
+    require(
+        outOfBounds == OutOfBounds.ZERO || type.isFloat(),
+        "elements of type " + type + " cannot be filled with NaN");
+  }
+
+  /**
+   * A row-major matrix, the usual case: promotion to 128 bytes, zeros outside.
+   *
+   * @param leadingBytes from one row to the next
+   * @param boxRows rows of a box
+   * @param boxColumns columns of a box
+   */
+  public static TensorMapSpec matrix(
+      Type type,
+      long rows,
+      long columns,
+      long leadingBytes,
+      int boxRows,
+      int boxColumns,
+      Swizzle swizzle) {
+    return new TensorMapSpec(
+        type,
+        List.of(columns, rows),
+        List.of(leadingBytes),
+        List.of(boxColumns, boxRows),
+        List.of(1, 1),
+        swizzle,
+        L2Promotion.B128,
+        OutOfBounds.ZERO);
+  }
+
+  /** Bytes from the first element to behind the last one. */
+  long bytes() {
+    long last = Math.multiplyExact(dims.getFirst(), (long) type.bytes());
+    for (int i = 1; i < dims.size(); i++) {
+      last = Math.addExact(last, Math.multiplyExact(dims.get(i) - 1, strides.get(i - 1)));
+    }
+    return last;
+  }
+
+  void checkAddress(long address) {
+    require(address % ALIGNMENT == 0, "the first element is not at a multiple of 16 bytes");
+  }
+
+  private static void require(boolean condition, String message) {
+    if (!condition) {
+      throw new IllegalArgumentException("tensor map: " + message);
+    }
+  }
+}
