@@ -2,5 +2,6 @@ module dev.warpwright.ir {
   requires static org.jspecify;
 
   exports dev.warpwright.ir;
+  exports dev.warpwright.ir.arith;
   exports dev.warpwright.ir.layout;
 }

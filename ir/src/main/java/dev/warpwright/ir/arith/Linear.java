@@ -1,0 +1,190 @@
+package dev.warpwright.ir.arith;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IntegerMath;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.UnaryOp;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * {@code Σ coefficient · term + constant} of one scalar {@code i32} or {@code i64} type; terms are
+ * expressions that are no sums themselves. Coefficients wrap as the type does.
+ */
+final class Linear {
+  private final Type type;
+  private final LinkedHashMap<Expr, Long> terms = new LinkedHashMap<>();
+  private long constant;
+
+  private Linear(Type type) {
+    this.type = type;
+  }
+
+  static boolean applies(Type type) {
+    return type.equals(Type.I32) || type.equals(Type.I64);
+  }
+
+  static Linear constant(Type type, long value) {
+    Linear result = new Linear(type);
+    result.constant = value;
+    return result;
+  }
+
+  /** The sum as it is written. */
+  static Linear of(Expr e) {
+    Linear result = new Linear(e.type());
+    result.add(e, 1);
+    return result;
+  }
+
+  Type type() {
+    return type;
+  }
+
+  Map<Expr, Long> terms() {
+    return terms;
+  }
+
+  long constant() {
+    return constant;
+  }
+
+  boolean isConstant() {
+    return terms.isEmpty();
+  }
+
+  long coefficient(Expr term) {
+    return terms.getOrDefault(term, 0L);
+  }
+
+  /** Adds {@code factor · e}. */
+  void add(Expr e, long factor) {
+    switch (e) {
+      case Expr.IntImm imm -> constant = wrap(constant + factor * imm.value());
+      case Expr.Binary(BinaryOp op, Expr a, Expr b) when op == BinaryOp.ADD -> {
+        add(a, factor);
+        add(b, factor);
+      }
+      case Expr.Binary(BinaryOp op, Expr a, Expr b) when op == BinaryOp.SUB -> {
+        add(a, factor);
+        add(b, -factor);
+      }
+      case Expr.Binary(BinaryOp op, Expr a, Expr.IntImm b) when op == BinaryOp.MUL ->
+          add(a, wrap(factor * b.value()));
+      case Expr.Binary(BinaryOp op, Expr.IntImm a, Expr b) when op == BinaryOp.MUL ->
+          add(b, wrap(factor * a.value()));
+      case Expr.Unary(UnaryOp op, Expr a) when op == UnaryOp.NEG -> add(a, -factor);
+      default -> {
+        long sum = wrap(coefficient(e) + factor);
+        if (sum == 0) {
+          terms.remove(e);
+        } else {
+          terms.put(e, sum);
+        }
+      }
+    }
+  }
+
+  void add(Linear other, long factor) {
+    other.terms.forEach((term, coefficient) -> add(term, wrap(coefficient * factor)));
+    constant = wrap(constant + factor * other.constant);
+  }
+
+  Linear copy() {
+    return plus(constant(type, 0), 1);
+  }
+
+  /** {@code this + factor · other}, a new one. */
+  Linear plus(Linear other, long factor) {
+    Linear result = new Linear(type);
+    result.terms.putAll(terms);
+    result.constant = constant;
+    result.add(other, factor);
+    return result;
+  }
+
+  Linear times(long factor) {
+    return constant(type, 0).plus(this, factor);
+  }
+
+  /** Part of the terms, with another constant. */
+  Linear part(Predicate<Map.Entry<Expr, Long>> keep, long newConstant) {
+    Linear result = constant(type, newConstant);
+    for (Map.Entry<Expr, Long> entry : terms.entrySet()) {
+      if (keep.test(entry)) {
+        result.terms.put(entry.getKey(), entry.getValue());
+      }
+    }
+    return result;
+  }
+
+  /** Every coefficient and the constant divided, which must leave no remainder. */
+  Linear dividedBy(long divisor) {
+    Linear result = constant(type, constant / divisor);
+    terms.forEach((term, coefficient) -> result.terms.put(term, coefficient / divisor));
+    return result;
+  }
+
+  /** Greatest common divisor of the coefficients (not of the constant), 0 if there are none. */
+  long gcd() {
+    long g = 0;
+    for (long coefficient : terms.values()) {
+      g = gcd(g, coefficient);
+    }
+    return g;
+  }
+
+  static long gcd(long a, long b) {
+    while (b != 0) {
+      long rest = a % b;
+      a = b;
+      b = rest;
+    }
+    return Math.abs(a);
+  }
+
+  private long wrap(long value) {
+    return IntegerMath.wrap(type.dtype(), value);
+  }
+
+  /** Positive terms in order, then negative ones, then the constant. */
+  Expr toExpr() {
+    List<Map.Entry<Expr, Long>> ordered = new ArrayList<>();
+    terms.entrySet().stream().filter(t -> t.getValue() > 0).forEach(ordered::add);
+    terms.entrySet().stream().filter(t -> t.getValue() < 0).forEach(ordered::add);
+    Expr sum = null;
+    for (Map.Entry<Expr, Long> term : ordered) {
+      long coefficient = term.getValue();
+      if (sum == null) {
+        sum = scaled(term.getKey(), coefficient);
+      } else if (coefficient > 0) {
+        sum = new Expr.Binary(BinaryOp.ADD, sum, scaled(term.getKey(), coefficient));
+      } else {
+        sum = new Expr.Binary(BinaryOp.SUB, sum, scaled(term.getKey(), wrap(-coefficient)));
+      }
+    }
+    if (sum == null) {
+      return new Expr.IntImm(type, constant);
+    }
+    if (constant == 0) {
+      return sum;
+    }
+    return constant > 0
+        ? new Expr.Binary(BinaryOp.ADD, sum, new Expr.IntImm(type, constant))
+        : new Expr.Binary(BinaryOp.SUB, sum, new Expr.IntImm(type, wrap(-constant)));
+  }
+
+  private Expr scaled(Expr term, long coefficient) {
+    return Exprs.mul(term, new Expr.IntImm(type, coefficient));
+  }
+
+  @Override
+  public String toString() {
+    return terms + " + " + constant;
+  }
+}
