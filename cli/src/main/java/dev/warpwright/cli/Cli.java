@@ -73,7 +73,7 @@ final class Cli {
       say(message(e));
       return ExitCode.DEVICE;
     } catch (OutOfMemoryError e) {
-      say("out of memory (" + message(e) + "); give Java more with JAVA_TOOL_OPTIONS=-Xmx8g");
+      say("out of memory (" + message(e) + "); give Java more with WARPWRIGHT_JAVA_OPTS=-Xmx8g");
       return ExitCode.DEVICE;
     } catch (RuntimeException | Error e) {
       say("this is a bug in warpwright, please report it with the lines below: " + e);

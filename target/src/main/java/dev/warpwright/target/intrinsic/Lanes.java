@@ -1,8 +1,9 @@
 package dev.warpwright.target.intrinsic;
 
 /**
- * The threads that execute one call of an intrinsic together (one thread, a warp or a warpgroup), as its meaning sees them.
- * An executor implements this over its own memory; bounds, alignment and initialisation are checked there.
+ * The threads that execute one call of an intrinsic together (one thread, a warp or a warpgroup),
+ * as its meaning sees them. An executor implements this over its own memory; bounds, alignment and
+ * initialisation are checked there.
  */
 public interface Lanes {
   /** Number of lanes: 1, 32 or 128. */
@@ -11,7 +12,10 @@ public interface Lanes {
   /** Whether the lane takes part. */
   boolean active(int lane);
 
-  /** The 4 bytes at the lane's address operand plus an offset in bytes, in its buffer's storage order. */
+  /**
+   * The 4 bytes at the lane's address operand plus an offset in bytes, in its buffer's storage
+   * order.
+   */
   int load32(int operand, int lane, int byteOffset);
 
   /** Stores 4 bytes; see {@link #load32}. */

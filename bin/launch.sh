@@ -1,0 +1,67 @@
+# How Warpwright's jars are started. Sourced by ./warpwright, bin/dist and the distribution's
+# bin/warpwright; needs bash only.
+#
+# An application folder holds lib/*.jar and, if training succeeded, light.aot and heavy.aot: the
+# classes of a trained run, parsed and linked ahead of time. A cache serves only a JVM that is
+# started with the flags of its training, so the flags are here, once.
+
+# For what needs no device: version and help.
+LIGHT_FLAGS=(-XX:+UseSerialGC -XX:TieredStopAtLevel=1)
+
+# For everything else. The incubating vector module makes every start slower, so that it is not
+# among the flags above; java.io is opened for Streams.err.
+HEAVY_FLAGS=(-XX:+UseParallelGC --add-modules=jdk.incubator.vector
+  --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED)
+
+# For both. The JVM's log would go to standard output, which is for results.
+COMMON_FLAGS=(-Xlog:disable -XX:-UsePerfData)
+
+# The jars of the application folder $1, as a class path.
+class_path() {
+  local IFS=: jars=("$1"/lib/*.jar)
+  printf '%s' "${jars[*]}"
+}
+
+# Makes the caches of the application folder $2 for the java command $1. The arguments that follow
+# are command lines, each one argument, that the heavy cache is trained with.
+train_warpwright() {
+  local java=$1 app=$2
+  shift 2
+  "$java" -XX:AOTCacheOutput="$app/light.aot" "${COMMON_FLAGS[@]}" "${LIGHT_FLAGS[@]}" \
+    -cp "$(class_path "$app")" dev.warpwright.cli.Training \
+    version 'version --json' --help 'version --help' &&
+    "$java" -XX:AOTCacheOutput="$app/heavy.aot" "${COMMON_FLAGS[@]}" "${HEAVY_FLAGS[@]}" \
+      -cp "$(class_path "$app")" dev.warpwright.cli.Training --help "$@"
+}
+
+# Starts the application in folder $2 with the java command $1 in place of this shell; the other
+# arguments are Warpwright's. WARPWRIGHT_JAVA_OPTS may hold more flags for Java.
+start_warpwright() {
+  local java=$1 app=$2 flags cache
+  shift 2
+  case "${1-} ${2-}" in
+    ' ' | version\ * | --version\ * | --help\ * | -h\ * | *\ --help | *\ -h)
+      flags=("${LIGHT_FLAGS[@]}")
+      cache=$app/light.aot
+      ;;
+    *)
+      flags=("${HEAVY_FLAGS[@]}" -Dwarpwright.stderr=3)
+      cache=$app/heavy.aot
+      # Java warns on every start that the vector module is incubating, and has no flag against it.
+      # Its own lines pass this filter; what Warpwright itself says goes straight to descriptor 3.
+      exec 3>&2 2> >(
+        exec 1>&3 3>&-
+        while IFS= read -r line || [[ -n $line ]]; do
+          [[ $line == 'WARNING: Using incubator modules: jdk.incubator.vector' ]] ||
+            printf '%s\n' "$line"
+        done
+      )
+      ;;
+  esac
+  [[ ! -r $cache ]] || flags+=("-XX:AOTCache=$cache")
+  local IFS=: jars=("$app"/lib/*.jar)
+  local class_path="${jars[*]}"
+  IFS=' '
+  exec "$java" "${COMMON_FLAGS[@]}" "${flags[@]}" ${WARPWRIGHT_JAVA_OPTS-} \
+    -cp "$class_path" dev.warpwright.cli.Main "$@"
+}
