@@ -2,20 +2,25 @@ package dev.warpwright.model;
 
 /** Makes names from a file safe to print. The names themselves are never changed, they are data. */
 public final class Names {
-  private static final int MAX_SHOWN = 120;
+  private static final int MAX_SHOWN = 200;
 
   private Names() {}
 
-  /** The name in single quotes, printable on one line. */
+  /** The name in single quotes, printable on one line; quotes and backslashes in it are escaped. */
   public static String quote(String name) {
-    return "'" + printable(name) + "'";
+    return "'" + escape(name, true) + "'";
   }
 
   /**
-   * The name on one line: control, format and separator characters, lone surrogates, quotes and
-   * backslashes are escaped, and what is longer than 120 characters is cut with an ellipsis.
+   * The name on one line, as a path is shown: control, format and separator characters and lone
+   * surrogates are escaped, and what is longer than {@value #MAX_SHOWN} characters is cut with an
+   * ellipsis.
    */
   public static String printable(String name) {
+    return escape(name, false);
+  }
+
+  private static String escape(String name, boolean quotes) {
     StringBuilder out = new StringBuilder();
     int shown = 0;
     for (int i = 0; i < name.length(); shown++) {
@@ -28,7 +33,7 @@ public final class Names {
         case '\n' -> out.append("\\n");
         case '\r' -> out.append("\\r");
         case '\t' -> out.append("\\t");
-        case '\'', '"', '\\' -> out.append('\\').append((char) c);
+        case '\'', '"', '\\' -> out.append(quotes ? "\\" : "").append((char) c);
         default -> {
           if (isPrintable(c)) {
             out.appendCodePoint(c);

@@ -17,8 +17,13 @@ class NamesTest {
     assertThat(Names.quote("\u00FCber \uD83D\uDE00")).isEqualTo("'\u00FCber \uD83D\uDE00'");
   }
 
+  @Test
+  void showsPathsAsTheyAreTyped() {
+    assertThat(Names.printable("/it's \"here\"\n")).isEqualTo("/it's \"here\"\\n");
+  }
+
   @ParameterizedTest
-  @CsvSource({"120, 120", "121, 121", "100000, 121"})
+  @CsvSource({"200, 200", "201, 201", "100000, 201"})
   void cutsLongNames(int length, int shown) {
     assertThat(Names.printable("x".repeat(length))).hasSize(shown);
   }

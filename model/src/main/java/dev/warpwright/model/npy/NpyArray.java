@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -28,11 +29,10 @@ public record NpyArray(List<Long> shape, NpyType type, MemorySegment data) {
 
   public NpyArray {
     shape = List.copyOf(shape);
-    long count = 1;
-    for (long dim : shape) {
-      count = Math.multiplyExact(count, dim);
-    }
-    if (data.byteSize() != count * type.bytes()) {
+    long count = Tensor.elementCount(shape);
+    if (count < 0
+        || data.byteSize() / type.bytes() != count
+        || data.byteSize() % type.bytes() != 0) {
       throw new IllegalArgumentException(
           data.byteSize() + " bytes do not fit shape " + shape + " of " + type.code());
     }

@@ -2,6 +2,7 @@ package dev.warpwright.model.npy;
 
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.npy.HeaderParser.BadHeader;
@@ -82,25 +83,19 @@ public final class NpyFile {
               + Names.quote(descr)
               + "; supported: float16/32/64, int8 to int64, uint8 to uint64 and bool");
     }
-    long limit = data.byteSize();
-    long size = type.bytes();
-    for (long dim : header.shape()) {
-      if (dim != 0 && size > limit / dim && !header.shape().contains(0L)) {
-        throw new BadHeader(
-            String.format(
-                "is truncated: shape %s of %s needs more than the %d bytes in it",
-                header.shape(), type.code(), limit));
-      }
-      size = header.shape().contains(0L) ? 0 : size * dim;
+    long available = data.byteSize();
+    long count = Tensor.elementCount(header.shape());
+    if (count < 0 || count > available / type.bytes()) {
+      throw new BadHeader(
+          String.format(
+              "is truncated: shape %s of %s needs more than the %d bytes in it",
+              header.shape(), type.code(), available));
     }
-    if (size > limit) {
-      throw new BadHeader("is truncated: a scalar needs " + size + " bytes, not " + limit);
-    }
-    if (size < limit) {
+    if (count * type.bytes() < available) {
       throw new BadHeader(
           String.format(
               "has %d bytes more than shape %s of %s needs",
-              limit - size, header.shape(), type.code()));
+              available - count * type.bytes(), header.shape(), type.code()));
     }
     MemorySegment elements = data;
     // native order, '=', was that of the machine that wrote the file: a little-endian one, today
@@ -201,11 +196,7 @@ public final class NpyFile {
   }
 
   private static void checkCount(List<Long> shape, int count) {
-    long product = 1;
-    for (long dim : shape) {
-      product = Math.multiplyExact(product, dim);
-    }
-    if (product != count) {
+    if (Tensor.elementCount(shape) != count) {
       throw new IllegalArgumentException(count + " elements do not fit shape " + shape);
     }
   }

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** The state of one import: what each name stands for, and the nodes so far. */
 final class Lowering {
   private final String file;
-  private final long opset;
   private final Map<String, Term> terms = new HashMap<>();
   private final List<Node> nodes = new ArrayList<>();
   private final IdentityHashMap<Tensor, Tensor> transposed = new IdentityHashMap<>();
@@ -22,16 +21,10 @@ final class Lowering {
   /** Bytes that constants computed during import may still take. */
   private long foldingBudget;
 
-  Lowering(String file, long opset, long fileSize) {
+  Lowering(String file, long fileSize) {
     this.file = file;
-    this.opset = opset;
     // a weight is transposed at most once, the rest is scalars and vectors
     this.foldingBudget = 2 * fileSize + (16 << 20);
-  }
-
-  /** The version of the standard operator set. */
-  long opset() {
-    return opset;
   }
 
   @Nullable Term find(String name) {

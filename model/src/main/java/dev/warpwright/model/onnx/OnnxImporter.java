@@ -30,11 +30,11 @@ public final class OnnxImporter {
 
   private final Proto.Graph proto;
   private final Lowering lowering;
-  private final Set<Value> inputs = new LinkedHashSet<>();
+  private final LinkedHashSet<Value> inputs = new LinkedHashSet<>();
 
   private OnnxImporter(String file, Proto.Model model, long fileSize) {
     this.proto = model.graph();
-    this.lowering = new Lowering(file, opset(file, model), fileSize);
+    this.lowering = new Lowering(file, fileSize);
   }
 
   /**
@@ -46,10 +46,11 @@ public final class OnnxImporter {
    */
   public static Graph importModel(String file, MemorySegment bytes) {
     Proto.Model model = ProtoParser.parse(file, bytes);
+    checkOpset(file, model);
     return new OnnxImporter(file, model, bytes.byteSize()).run();
   }
 
-  private static long opset(String file, Proto.Model model) {
+  private static void checkOpset(String file, Proto.Model model) {
     Long version = model.opsets().get("");
     if (version == null) {
       throw new UserError(
@@ -61,7 +62,6 @@ public final class OnnxImporter {
               "%s: operator set version %d is not supported; export with opset_version %d to %d",
               Names.printable(file), version, MIN_OPSET, MAX_OPSET));
     }
-    return version;
   }
 
   private Graph run() {
@@ -74,10 +74,10 @@ public final class OnnxImporter {
       // until IR version 3, initializers had to be listed as inputs too
       if (!constants.contains(info.name())) {
         Value value = input(info);
-        if (!inputs.isEmpty() && !inputs.iterator().next().leading().equals(value.leading())) {
+        if (!inputs.isEmpty() && !inputs.getFirst().leading().equals(value.leading())) {
           throw lowering.error(
               "inputs "
-                  + describe(inputs.iterator().next())
+                  + describe(inputs.getFirst())
                   + " and "
                   + describe(value)
                   + " have different rows, which is not supported");

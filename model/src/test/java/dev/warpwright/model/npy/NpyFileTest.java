@@ -142,6 +142,7 @@ class NpyFileTest {
         "<f4; (9223372036854775807, 9223372036854775807); is truncated: shape",
         "<f4; (99999999999999999999,); its shape is too large",
         "<f4; (1,); is truncated",
+        "<f4; (4611686018427387904, 4611686018427387904, 0); is truncated",
         "<f4; (); is truncated",
         "<f4; (0,); has 2 bytes more",
         "|u1; (1,); has 1 bytes more",
@@ -183,6 +184,30 @@ class NpyFileTest {
     for (int length = 0; length < whole.length; length++) {
       assertRefused(Arrays.copyOf(whole, length), "");
     }
+  }
+
+  /** Whatever the bytes are, the answer is an array or a clean error. */
+  @Test
+  void survivesRandomMutations() throws IOException {
+    long seed = Long.getLong("warpwright.seed", new Random().nextLong());
+    System.out.println("NpyFileTest seed: " + seed + " (repeat with -Dwarpwright.seed)");
+    SplittableRandom random = new SplittableRandom(seed);
+    byte[] whole = npy(1, header("<f2", "True", "(3, 2)"), new byte[12]);
+    int accepted = 0;
+    for (int i = 0; i < 3000; i++) {
+      byte[] mutated = whole.clone();
+      for (int j = random.nextInt(1, 4); j > 0; j--) {
+        mutated[random.nextInt(mutated.length)] =
+            (byte) random.nextInt(random.nextBoolean() ? 256 : 64);
+      }
+      try {
+        assertThat(read(mutated).toDoubles()).hasSizeLessThan(13);
+        accepted++;
+      } catch (UserError e) {
+        assertThat(e.getMessage().lines()).hasSize(1);
+      }
+    }
+    assertThat(accepted).isBetween(1, 2999);
   }
 
   @Test

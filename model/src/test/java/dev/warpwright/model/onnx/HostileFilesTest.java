@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Whatever the bytes are, the importer gives a graph or a one-line error, and soon. */
 class HostileFilesTest {
-  private static final int MUTATIONS = 6000;
+  private static final int MUTATIONS = Integer.getInteger("warpwright.mutations", 6000);
 
   /** A small model with something of everything. */
   private static byte[] smallModel() {
@@ -43,6 +43,10 @@ class HostileFilesTest {
         .build();
   }
 
+  private static byte[] exportedModel() throws IOException {
+    return Files.readAllBytes(Repository.model("tabular-tanh-sigmoid").resolve("model_ts.onnx"));
+  }
+
   /** Imports; returns the graph, or null if the bytes were refused with a clean error. */
   private static Graph importOrRefuse(byte[] bytes) {
     try {
@@ -58,8 +62,7 @@ class HostileFilesTest {
   void refusesEveryPrefix() throws IOException {
     byte[] small = smallModel();
     assertThat(importOrRefuse(small)).isNotNull();
-    byte[] exported =
-        Files.readAllBytes(Repository.model("tabular-tanh-sigmoid").resolve("model_ts.onnx"));
+    byte[] exported = exportedModel();
     assertThat(importOrRefuse(exported)).isNotNull();
     for (byte[] whole : List.of(small, exported)) {
       for (int length = 0; length < whole.length; length++) {
@@ -70,17 +73,18 @@ class HostileFilesTest {
   }
 
   @Test
-  void survivesRandomMutations() {
+  void survivesRandomMutations() throws IOException {
     long seed = Long.getLong("warpwright.seed", new Random().nextLong());
     System.out.println("HostileFilesTest seed: " + seed + " (repeat with -Dwarpwright.seed)");
     SplittableRandom random = new SplittableRandom(seed);
-    byte[] model = smallModel();
+    byte[] small = smallModel();
+    byte[] exported = exportedModel();
     assertTimeoutPreemptively(
         Duration.ofSeconds(30),
         () -> {
           int accepted = 0;
           for (int i = 0; i < MUTATIONS; i++) {
-            byte[] mutated = mutate(model, random);
+            byte[] mutated = mutate(i % 3 == 0 ? exported : small, random);
             Graph graph = importOrRefuse(mutated);
             if (graph != null && graph.inputs().getFirst().features() < 1000) {
               accepted++;
