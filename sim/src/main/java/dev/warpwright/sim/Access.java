@@ -1,0 +1,287 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Mode;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Compiles loads, stores and addresses of one element or vector of a buffer. */
+final class Access {
+  private final ExprCompiler exprs;
+  private final Context context;
+  private final Buffer buffer;
+  private final List<Expr> indices;
+  private final LongExpr[] compiled;
+  private final int slot;
+  private final DType stored;
+
+  Access(ExprCompiler exprs, Buffer buffer, List<Expr> indices) {
+    this.exprs = exprs;
+    this.context = exprs.context();
+    this.buffer = buffer;
+    this.indices = indices;
+    this.compiled = indices.stream().map(exprs::index).toArray(LongExpr[]::new);
+    this.slot = context.symbols().slot(buffer);
+    this.stored = context.stored(buffer.dtype());
+  }
+
+  DType stored() {
+    return stored;
+  }
+
+  int slot() {
+    return slot;
+  }
+
+  int lanes() {
+    return indices.isEmpty() ? 1 : indices.getLast().type().lanes();
+  }
+
+  /** Values of the indices, for messages. */
+  long[] coordinates(Frame f) {
+    long[] at = new long[compiled.length];
+    for (int d = 0; d < at.length; d++) {
+      at[d] = compiled[d].eval(f);
+    }
+    return at;
+  }
+
+  SimulationError outOfBounds(Frame f) {
+    return context.outOfBounds(buffer, coordinates(f), exprs.where(), f);
+  }
+
+  /** Element offset in the storage, after checking bounds (and, in a grid, alignment). */
+  LongExpr offset() {
+    LongExpr offset = boundedOffset();
+    int lanes = lanes();
+    return context.grid() && lanes > 1 ? aligned(offset, lanes) : offset;
+  }
+
+  private LongExpr aligned(LongExpr offset, int lanes) {
+    int elements = Math.min(lanes * buffer.dtype().bytes(), 16) / buffer.dtype().bytes();
+    boolean enough = buffer.alignment() >= elements * buffer.dtype().bytes();
+    return f -> {
+      long at = offset.eval(f);
+      int lane = f.lane;
+      if (lane == 0 && (at % elements != 0 || !enough)) {
+        throw misaligned(
+            f,
+            "needs "
+                + elements * buffer.dtype().bytes()
+                + " bytes, buffer has "
+                + buffer.alignment()
+                + ", element offset is "
+                + at);
+      }
+      if (lane % elements != 0) {
+        f.lane = lane - 1;
+        long before = offset.eval(f);
+        f.lane = lane;
+        if (at != before + 1) {
+          throw misaligned(f, "lanes are not adjacent in memory");
+        }
+      }
+      return at;
+    };
+  }
+
+  private SimulationError misaligned(Frame f, String detail) {
+    return context.fault(
+        Finding.Kind.MISALIGNED, exprs.where(), f, Context.element(buffer, coordinates(f)), detail);
+  }
+
+  private LongExpr boundedOffset() {
+    Layout layout = buffer.layout();
+    int rank = buffer.rank();
+    if (rank == 0) {
+      return f -> 0;
+    }
+    long[] strides = linearStrides(buffer);
+    LongExpr x = compiled[0];
+    if (strides != null && rank == 1) {
+      long s0 = strides[0];
+      return f -> {
+        long i = x.eval(f);
+        if (i < 0 || i >= f.outer[slot]) {
+          throw outOfBounds(f);
+        }
+        return i * s0;
+      };
+    }
+    if (strides != null && rank == 2) {
+      LongExpr y = compiled[1];
+      long s0 = strides[0];
+      long s1 = strides[1];
+      long columns = buffer.extent(1);
+      return f -> {
+        long i = x.eval(f);
+        long j = y.eval(f);
+        if (i < 0 || i >= f.outer[slot] || j < 0 || j >= columns) {
+          throw outOfBounds(f);
+        }
+        return i * s0 + j * s1;
+      };
+    }
+    long[] extents = new long[rank];
+    for (int d = 1; d < rank; d++) {
+      extents[d] = buffer.extent(d);
+    }
+    return f -> {
+      long[] at = coordinates(f);
+      for (int d = 0; d < rank; d++) {
+        if (at[d] < 0 || at[d] >= (d == 0 ? f.outer[slot] : extents[d])) {
+          throw outOfBounds(f);
+        }
+      }
+      return storageOffset(layout, strides, at);
+    };
+  }
+
+  /**
+   * Element offset of a coordinate.
+   *
+   * @param strides {@link #linearStrides} of the buffer
+   */
+  static long storageOffset(@Nullable Layout layout, long @Nullable [] strides, long[] at) {
+    if (strides == null) {
+      return Objects.requireNonNull(layout).offset(at);
+    }
+    long sum = 0;
+    for (int d = 0; d < at.length; d++) {
+      sum += at[d] * strides[d];
+    }
+    return sum;
+  }
+
+  /** Strides where the offset is a linear function of the coordinates, else null. */
+  static long @Nullable [] linearStrides(Buffer buffer) {
+    int rank = buffer.rank();
+    long[] strides = new long[rank];
+    Layout layout = buffer.layout();
+    if (layout == null) {
+      long stride = 1;
+      for (int d = rank - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= d == 0 ? 1 : buffer.extent(d);
+      }
+      return strides;
+    }
+    if (!layout.swizzle().isIdentity()) {
+      return null;
+    }
+    for (int d = 0; d < rank; d++) {
+      List<Mode> modes = layout.dimensions().get(d);
+      if (modes.size() != 1) {
+        return null;
+      }
+      strides[d] = modes.getFirst().stride();
+    }
+    return strides;
+  }
+
+  /** The offset without checks; coordinates outside give what the layout's arithmetic gives. */
+  LongExpr uncheckedOffset() {
+    long[] strides = linearStrides(buffer);
+    Layout layout = buffer.layout();
+    return f -> storageOffset(layout, strides, coordinates(f));
+  }
+
+  /** Whether the coordinates are inside. */
+  boolean inBounds(Frame f) {
+    for (int d = 0; d < compiled.length; d++) {
+      long i = compiled[d].eval(f);
+      if (i < 0 || i >= (d == 0 ? f.outer[slot] : buffer.extent(d))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private LongExpr readOffset() {
+    LongExpr offset = offset();
+    if (!context.checked()) {
+      return offset;
+    }
+    return f -> {
+      long at = offset.eval(f);
+      Shadow shadow = f.shadows[slot];
+      if (shadow != null) {
+        shadow.read(f, (int) at, exprs.where());
+      }
+      return at;
+    };
+  }
+
+  /** Offset for a store, which is recorded as written. */
+  LongExpr writeOffset() {
+    LongExpr offset = offset();
+    if (!context.checked()) {
+      return offset;
+    }
+    return f -> {
+      long at = offset.eval(f);
+      Shadow shadow = f.shadows[slot];
+      if (shadow != null) {
+        shadow.write(f, (int) at, exprs.where());
+      }
+      return at;
+    };
+  }
+
+  DoubleExpr loadReal() {
+    LongExpr at = readOffset();
+    return switch (stored) {
+      case F32 -> f -> Bytes.getFloat(f.memory[slot], (int) at.eval(f) * 4);
+      case F64 -> f -> Bytes.getDouble(f.memory[slot], (int) at.eval(f) * 8);
+      default -> {
+        int bytes = stored.bytes();
+        yield f -> Bytes.real(stored, f.memory[slot], (int) at.eval(f) * bytes);
+      }
+    };
+  }
+
+  LongExpr loadInteger() {
+    LongExpr at = readOffset();
+    int bytes = stored.bytes();
+    return switch (stored) {
+      case I32 -> f -> Bytes.getInt(f.memory[slot], (int) at.eval(f) * 4);
+      default -> f -> Bytes.integer(stored, f.memory[slot], (int) at.eval(f) * bytes);
+    };
+  }
+
+  /** Stores a scalar. */
+  Exec storeReal(DoubleExpr value) {
+    LongExpr at = writeOffset();
+    int bytes = stored.bytes();
+    return switch (stored) {
+      case F32 ->
+          f -> {
+            float v = (float) value.eval(f);
+            Bytes.putFloat(f.memory[slot], (int) at.eval(f) * 4, v);
+          };
+      case F64 ->
+          f -> {
+            double v = value.eval(f);
+            Bytes.putDouble(f.memory[slot], (int) at.eval(f) * 8, v);
+          };
+      default ->
+          f -> {
+            double v = value.eval(f);
+            Bytes.putReal(stored, f.memory[slot], (int) at.eval(f) * bytes, v);
+          };
+    };
+  }
+
+  Exec storeInteger(LongExpr value) {
+    LongExpr at = writeOffset();
+    int bytes = stored.bytes();
+    return f -> {
+      long v = value.eval(f);
+      Bytes.putInteger(stored, f.memory[slot], (int) at.eval(f) * bytes, v);
+    };
+  }
+}

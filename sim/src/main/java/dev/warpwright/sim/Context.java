@@ -1,0 +1,57 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Stmt;
+import java.util.Arrays;
+
+/**
+ * What the compilers of one function share.
+ *
+ * @param name of the function, for messages
+ * @param precision of float arithmetic and storage
+ * @param grid whether threads of a grid execute: then accesses go through {@link Shadow}s where
+ *     there are, and vector accesses must be aligned
+ * @param track whether reads of never written elements are errors
+ */
+record Context(String name, Precision precision, Symbols symbols, boolean grid, boolean track) {
+
+  /** Whether accesses look for a {@link Shadow}. */
+  boolean checked() {
+    return grid || track;
+  }
+
+  /** The type in which a buffer's elements are stored. */
+  DType stored(DType dtype) {
+    return precision == Precision.DOUBLE && dtype.isFloat() ? DType.F64 : dtype;
+  }
+
+  /** An error at a statement. */
+  SimulationError fault(Finding.Kind kind, Stmt where, Frame f, String element, String detail) {
+    return new SimulationError(
+        new Finding(kind, name, Excerpt.of(where), f.who(), element, detail));
+  }
+
+  SimulationError outOfBounds(Buffer buffer, long[] coordinates, Stmt where, Frame f) {
+    long[] shape = shape(buffer, f);
+    return fault(
+        Finding.Kind.OUT_OF_BOUNDS,
+        where,
+        f,
+        element(buffer, coordinates),
+        buffer.scope() + " " + buffer.dtype() + " has shape " + Arrays.toString(shape));
+  }
+
+  /** The buffer's shape in this execution. */
+  long[] shape(Buffer buffer, Frame f) {
+    long[] shape = new long[buffer.rank()];
+    for (int d = 0; d < shape.length; d++) {
+      shape[d] = d == 0 ? f.outer[symbols.slot(buffer)] : buffer.extent(d);
+    }
+    return shape;
+  }
+
+  static String element(Buffer buffer, long[] coordinates) {
+    return buffer.name() + Arrays.toString(coordinates);
+  }
+}

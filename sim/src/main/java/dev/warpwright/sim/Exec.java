@@ -1,0 +1,6 @@
+package dev.warpwright.sim;
+
+/** A compiled statement. */
+interface Exec {
+  void run(Frame f);
+}

@@ -1,0 +1,50 @@
+package dev.warpwright.sim;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one thread of execution: values of variables, storage of buffers. A variable or
+ * buffer is a slot, given out by {@link Symbols}.
+ */
+final class Frame {
+  final long[] ints;
+  final double[] floats;
+  final byte[][] memory;
+
+  /** Outermost extent of each buffer. */
+  final long[] outer;
+
+  /** Shadow of each buffer whose accesses are checked, null for the others. */
+  final @Nullable Shadow[] shadows;
+
+  /** The vector lane for which an expression is being evaluated. */
+  int lane;
+
+  /** Values of a store before they are stored, one for each vector lane. */
+  final double[] pendingReals = new double[Symbols.MAX_LANES];
+
+  final long[] pendingInts = new long[Symbols.MAX_LANES];
+
+  /** Working arrays of {@link ReduceLoop}s. */
+  final double[][] scratch;
+
+  /** Block, barrier interval and warp, for race checks; see {@link Shadow}. */
+  long stamp;
+
+  /** The simulated thread, null for the interpreter. */
+  @Nullable ThreadId thread;
+
+  Frame(Symbols symbols) {
+    ints = new long[symbols.intSlots()];
+    floats = new double[symbols.realSlots()];
+    memory = new byte[symbols.bufferSlots()][];
+    outer = new long[symbols.bufferSlots()];
+    scratch = new double[symbols.scratchSlots()][ReduceLoop.CHUNK];
+    shadows = new Shadow[symbols.bufferSlots()];
+  }
+
+  /** Who executes, for messages. */
+  String who() {
+    return thread == null ? "" : thread.toString();
+  }
+}

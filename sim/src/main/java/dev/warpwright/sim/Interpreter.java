@@ -1,0 +1,85 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Executes a PrimFunc, a tile program or a host kernel. The tree is compiled to closures once;
+ * {@link #run} may then be called any number of times, by several threads at once.
+ *
+ * <p>Elements of allocated buffers start as NaN or 0xCD bytes. In {@link Precision#DOUBLE} every
+ * float buffer is held in f64: an f64 array given for it is used in place and keeps the full
+ * precision, an array of the declared type is rounded at the end.
+ */
+public final class Interpreter {
+  private final Context context;
+  private final List<Param> params;
+  private final Exec body;
+
+  private Interpreter(String name, List<Param> params, Stmt body, Options options) {
+    this.params = params;
+    this.context =
+        new Context(name, options.precision(), new Symbols(), false, options.trackUninitialised());
+    this.body = new StmtCompiler(context, options).compile(body);
+  }
+
+  public static Interpreter of(PrimFunc func, Options options) {
+    return new Interpreter(func.name(), func.params(), func.body(), options);
+  }
+
+  /**
+   * For a host kernel.
+   *
+   * @throws IllegalArgumentException for a grid kernel, which {@code GridInterpreter} runs
+   */
+  public static Interpreter of(Kernel kernel, Options options) {
+    if (kernel.kind() != Kernel.Kind.HOST) {
+      throw new IllegalArgumentException(kernel.name() + " is a grid kernel");
+    }
+    return new Interpreter(kernel.name(), kernel.params(), kernel.body(), options);
+  }
+
+  /** Compiles and runs once, bit-exact. */
+  public static void run(PrimFunc func, Arguments arguments) {
+    of(func, Options.EXACT).run(arguments);
+  }
+
+  /**
+   * Runs on these arguments, whose arrays are read and written.
+   *
+   * @throws SimulationError if the execution does what the IR does not define
+   * @throws IllegalArgumentException if an argument is missing or does not fit its parameter
+   */
+  public void run(Arguments arguments) {
+    Symbols symbols = context.symbols();
+    Frame frame = new Frame(symbols);
+    arguments.setScalars(frame, symbols);
+    Map<NdArray, NdArray> wide = new IdentityHashMap<>();
+    for (Param p : params) {
+      if (p instanceof Buffer b && symbols.knows(b)) {
+        arguments.check(b, context.precision());
+        NdArray array = arguments.get(b);
+        NdArray stored =
+            context.precision() == Precision.DOUBLE
+                ? wide.computeIfAbsent(array, NdArray::widened)
+                : array;
+        int slot = symbols.slot(b);
+        frame.memory[slot] = stored.bytes();
+        frame.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
+      }
+    }
+    body.run(frame);
+    wide.forEach(
+        (array, stored) -> {
+          if (array != stored) {
+            array.narrowFrom(stored);
+          }
+        });
+  }
+}

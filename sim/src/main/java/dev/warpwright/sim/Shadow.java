@@ -1,0 +1,152 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Stmt;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of each element of one buffer's storage: whether it was written, and by whom it was
+ * last written and read. A <em>stamp</em> is the block, the number of barriers that the block has
+ * passed, and the warp. Two accesses to an element, one of them a write, race if no barrier
+ * separates them: they are by different blocks, or in one interval by different warps of a block.
+ * Hazards within a warp are not looked at.
+ */
+final class Shadow {
+  private static final int WARP_BITS = 8;
+  private static final int INTERVAL_BITS = 28;
+  private static final long SEVERAL_WARPS = (1L << WARP_BITS) - 1;
+  private static final long SEVERAL_BLOCKS = -1;
+
+  private final Context context;
+  private final Buffer buffer;
+  private final boolean @Nullable [] written;
+  private final long @Nullable [] writers;
+  private final long @Nullable [] readers;
+  private final FindingSink sink;
+
+  /** Where findings go that do not end the execution. */
+  interface FindingSink {
+    void report(SimulationError error);
+  }
+
+  Shadow(
+      Context context,
+      Buffer buffer,
+      int elements,
+      boolean initialisation,
+      boolean races,
+      FindingSink sink) {
+    this.context = context;
+    this.buffer = buffer;
+    this.written = initialisation ? new boolean[elements] : null;
+    this.writers = races ? new long[elements] : null;
+    this.readers = races ? new long[elements] : null;
+    this.sink = sink;
+  }
+
+  /** The stamp of a warp; block and interval count from 0, warps are at most 64. */
+  static long stamp(long block, long interval, int warp) {
+    return ((block + 1) << (INTERVAL_BITS + WARP_BITS)) | (interval << WARP_BITS) | warp;
+  }
+
+  private static long interval(long stamp) {
+    return stamp >>> WARP_BITS;
+  }
+
+  private static long block(long stamp) {
+    return stamp >>> (INTERVAL_BITS + WARP_BITS);
+  }
+
+  /** Forgets what was written, as at the start of the buffer's life. */
+  void reset() {
+    if (written != null) {
+      Arrays.fill(written, false);
+    }
+  }
+
+  void read(Frame f, int element, Stmt where) {
+    if (written != null && !written[element]) {
+      throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
+    }
+    if (writers == null || readers == null) {
+      return;
+    }
+    long mine = f.stamp;
+    if (conflicts(writers[element], mine)) {
+      race(f, element, where, writers[element], "read", "write");
+    }
+    long last = readers[element];
+    if (last != mine) {
+      if (interval(last) == interval(mine)) {
+        readers[element] = mine | SEVERAL_WARPS;
+      } else {
+        readers[element] = last == 0 || block(last) == block(mine) ? mine : SEVERAL_BLOCKS;
+      }
+    }
+  }
+
+  void write(Frame f, int element, Stmt where) {
+    if (written != null) {
+      written[element] = true;
+    }
+    if (writers == null || readers == null) {
+      return;
+    }
+    long mine = f.stamp;
+    if (conflicts(writers[element], mine)) {
+      race(f, element, where, writers[element], "write", "write");
+    } else if (conflicts(readers[element], mine)) {
+      race(f, element, where, readers[element], "write", "read");
+    }
+    writers[element] = mine;
+  }
+
+  private static boolean conflicts(long other, long mine) {
+    return other != 0
+        && other != mine
+        && (block(other) != block(mine) || interval(other) == interval(mine));
+  }
+
+  private void race(Frame f, int element, Stmt where, long other, String mine, String theirs) {
+    long warp = other & SEVERAL_WARPS;
+    String whose =
+        block(other) != block(f.stamp)
+            ? "another block"
+            : warp == SEVERAL_WARPS ? "several warps" : "warp " + warp;
+    sink.report(
+        fault(
+            Finding.Kind.RACE,
+            f,
+            element,
+            where,
+            mine
+                + " by warp "
+                + (f.stamp & SEVERAL_WARPS)
+                + " and "
+                + theirs
+                + " by "
+                + whose
+                + " without a barrier between them"));
+  }
+
+  private SimulationError fault(
+      Finding.Kind kind, Frame f, int element, Stmt where, String detail) {
+    return context.fault(kind, where, f, element(f, element), detail);
+  }
+
+  /** The element at an offset, as coordinates where the storage is row-major. */
+  private String element(Frame f, int offset) {
+    if (buffer.layout() != null) {
+      return buffer.name() + "[offset " + offset + "]";
+    }
+    long[] shape = context.shape(buffer, f);
+    long[] at = new long[shape.length];
+    long rest = offset;
+    for (int d = shape.length - 1; d >= 0; d--) {
+      at[d] = d == 0 ? rest : rest % shape[d];
+      rest /= Math.max(shape[d], 1);
+    }
+    return Context.element(buffer, at);
+  }
+}

@@ -1,0 +1,302 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compiles statements that one thread executes in order: PrimFuncs, tile programs, host kernels.
+ */
+final class StmtCompiler {
+  private final Context context;
+  private final Options options;
+
+  StmtCompiler(Context context, Options options) {
+    this.context = context;
+    this.options = options;
+  }
+
+  Context context() {
+    return context;
+  }
+
+  ExprCompiler exprs(Stmt where) {
+    return new ExprCompiler(context, where, CallCompiler.none(context.name()));
+  }
+
+  Exec compile(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(Exec[]::new));
+      case Stmt.For f -> {
+        Exec fast = options.trackUninitialised() ? null : ReduceLoop.match(f, this);
+        yield fast != null ? fast : loop(f);
+      }
+      case Stmt.While w -> {
+        LongExpr condition = exprs(w).integer(w.condition());
+        Exec body = compile(w.body());
+        yield f -> {
+          while (condition.eval(f) != 0) {
+            body.run(f);
+          }
+        };
+      }
+      case Stmt.If i -> {
+        LongExpr condition = exprs(i).integer(i.condition());
+        Exec then = compile(i.then());
+        Exec otherwise = i.otherwise() == null ? f -> {} : compile(i.otherwise());
+        yield f -> {
+          if (condition.eval(f) != 0) {
+            then.run(f);
+          } else {
+            otherwise.run(f);
+          }
+        };
+      }
+      case Stmt.Let l -> {
+        Exec assign = assign(l.var(), exprs(l), l.value());
+        Exec body = compile(l.body());
+        yield f -> {
+          assign.run(f);
+          body.run(f);
+        };
+      }
+      case Stmt.Alloc a -> alloc(a);
+      case Stmt.Store st -> store(st, exprs(st));
+      case Stmt.Evaluate e -> {
+        LongExpr call = exprs(e).integer(e.call());
+        yield call::eval;
+      }
+      case Stmt.Comment c -> f -> {};
+      case Stmt.Block b -> block(b);
+      case Stmt.TileCopy c -> compile(TileExpansion.copy(c));
+      case Stmt.TileFill t -> compile(TileExpansion.fill(t));
+      case Stmt.TileMma m -> new TileMmaCompiler(this, m).compile();
+      case Stmt.TileMap m -> compile(TileExpansion.map(m));
+      case Stmt.TileReduce r -> compile(TileExpansion.reduce(r));
+    };
+  }
+
+  private static Exec seq(Exec[] stmts) {
+    if (stmts.length == 1) {
+      return stmts[0];
+    }
+    return f -> {
+      for (Exec s : stmts) {
+        s.run(f);
+      }
+    };
+  }
+
+  private Exec loop(Stmt.For loop) {
+    int slot = context.symbols().slot(loop.var());
+    ExprCompiler exprs = exprs(loop);
+    LongExpr min = exprs.index(loop.min());
+    LongExpr extent = exprs.index(loop.extent());
+    Exec body = compile(loop.body());
+    Options.Order order = independent(loop.kind()) ? options.order() : Options.Order.FORWARD;
+    return switch (order) {
+      case FORWARD ->
+          f -> {
+            long first = min.eval(f);
+            long n = extent.eval(f);
+            for (long i = 0; i < n; i++) {
+              f.ints[slot] = first + i;
+              body.run(f);
+            }
+          };
+      case REVERSE ->
+          f -> {
+            long first = min.eval(f);
+            for (long i = extent.eval(f) - 1; i >= 0; i--) {
+              f.ints[slot] = first + i;
+              body.run(f);
+            }
+          };
+      case SHUFFLED ->
+          f -> {
+            long first = min.eval(f);
+            for (int i : shuffled((int) extent.eval(f))) {
+              f.ints[slot] = first + i;
+              body.run(f);
+            }
+          };
+    };
+  }
+
+  private int[] shuffled(int n) {
+    SplittableRandom random = new SplittableRandom(options.seed() + n);
+    int[] order = new int[Math.max(n, 0)];
+    for (int i = 0; i < n; i++) {
+      int j = random.nextInt(i + 1);
+      order[i] = order[j];
+      order[j] = i;
+    }
+    return order;
+  }
+
+  private static boolean independent(ForKind kind) {
+    return switch (kind) {
+      case PARALLEL, THREAD_BOUND, PERSISTENT, VECTORIZED -> true;
+      case SERIAL, UNROLLED, PIPELINED -> false;
+    };
+  }
+
+  /** Sets a variable, lane by lane if it is a vector. */
+  Exec assign(Var v, ExprCompiler exprs, Expr value) {
+    int slot = context.symbols().slot(v);
+    int lanes = v.type().lanes();
+    if (v.type().dtype().isFloat()) {
+      DoubleExpr real = exprs.real(value);
+      return lanes == 1
+          ? f -> f.floats[slot] = real.eval(f)
+          : f -> {
+            for (f.lane = 0; f.lane < lanes; f.lane++) {
+              f.floats[slot + f.lane] = real.eval(f);
+            }
+            f.lane = 0;
+          };
+    }
+    LongExpr integer = exprs.integer(value);
+    return lanes == 1
+        ? f -> f.ints[slot] = integer.eval(f)
+        : f -> {
+          for (f.lane = 0; f.lane < lanes; f.lane++) {
+            f.ints[slot + f.lane] = integer.eval(f);
+          }
+          f.lane = 0;
+        };
+  }
+
+  private Exec alloc(Stmt.Alloc a) {
+    Buffer buffer = a.buffer();
+    int slot = context.symbols().slot(buffer);
+    List<Expr> shape = buffer.shape();
+    LongExpr outer = shape.isEmpty() ? f -> 1 : exprs(a).index(shape.getFirst());
+    DType stored = context.stored(buffer.dtype());
+    Exec body = compile(a.body());
+    return f -> {
+      f.outer[slot] = outer.eval(f);
+      int elements =
+          Math.toIntExact(NdArray.storageElements(context.shape(buffer, f), buffer.layout()));
+      byte[] storage = f.memory[slot];
+      if (storage == null || storage.length != elements * stored.bytes()) {
+        storage = new byte[Math.multiplyExact(elements, stored.bytes())];
+        f.memory[slot] = storage;
+      }
+      Bytes.poison(stored, storage);
+      if (options.trackUninitialised()) {
+        f.shadows[slot] =
+            new Shadow(
+                context,
+                buffer,
+                elements,
+                true,
+                false,
+                error -> {
+                  throw error;
+                });
+      }
+      body.run(f);
+    };
+  }
+
+  Exec store(Stmt.Store store, ExprCompiler exprs) {
+    Access access = new Access(exprs, store.buffer(), store.indices());
+    int lanes = access.lanes();
+    int slot = access.slot();
+    DType stored = access.stored();
+    if (store.buffer().dtype().isFloat()) {
+      DoubleExpr value = exprs.real(store.value());
+      if (lanes == 1) {
+        return access.storeReal(value);
+      }
+      LongExpr at = access.writeOffset();
+      return f -> {
+        for (f.lane = 0; f.lane < lanes; f.lane++) {
+          f.pendingReals[f.lane] = value.eval(f);
+        }
+        for (f.lane = 0; f.lane < lanes; f.lane++) {
+          int offset = (int) at.eval(f) * stored.bytes();
+          Bytes.putReal(stored, f.memory[slot], offset, f.pendingReals[f.lane]);
+        }
+        f.lane = 0;
+      };
+    }
+    LongExpr value = exprs.integer(store.value());
+    if (lanes == 1) {
+      return access.storeInteger(value);
+    }
+    LongExpr at = access.writeOffset();
+    return f -> {
+      for (f.lane = 0; f.lane < lanes; f.lane++) {
+        f.pendingInts[f.lane] = value.eval(f);
+      }
+      for (f.lane = 0; f.lane < lanes; f.lane++) {
+        int offset = (int) at.eval(f) * stored.bytes();
+        Bytes.putInteger(stored, f.memory[slot], offset, f.pendingInts[f.lane]);
+      }
+      f.lane = 0;
+    };
+  }
+
+  private Exec block(Stmt.Block b) {
+    Exec bind = bind(b);
+    LongExpr predicate = b.predicate() == null ? null : exprs(b).integer(b.predicate());
+    Exec init = b.init() == null ? null : compile(b.init());
+    Exec body = compile(b.body());
+    int[] reduceSlots = reduceSlots(b);
+    return f -> {
+      if (predicate != null && predicate.eval(f) == 0) {
+        return;
+      }
+      bind.run(f);
+      if (init != null && allZero(f, reduceSlots)) {
+        init.run(f);
+      }
+      body.run(f);
+    };
+  }
+
+  int[] reduceSlots(Stmt.Block b) {
+    return b.iterVars().stream()
+        .filter(IterVar::isReduce)
+        .mapToInt(v -> context.symbols().slot(v.var()))
+        .toArray();
+  }
+
+  static boolean allZero(Frame f, int[] slots) {
+    for (int slot : slots) {
+      if (f.ints[slot] != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Sets the iteration variables. */
+  Exec bind(Stmt.@Nullable Block b) {
+    if (b == null) {
+      return f -> {};
+    }
+    ExprCompiler exprs = exprs(b);
+    int n = b.iterVars().size();
+    int[] slots = new int[n];
+    LongExpr[] values = new LongExpr[n];
+    for (int i = 0; i < n; i++) {
+      slots[i] = context.symbols().slot(b.iterVars().get(i).var());
+      values[i] = exprs.index(b.iterVars().get(i).binding());
+    }
+    return f -> {
+      for (int i = 0; i < n; i++) {
+        f.ints[slots[i]] = values[i].eval(f);
+      }
+    };
+  }
+}
