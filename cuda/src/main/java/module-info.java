@@ -3,5 +3,6 @@ module dev.warpwright.cuda {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
 
+  exports dev.warpwright.cuda;
   exports dev.warpwright.cuda.compile;
 }

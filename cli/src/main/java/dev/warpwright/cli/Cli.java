@@ -31,7 +31,8 @@ final class Cli {
     var root = CommandSpec.create().name("warpwright");
     root.usageMessage()
         .description(
-            "Turns fully connected networks and chains of matmuls into few fused, verified kernels.")
+            "Turns fully connected networks and chains of matmuls into few fused, verified"
+                + " kernels.")
         .synopsisSubcommandLabel("COMMAND");
     root.addOption(
         OptionSpec.builder("-h", "--help")

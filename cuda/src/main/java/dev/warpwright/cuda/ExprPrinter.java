@@ -1,0 +1,420 @@
+package dev.warpwright.cuda;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.UnaryOp;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Prints expressions. A vector expression is printed lane by lane, or as one {@code Vec} where it
+ * is an aligned access of memory.
+ */
+final class ExprPrinter {
+  private final Names names;
+  private final Uses uses;
+  private final IntegerFacts facts;
+  private final FlatIndex flat;
+
+  /** Vector expressions that a variable holds. */
+  private final Map<Expr, String> held = new IdentityHashMap<>();
+
+  ExprPrinter(Names names, Uses uses, IntegerFacts facts) {
+    this.names = names;
+    this.uses = uses;
+    this.facts = facts;
+    this.flat = new FlatIndex(facts);
+  }
+
+  /** A scalar expression. */
+  Text print(Expr e) {
+    if (!e.type().isScalar()) {
+      throw new IllegalArgumentException("vector where a scalar is needed: " + e);
+    }
+    return lane(e, 0);
+  }
+
+  /** One lane; a scalar is the same in every lane. */
+  Text lane(Expr e, int lane) {
+    String variable = held.get(e);
+    if (variable != null) {
+      return Text.atom(variable + ".lane[" + lane + "]");
+    }
+    return switch (e) {
+      case Var v ->
+          Text.atom(v.type().isScalar() ? names.of(v) : names.of(v) + ".lane[" + lane + "]");
+      case Expr.IntImm imm -> CudaTypes.constant(imm);
+      case Expr.FloatImm imm -> {
+        uses.type(imm.type().dtype());
+        yield CudaTypes.constant(imm);
+      }
+      case Expr.Binary b -> binary(b, lane);
+      case Expr.Unary u -> unary(u, lane);
+      case Expr.Select s ->
+          new Text(
+              lane(s.condition(), lane).in(Text.OR)
+                  + " ? "
+                  + lane(s.then(), lane).in(Text.TERNARY)
+                  + " : "
+                  + lane(s.otherwise(), lane).in(Text.TERNARY),
+              Text.TERNARY);
+      case Expr.Cast c ->
+          Conversions.cast(uses, c.a().type().dtype(), c.type().dtype(), lane(c.a(), lane));
+      case Expr.Bitcast b -> bitcast(b, lane);
+      case Expr.Load l -> element(l.buffer(), FlatIndex.lane(l.indices(), lane));
+      case Expr.Ramp r -> lane(Exprs.add(r.base(), lane * r.stride()), lane);
+      case Expr.Broadcast b -> lane(b.value(), lane);
+      case Expr.Call c -> call(c, lane);
+      case Expr.AddressOf a -> address(a.buffer(), a.indices());
+    };
+  }
+
+  /** An element as an lvalue. */
+  Text element(Buffer buffer, List<Expr> indices) {
+    if (isScalarVariable(buffer)) {
+      return Text.atom(names.of(buffer));
+    }
+    return Text.atom(names.of(buffer) + "[" + offset(buffer, indices) + "]");
+  }
+
+  private Text offset(Buffer buffer, List<Expr> indices) {
+    Text offset = print(flat.offset(buffer, indices));
+    Swizzle swizzle = FlatIndex.swizzle(buffer);
+    if (swizzle.isIdentity()) {
+      return offset;
+    }
+    String function = uses.helper(Helper.SWIZZLE);
+    String parameters =
+        "<" + swizzle.bits() + ", " + swizzle.base() + ", " + swizzle.shift() + ">(";
+    return Text.atom(function + parameters + offset + ")");
+  }
+
+  /** Whether the buffer is printed as a variable instead of an array. */
+  static boolean isScalarVariable(Buffer buffer) {
+    return buffer.scope() == Scope.LOCAL && buffer.storageElements() == 1;
+  }
+
+  private Text address(Buffer buffer, List<Expr> indices) {
+    if (!isScalarVariable(buffer) && Exprs.isConst(flat.offset(buffer, indices), 0)) {
+      return Text.atom(names.of(buffer));
+    }
+    return new Text("&" + element(buffer, indices), Text.UNARY);
+  }
+
+  private Text binary(Expr.Binary b, int lane) {
+    DType dtype = b.a().type().dtype();
+    if (CudaTypes.isStruct(dtype)) {
+      throw new IllegalArgumentException(b.op() + " on " + dtype + ": cast to f32 first");
+    }
+    boolean isInt = dtype.isInt();
+    Text x = lane(b.a(), lane);
+    Text y = lane(b.b(), lane);
+    Text result =
+        switch (b.op()) {
+          case ADD -> sum(b, x, y, lane);
+          case SUB -> infix("-", x, y, Text.ADDITIVE, false);
+          case MUL ->
+              infix(
+                  "*", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.MULTIPLICATIVE, isInt);
+          case DIV ->
+              isInt && !isPlainDivision(b)
+                  ? function(uses.helper(Helper.FLOOR_DIV), x, y)
+                  : infix("/", x, y, Text.MULTIPLICATIVE, false);
+          case MOD ->
+              isPlainDivision(b)
+                  ? infix("%", x, y, Text.MULTIPLICATIVE, false)
+                  : function(uses.helper(Helper.FLOOR_MOD), x, y);
+          case MIN, MAX -> {
+            String name = b.op() == BinaryOp.MIN ? "min" : "max";
+            yield switch (dtype) {
+              case F32 -> function("f" + name + "f", x, y);
+              case F64 -> function("f" + name, x, y);
+              default -> function(name, x, y);
+            };
+          }
+          case BIT_AND -> infix("&", x, y, Text.BIT_AND, true);
+          case BIT_OR -> infix("|", x, y, Text.BIT_OR, true);
+          case BIT_XOR -> infix("^", x, y, Text.BIT_XOR, true);
+          case SHL -> infix("<<", x, y, Text.SHIFT, false);
+          case SHR -> infix(">>", x, y, Text.SHIFT, false);
+          case EQ -> infix("==", x, y, Text.EQUALITY, false);
+          case NE -> infix("!=", x, y, Text.EQUALITY, false);
+          case LT -> infix("<", x, y, Text.RELATIONAL, false);
+          case LE -> infix("<=", x, y, Text.RELATIONAL, false);
+          case GT -> infix(">", x, y, Text.RELATIONAL, false);
+          case GE -> infix(">=", x, y, Text.RELATIONAL, false);
+          case AND -> infix("&&", x, y, Text.AND, true);
+          case OR -> infix("||", x, y, Text.OR, true);
+        };
+    return b.op().isComparison() ? result : wrapped(dtype, result);
+  }
+
+  /** C++ computes 8-bit integers as {@code int}; this brings them back. */
+  private static Text wrapped(DType dtype, Text text) {
+    return dtype == DType.I8 || dtype == DType.U8
+        ? new Text("(" + CudaTypes.name(dtype) + ")" + text.in(Text.UNARY), Text.UNARY)
+        : text;
+  }
+
+  private Text sum(Expr.Binary b, Text x, Text y, int lane) {
+    DType dtype = b.type().dtype();
+    if (dtype.isInt()
+        && b.b() instanceof Expr.IntImm imm
+        && imm.value() < 0
+        && imm.value() > Integer.MIN_VALUE) {
+      return infix("-", x, Text.atom(String.valueOf(-imm.value())), Text.ADDITIVE, false);
+    }
+    return infix(
+        "+", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.ADDITIVE, dtype.isInt());
+  }
+
+  /** The right side of a 64-bit sum or product, which C++ widens by itself. */
+  private Text narrow(Expr e, int lane) {
+    return switch (e) {
+      case Expr.Cast c when c.a().type().dtype() == DType.I32 -> lane(c.a(), lane);
+      case Expr.IntImm imm when imm.value() == (int) imm.value() ->
+          CudaTypes.constant(Exprs.i32(imm.value()));
+      default -> lane(e, lane);
+    };
+  }
+
+  /**
+   * An operator between two operands. Bit operators and shifts get parentheses around other
+   * operators inside, and so do mixed {@code &&} and {@code ||}, because readers do not know the
+   * order by heart.
+   */
+  private static Text infix(String op, Text x, Text y, int precedence, boolean associative) {
+    boolean unfamiliar =
+        precedence <= Text.BIT_AND && precedence >= Text.BIT_OR || precedence == Text.SHIFT;
+    int inner = unfamiliar ? Text.UNARY : precedence;
+    boolean andInOr = precedence == Text.OR;
+    String left =
+        unfamiliar && x.precedence() == precedence && associative
+            ? x.string()
+            : x.in(andInOr && x.precedence() == Text.AND ? Text.UNARY : inner);
+    String right =
+        y.in(
+            andInOr && y.precedence() == Text.AND
+                ? Text.UNARY
+                : unfamiliar || associative ? inner : precedence + 1);
+    return new Text(left + " " + op + " " + right, precedence);
+  }
+
+  private static Text function(String name, Text... args) {
+    List<String> parts = new ArrayList<>();
+    for (Text arg : args) {
+      parts.add(arg.string());
+    }
+    return Text.atom(name + "(" + String.join(", ", parts) + ")");
+  }
+
+  /** Whether C's division, which truncates, gives what the IR's gives. */
+  private boolean isPlainDivision(Expr.Binary b) {
+    if (b.type().dtype().isUnsigned()) {
+      return true;
+    }
+    return b.type().isScalar()
+        && facts.of(b.a()).isNonNegative()
+        && facts.of(b.b()).isNonNegative();
+  }
+
+  private Text unary(Expr.Unary u, int lane) {
+    DType dtype = u.type().dtype();
+    if (CudaTypes.isStruct(dtype)) {
+      throw new IllegalArgumentException(u.op() + " on " + dtype + ": cast to f32 first");
+    }
+    Text a = lane(u.a(), lane);
+    String operand = a.in(Text.UNARY);
+    String op =
+        switch (u.op()) {
+          case NEG -> "-";
+          case NOT -> "!";
+          case BIT_NOT -> dtype == DType.BOOL ? "!" : "~";
+        };
+    String text = u.op() == UnaryOp.NEG && operand.startsWith("-") ? "(" + operand + ")" : operand;
+    return wrapped(dtype, new Text(op + text, Text.UNARY));
+  }
+
+  private Text call(Expr.Call c, int lane) {
+    return switch (c.op()) {
+      case MathOp op ->
+          MathFunctions.call(
+              uses,
+              op,
+              c.type().dtype(),
+              c.args().stream().map(arg -> lane(arg, lane).string()).toList());
+      case Intrinsic intrinsic -> intrinsic(intrinsic, c);
+    };
+  }
+
+  private Text intrinsic(Intrinsic intrinsic, Expr.Call call) {
+    if (!(intrinsic instanceof TargetIntrinsic target)) {
+      throw new IllegalArgumentException("intrinsic without CUDA text: " + intrinsic.text());
+    }
+    String function = uses.intrinsic(target);
+    List<String> args = call.args().stream().map(arg -> print(arg).string()).toList();
+    if (!target.takesConstant()) {
+      return Text.atom(function + "(" + String.join(", ", args) + ")");
+    }
+    if (!(call.args().getFirst() instanceof Expr.IntImm)) {
+      throw new IllegalArgumentException(intrinsic.text() + " needs a constant, not " + args);
+    }
+    return Text.atom(function + "<" + args.getFirst() + ">()");
+  }
+
+  private Text bitcast(Expr.Bitcast b, int lane) {
+    DType to = b.type().dtype();
+    DType from = b.a().type().dtype();
+    if (isMemory(b.a()) && b.a() instanceof Expr.Load l && b.type().isScalar()) {
+      return Text.atom("*(const " + CudaTypes.name(to) + "*)&" + first(l));
+    }
+    if (to.bits() == from.bits()) {
+      return Conversions.bitcast(uses, from, to, lane(b.a(), lane));
+    }
+    if (to.bits() < from.bits()) {
+      int parts = from.bits() / to.bits();
+      Text raw = Conversions.bits(from, lane(b.a(), lane / parts));
+      int shift = lane % parts * to.bits();
+      return Conversions.fromBits(
+          uses, to, shift == 0 ? raw : new Text(raw.in(Text.UNARY) + " >> " + shift, Text.SHIFT));
+    }
+    int parts = to.bits() / from.bits();
+    String wide = to.bits() == 64 ? "(unsigned long long)" : "(unsigned)";
+    List<String> bits = new ArrayList<>();
+    for (int i = 0; i < parts; i++) {
+      Text raw = Conversions.bits(from, lane(b.a(), lane * parts + i));
+      String widened = wide + raw.in(Text.UNARY);
+      bits.add(i == 0 ? widened : "(" + widened + " << " + i * from.bits() + ")");
+    }
+    return Conversions.fromBits(uses, to, new Text(String.join(" | ", bits), Text.BIT_OR));
+  }
+
+  private Text first(Expr.Load l) {
+    return element(l.buffer(), FlatIndex.lane(l.indices(), 0));
+  }
+
+  // Vectors as a whole.
+
+  /** The {@code Vec} type of a vector. */
+  String vecType(Type type) {
+    uses.helper(Helper.VEC);
+    uses.type(type.dtype());
+    return "Vec<" + CudaTypes.name(type.dtype()) + ", " + type.lanes() + ">";
+  }
+
+  /** Whether a store at these indices is one aligned access. */
+  boolean isVectorAccess(Buffer buffer, List<Expr> indices) {
+    return flat.isVectorAccess(buffer, indices);
+  }
+
+  /** The elements at vector indices as an lvalue of a type of the same size. */
+  String vectorElement(Buffer buffer, List<Expr> indices, Type as) {
+    String type = as.isScalar() ? CudaTypes.name(as.dtype()) : vecType(as);
+    return "*(" + type + "*)&" + element(buffer, FlatIndex.lane(indices, 0));
+  }
+
+  /**
+   * Whether a vector is printed as a whole: it is held by a variable, or loaded by one instruction,
+   * perhaps only where a condition holds.
+   */
+  boolean isMemory(Expr e) {
+    if (e.type().isScalar()) {
+      return false;
+    }
+    if (held.containsKey(e)) {
+      return true;
+    }
+    return switch (e) {
+      case Var v -> true;
+      case Expr.Load l -> flat.isVectorAccess(l.buffer(), l.indices());
+      case Expr.Select s ->
+          isUniform(s.condition())
+              && (isMemory(s.then()) || isMemory(s.otherwise()))
+              && (isMemory(s.then()) || isConstant(s.then()))
+              && (isMemory(s.otherwise()) || isConstant(s.otherwise()));
+      case Expr.Bitcast b -> isMemory(b.a()) && b.a() instanceof Expr.Load;
+      default -> false;
+    };
+  }
+
+  private static boolean isUniform(Expr condition) {
+    return condition.type().isScalar() || condition instanceof Expr.Broadcast;
+  }
+
+  private static boolean isConstant(Expr e) {
+    return e instanceof Expr.Broadcast b
+        && (b.value() instanceof Expr.IntImm || b.value() instanceof Expr.FloatImm);
+  }
+
+  /** Loads of more than one element from memory that a lane-by-lane print would repeat. */
+  boolean isWorthHolding(Expr e) {
+    if (!isMemory(e) || held.containsKey(e)) {
+      return false;
+    }
+    return switch (e) {
+      case Expr.Load l -> l.buffer().scope() != Scope.LOCAL;
+      case Expr.Select s -> true;
+      case Expr.Bitcast b -> true;
+      default -> false;
+    };
+  }
+
+  /** Lets lanes of the expression be read from a variable. */
+  void hold(Expr e, String variable) {
+    held.put(e, variable);
+  }
+
+  /** A vector as a {@code Vec}. */
+  Text vector(Expr e) {
+    String variable = held.get(e);
+    if (variable != null) {
+      return Text.atom(variable);
+    }
+    String type = vecType(e.type());
+    if (isMemory(e)) {
+      switch (e) {
+        case Var v -> {
+          return Text.atom(names.of(v));
+        }
+        case Expr.Load l -> {
+          return new Text("*(const " + type + "*)&" + first(l), Text.UNARY);
+        }
+        case Expr.Bitcast(Type to, Expr.Load l) -> {
+          return new Text("*(const " + type + "*)&" + first(l), Text.UNARY);
+        }
+        case Expr.Select s -> {
+          Text condition = lane(s.condition(), 0);
+          return new Text(
+              condition.in(Text.OR) + " ? " + vector(s.then()) + " : " + vector(s.otherwise()),
+              Text.TERNARY);
+        }
+        default -> {}
+      }
+    }
+    if (isConstant(e) && isZero(((Expr.Broadcast) e).value())) {
+      return Text.atom(type + "{}");
+    }
+    List<String> lanes = new ArrayList<>();
+    for (int i = 0; i < e.type().lanes(); i++) {
+      lanes.add(lane(e, i).string());
+    }
+    return Text.atom(type + "{{" + String.join(", ", lanes) + "}}");
+  }
+
+  private static boolean isZero(Expr e) {
+    return Exprs.isConst(e, 0)
+        || (e instanceof Expr.FloatImm imm && Double.doubleToRawLongBits(imm.value()) == 0);
+  }
+}

@@ -1,0 +1,137 @@
+package dev.warpwright.cuda;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.layout.Swizzle;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Element offsets in buffers, which CUDA sees as flat arrays. */
+final class FlatIndex {
+  private final IntegerFacts facts;
+
+  FlatIndex(IntegerFacts facts) {
+    this.facts = facts;
+  }
+
+  /**
+   * Offset of an element before the layout's swizzle, as {@code i32}; as {@code i64} where the
+   * buffer may need it.
+   */
+  Expr offset(Buffer buffer, List<Expr> indices) {
+    if (!mayExceedInt(buffer)) {
+      return unswizzled(buffer, indices);
+    }
+    // Only the outermost coordinate reaches far; what the others add fits 32 bits.
+    List<Expr> outer = new ArrayList<>(Collections.nCopies(buffer.rank(), Exprs.i32(0)));
+    List<Expr> inner = new ArrayList<>(indices);
+    outer.set(0, indices.getFirst());
+    inner.set(0, Exprs.i32(0));
+    return Exprs.add(
+        widen(unswizzled(buffer, outer)), Exprs.cast(DType.I64, unswizzled(buffer, inner)));
+  }
+
+  /** The swizzle that the offset still has to go through. */
+  static Swizzle swizzle(Buffer buffer) {
+    return buffer.layout() == null ? Swizzle.NONE : buffer.layout().swizzle();
+  }
+
+  private static Expr unswizzled(Buffer buffer, List<Expr> indices) {
+    if (buffer.layout() != null) {
+      return new Layout(buffer.layout().dimensions(), Swizzle.NONE).offset(indices);
+    }
+    Expr offset = Exprs.i32(0);
+    long stride = 1;
+    for (int i = buffer.rank() - 1; i >= 0; i--) {
+      offset = Exprs.add(Exprs.mul(indices.get(i), stride), offset);
+      if (i > 0) {
+        stride *= buffer.extent(i);
+      }
+    }
+    return offset;
+  }
+
+  /** Whether the buffer may have 2^31 elements or more. */
+  private boolean mayExceedInt(Buffer buffer) {
+    if (buffer.scope() != Scope.GLOBAL || buffer.rank() == 0) {
+      return false;
+    }
+    long inner = 1;
+    for (int i = 1; i < buffer.rank(); i++) {
+      inner *= buffer.extent(i);
+    }
+    if (buffer.layout() != null) {
+      Mode outermost = buffer.layout().dimensions().getFirst().getLast();
+      inner = Math.max(inner, outermost.stride());
+    }
+    long rows = facts.of(buffer.shape().getFirst()).max();
+    return rows > (inner == 0 ? Long.MAX_VALUE : Integer.MAX_VALUE / inner);
+  }
+
+  /** A product or sum of products of an outermost coordinate, computed in 64 bits. */
+  private static Expr widen(Expr e) {
+    return switch (e) {
+      case Expr.IntImm imm -> new Expr.IntImm(Type.I64, imm.value());
+      case Expr.Binary(BinaryOp op, Expr a, Expr.IntImm b) when op == BinaryOp.MUL ->
+          new Expr.Binary(op, Exprs.cast(DType.I64, a), new Expr.IntImm(Type.I64, b.value()));
+      case Expr.Binary(BinaryOp op, Expr a, Expr b) when op == BinaryOp.ADD ->
+          new Expr.Binary(op, widen(a), widen(b));
+      default -> Exprs.cast(DType.I64, e);
+    };
+  }
+
+  /**
+   * Whether the vector of elements at these indices, of which the last is a vector, is one aligned
+   * access of 2 to 16 bytes.
+   */
+  boolean isVectorAccess(Buffer buffer, List<Expr> indices) {
+    if (!(indices.getLast() instanceof Expr.Ramp ramp) || ramp.stride() != 1) {
+      return false;
+    }
+    int lanes = ramp.lanes();
+    int bytes = lanes * buffer.dtype().bytes();
+    if (Integer.bitCount(lanes) != 1 || bytes > 16 || bytes > buffer.alignment()) {
+      return false;
+    }
+    if (buffer.layout() != null) {
+      Mode innermost = buffer.layout().dimensions().getLast().getFirst();
+      boolean one = buffer.layout().dimensions().getLast().size() == 1;
+      boolean staysInMode =
+          one || (innermost.extent() % lanes == 0 && facts.of(ramp.base()).isMultipleOf(lanes));
+      boolean staysInChunk =
+          buffer.layout().swizzle().isIdentity() || lanes <= 1 << buffer.layout().swizzle().base();
+      if (innermost.stride() != 1 || !staysInMode || !staysInChunk) {
+        return false;
+      }
+    }
+    // A swizzle of chunks of this size keeps a multiple of it one.
+    return facts.of(unswizzled(buffer, lane(indices, 0))).isMultipleOf(lanes);
+  }
+
+  /** The indices of one lane. */
+  static List<Expr> lane(List<Expr> indices, int lane) {
+    return indices.stream().map(index -> lane(index, lane)).toList();
+  }
+
+  /** One lane of an integer vector; a scalar is the same in every lane. */
+  private static Expr lane(Expr e, int lane) {
+    if (e.type().isScalar()) {
+      return e;
+    }
+    return switch (e) {
+      case Expr.Ramp r -> Exprs.add(r.base(), lane * r.stride());
+      case Expr.Broadcast b -> b.value();
+      case Expr.Binary b -> Exprs.fold(b.op(), lane(b.a(), lane), lane(b.b(), lane));
+      case Expr.Cast c -> Exprs.cast(c.type().dtype(), lane(c.a(), lane));
+      default -> throw new IllegalArgumentException("vector index that is no ramp: " + e);
+    };
+  }
+}

@@ -1,0 +1,204 @@
+package dev.warpwright.cuda;
+
+import java.util.List;
+
+/**
+ * A type or function that printed kernels share; a translation unit defines those that it uses, in
+ * this order.
+ */
+enum Helper {
+  F16(
+      75,
+      """
+      struct f16 {
+        unsigned short bits;
+      };
+      """),
+  BF16(
+      75,
+      """
+      struct bf16 {
+        unsigned short bits;
+      };
+      """),
+  F8E4M3(
+      75,
+      """
+      struct f8e4m3 {
+        unsigned char bits;
+      };
+      """),
+  F8E5M2(
+      75,
+      """
+      struct f8e5m2 {
+        unsigned char bits;
+      };
+      """),
+  VEC(
+      75,
+      """
+      // N elements that are loaded and stored by one instruction.
+      template <typename T, int N>
+      struct __align__(sizeof(T) * N) Vec {
+        T lane[N];
+      };
+      """),
+  F16_TO_F32(
+      75,
+      """
+      __device__ __forceinline__ float to_f32(f16 x) {
+        float y;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+        return y;
+      }
+      """,
+      F16),
+  BF16_TO_F32(
+      75,
+      """
+      __device__ __forceinline__ float to_f32(bf16 x) {
+        return __uint_as_float(static_cast<unsigned>(x.bits) << 16);
+      }
+      """,
+      BF16),
+  F8E4M3_TO_F32(89, fromF8("f8e4m3", "e4m3"), F8E4M3, F16_TO_F32),
+  F8E5M2_TO_F32(89, fromF8("f8e5m2", "e5m2"), F8E5M2, F16_TO_F32),
+  F32_TO_F16(
+      75,
+      """
+      __device__ __forceinline__ f16 to_f16(float x) {
+        f16 y;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+        return y;
+      }
+      """,
+      F16),
+  F64_TO_F16(
+      75,
+      """
+      __device__ __forceinline__ f16 to_f16(double x) {
+        f16 y;
+        asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
+        return y;
+      }
+      """,
+      F16),
+  F32_TO_BF16(
+      75,
+      """
+      __device__ __forceinline__ bf16 to_bf16(float x) {
+        bf16 y;
+      #if __CUDA_ARCH__ >= 800
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+      #else
+        const unsigned u = __float_as_uint(x);
+        y.bits = x != x ? 0x7fff : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+      #endif
+        return y;
+      }
+      """,
+      BF16),
+  F64_TO_BF16(
+      75,
+      """
+      // Rounds to odd in between, so that the second rounding sees no false tie.
+      __device__ __forceinline__ bf16 to_bf16(double x) {
+        const float f = __double2float_rz(x);
+        const bool inexact = static_cast<double>(f) != x;
+        return to_bf16(__uint_as_float(__float_as_uint(f) | (x == x && inexact)));
+      }
+      """,
+      BF16,
+      F32_TO_BF16),
+  F32_TO_F8E4M3(89, toF8("f8e4m3", "e4m3"), F8E4M3),
+  F32_TO_F8E5M2(89, toF8("f8e5m2", "e5m2"), F8E5M2),
+  FLOOR_DIV(
+      75,
+      """
+      template <typename T>
+      __device__ __forceinline__ T floor_div(T a, T b) {
+        const T quotient = a / b;
+        return quotient - (a % b != 0 && (a < 0) != (b < 0));
+      }
+      """),
+  FLOOR_MOD(
+      75,
+      """
+      template <typename T>
+      __device__ __forceinline__ T floor_mod(T a, T b) {
+        const T rest = a % b;
+        return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+      }
+      """),
+  SWIZZLE(
+      75,
+      """
+      // XORs bits [base + shift, base + shift + bits) of an offset into bits [base, base + bits).
+      template <int bits, int base, int shift, typename T>
+      __device__ __forceinline__ T swizzle(T offset) {
+        return offset ^ ((offset & (((1 << bits) - 1) << (base + shift))) >> shift);
+      }
+      """),
+  EXP2_APPROX(75, approximation("exp2_approx", "ex2.approx.ftz.f32")),
+  TANH_APPROX(75, approximation("tanh_approx", "tanh.approx.f32")),
+  RCP_APPROX(75, approximation("rcp_approx", "rcp.approx.ftz.f32"));
+
+  private final int minimumArch;
+  private final String text;
+  private final List<Helper> needs;
+
+  Helper(int minimumArch, String text, Helper... needs) {
+    this.minimumArch = minimumArch;
+    this.text = text;
+    this.needs = List.of(needs);
+  }
+
+  /** Least compute capability, times ten. */
+  int minimumArch() {
+    return minimumArch;
+  }
+
+  String text() {
+    return text;
+  }
+
+  /** Helpers that this one uses; they come earlier. */
+  List<Helper> needs() {
+    return needs;
+  }
+
+  private static String approximation(String name, String instruction) {
+    return """
+    __device__ __forceinline__ float %s(float x) {
+      float y;
+      asm("%s %%0, %%1;" : "=f"(y) : "f"(x));
+      return y;
+    }
+    """
+        .formatted(name, instruction);
+  }
+
+  private static String fromF8(String type, String ptx) {
+    return """
+    __device__ __forceinline__ float to_f32(%s x) {
+      unsigned pair;
+      asm("cvt.rn.f16x2.%sx2 %%0, %%1;"
+          : "=r"(pair) : "h"(static_cast<unsigned short>(x.bits)));
+      return to_f32(f16{static_cast<unsigned short>(pair)});
+    }
+    """
+        .formatted(type, ptx);
+  }
+
+  private static String toF8(String type, String ptx) {
+    return """
+    __device__ __forceinline__ %s to_%s(float x) {
+      unsigned short pair;
+      asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(pair) : "f"(0.0f), "f"(x));
+      return {static_cast<unsigned char>(pair)};
+    }
+    """
+        .formatted(type, type, ptx);
+  }
+}

@@ -1,0 +1,439 @@
+package dev.warpwright.cuda;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Prints one grid kernel. */
+final class KernelPrinter {
+  private static final String SHARED_BLOCK = "shared_memory";
+
+  private final Kernel kernel;
+  private final Uses uses;
+  private final KernelResources resources;
+  private final AccessSummary accesses;
+  private final IntegerFacts facts = new IntegerFacts();
+  private final Names names;
+  private final ExprPrinter exprs;
+  private final StringBuilder out = new StringBuilder();
+  private int depth;
+
+  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses) {
+    this.kernel = kernel;
+    this.uses = uses;
+    this.resources = KernelResources.of(kernel);
+    this.accesses = AccessSummary.of(kernel);
+    this.names = new Names(accesses.functions());
+    this.exprs = new ExprPrinter(names, uses, facts);
+    if (resources.sharedBytes() > target.sharedPerBlock()) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + " needs "
+              + resources.sharedBytes()
+              + " bytes of shared memory, a block has "
+              + target.sharedPerBlock()
+              + " on "
+              + target.name());
+    }
+  }
+
+  static String print(Kernel kernel, GpuTarget target, Uses uses) {
+    KernelPrinter printer = new KernelPrinter(kernel, target, uses);
+    printer.function();
+    return printer.out.toString();
+  }
+
+  private void function() {
+    List<String> params = new ArrayList<>();
+    for (Param param : kernel.params()) {
+      params.add(parameter(param));
+    }
+    for (ThreadBinding binding : kernel.bindings()) {
+      facts.bound(binding.var(), 0, Math.max(0, facts.of(Exprs.add(binding.extent(), -1)).max()));
+    }
+    line("// " + launch());
+    int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
+    long cluster = kernel.attrs().getLong("cluster", 1);
+    line(
+        "extern \"C\" __global__ void __launch_bounds__("
+            + kernel.threadsPerBlock()
+            + (minBlocks > 0 ? ", " + minBlocks : "")
+            + ")"
+            + (cluster > 1 ? " __cluster_dims__(" + cluster + ", 1, 1)" : ""));
+    String head = CudaPrinter.functionName(kernel) + "(";
+    String joined = String.join(", ", params);
+    String separator = head.length() + joined.length() <= 96 ? ", " : ",\n    ";
+    line(head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
+    depth++;
+    for (ThreadBinding binding : kernel.bindings()) {
+      if (accesses.uses(binding.var())) {
+        line(
+            "const int "
+                + names.declare(binding.var(), binding.var().name())
+                + " = "
+                + binding.axis().text()
+                + ";");
+      }
+    }
+    if (resources.dynamic()) {
+      line(
+          "extern __shared__ __align__("
+              + resources.alignment()
+              + ") unsigned char "
+              + SHARED_BLOCK
+              + "[];");
+    } else if (resources.overlapping()) {
+      line(
+          "__shared__ __align__("
+              + resources.alignment()
+              + ") unsigned char "
+              + SHARED_BLOCK
+              + "["
+              + resources.sharedBytes()
+              + "];");
+    }
+    stmt(kernel.body());
+    depth--;
+    line("}");
+  }
+
+  /** What the launch has to look like, for the reader. */
+  private String launch() {
+    List<String> grid = new ArrayList<>();
+    List<String> block = new ArrayList<>();
+    for (ThreadAxis axis : ThreadAxis.values()) {
+      (axis.isBlock() ? grid : block).add(exprs.print(kernel.extent(axis)).string());
+    }
+    String shared =
+        resources.sharedBytes() == 0
+            ? ""
+            : ", "
+                + resources.sharedBytes()
+                + " bytes of "
+                + (resources.dynamic() ? "dynamic" : "static")
+                + " shared memory";
+    return "Grid " + dimensions(grid) + ", block " + dimensions(block) + shared + ".";
+  }
+
+  private static String dimensions(List<String> parts) {
+    int last = parts.size();
+    while (last > 1 && parts.get(last - 1).equals("1")) {
+      last--;
+    }
+    return String.join(
+        " x ",
+        parts.subList(0, last).stream()
+            .map(part -> part.contains(" ") ? "(" + part + ")" : part)
+            .toList());
+  }
+
+  private String parameter(Param param) {
+    return switch (param) {
+      case Buffer buffer -> {
+        uses.type(buffer.dtype());
+        String type = CudaTypes.name(buffer.dtype());
+        String name = names.declare(buffer, buffer.name());
+        yield accesses.writes(buffer)
+            ? type + "* " + name
+            : "const " + type + "* __restrict__ " + name;
+      }
+      case ScalarParam scalar -> {
+        facts.bound(scalar.var(), scalar.min(), scalar.max());
+        yield CudaTypes.name(scalar.var().type().dtype())
+            + " "
+            + names.declare(scalar.var(), scalar.name());
+      }
+    };
+  }
+
+  private void line(String text) {
+    out.append(LineBreaks.wrap(text, text.startsWith("#") ? 0 : 2 * depth)).append('\n');
+  }
+
+  private void braces(String head, Stmt body) {
+    line(head + " {");
+    inBraces(body);
+    line("}");
+  }
+
+  private void inBraces(Stmt body) {
+    names.open();
+    depth++;
+    stmt(body);
+    depth--;
+    names.close();
+  }
+
+  private void stmt(Stmt s) {
+    switch (s) {
+      case Stmt.Seq seq -> seq.stmts().forEach(this::stmt);
+      case Stmt.For f -> loop(f);
+      case Stmt.While w -> braces("while (" + exprs.print(w.condition()) + ")", w.body());
+      case Stmt.If i -> conditional("", i);
+      case Stmt.Let l -> {
+        let(l.var(), l.value());
+        stmt(l.body());
+      }
+      case Stmt.Alloc a -> {
+        allocate(a.buffer());
+        stmt(a.body());
+      }
+      case Stmt.Store store -> store(store);
+      case Stmt.Evaluate e -> line(exprs.print(e.call()) + ";");
+      case Stmt.Comment c -> comment(c.text());
+      case Stmt.Block b -> throw notInKernel(b);
+      case Stmt.TileCopy c -> throw notInKernel(c);
+      case Stmt.TileFill f -> throw notInKernel(f);
+      case Stmt.TileMma m -> throw notInKernel(m);
+      case Stmt.TileMap m -> throw notInKernel(m);
+      case Stmt.TileReduce r -> throw notInKernel(r);
+    }
+  }
+
+  private IllegalArgumentException notInKernel(Stmt s) {
+    return new IllegalArgumentException(
+        s.getClass().getSimpleName() + " in kernel " + kernel.name() + ": it is not lowered");
+  }
+
+  private void loop(Stmt.For f) {
+    switch (f.kind()) {
+      case SERIAL -> {
+        if (f.attrs().has("unroll")) {
+          line(pragma(f.attrs()));
+        }
+      }
+      case UNROLLED, VECTORIZED -> line("#pragma unroll");
+      case PARALLEL, THREAD_BOUND, PIPELINED, PERSISTENT ->
+          throw new IllegalArgumentException(
+              f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");
+    }
+    IntegerFacts.Fact first = facts.of(f.min());
+    Expr end = Exprs.add(f.min(), f.extent());
+    String type = CudaTypes.name(f.var().type().dtype());
+    String bound = end instanceof Expr.IntImm || end instanceof Var ? "" : loopEnd(f, end, type);
+    String from = exprs.print(f.min()).string();
+    String until = bound.isEmpty() ? exprs.print(end).in(Text.SHIFT) : bound;
+    names.open();
+    String name = names.declare(f.var(), f.var().name());
+    facts.bound(f.var(), first.min(), Math.max(first.min(), facts.of(end).max() - 1));
+    braces(
+        "for (%s %s = %s; %s < %s; ++%s)".formatted(type, name, from, name, until, name), f.body());
+    names.close();
+  }
+
+  private static String pragma(Attrs attrs) {
+    return "#pragma unroll " + attrs.getLong("unroll", 1);
+  }
+
+  /** The end of a loop is computed once, before it, if the body could change it. */
+  private String loopEnd(Stmt.For f, Expr end, String type) {
+    boolean[] reads = new boolean[1];
+    Walk.expressions(end, e -> reads[0] |= e instanceof Expr.Load);
+    if (!reads[0]) {
+      return "";
+    }
+    String name = names.declare(f.var().name() + "_end");
+    line("const " + type + " " + name + " = " + exprs.print(end) + ";");
+    return name;
+  }
+
+  private void conditional(String prefix, Stmt.If i) {
+    line(prefix + "if (" + exprs.print(i.condition()) + ") {");
+    inBraces(i.then());
+    switch (i.otherwise()) {
+      case null -> line("}");
+      case Stmt.If inner -> conditional("} else ", inner);
+      case Stmt other -> {
+        line("} else {");
+        inBraces(other);
+        line("}");
+      }
+    }
+  }
+
+  private void let(Var var, Expr value) {
+    if (var.type().isScalar()) {
+      uses.type(var.type().dtype());
+      String text = exprs.print(value).string();
+      facts.bind(var, value);
+      line(
+          "const "
+              + CudaTypes.name(var.type().dtype())
+              + " "
+              + names.declare(var, var.name())
+              + " = "
+              + text
+              + ";");
+    } else {
+      holdLoads(value);
+      String text = exprs.vector(value).string();
+      line(
+          "const "
+              + exprs.vecType(var.type())
+              + " "
+              + names.declare(var, var.name())
+              + " = "
+              + text
+              + ";");
+    }
+  }
+
+  private void allocate(Buffer buffer) {
+    uses.type(buffer.dtype());
+    String type = CudaTypes.name(buffer.dtype());
+    String name = names.declare(buffer, buffer.name());
+    switch (buffer.scope()) {
+      case LOCAL -> {
+        if (ExprPrinter.isScalarVariable(buffer)) {
+          line(type + " " + name + ";");
+        } else {
+          String align = accesses.isVectorAccessed(buffer) ? "__align__(16) " : "";
+          line(align + type + " " + name + "[" + buffer.storageElements() + "];");
+        }
+      }
+      case SHARED -> {
+        if (resources.dynamic() || resources.overlapping()) {
+          line(
+              "%s* const %s = reinterpret_cast<%s*>(%s);"
+                  .formatted(type, name, type, sharedAddress(buffer)));
+        } else {
+          line(
+              "__shared__ __align__(%d) %s %s[%d];"
+                  .formatted(
+                      KernelResources.alignment(buffer), type, name, buffer.storageElements()));
+        }
+      }
+      case GLOBAL, SHARED_CLUSTER, FRAGMENT ->
+          throw new IllegalArgumentException(
+              "allocation of " + buffer + " in kernel " + kernel.name());
+    }
+  }
+
+  private String sharedAddress(Buffer buffer) {
+    Integer offset = resources.offsets().get(buffer);
+    return offset == null || offset == 0 ? SHARED_BLOCK : SHARED_BLOCK + " + " + offset;
+  }
+
+  private void store(Stmt.Store store) {
+    Buffer buffer = store.buffer();
+    Expr value = store.value();
+    if (value.type().isScalar()) {
+      assign(buffer, store.indices(), value);
+      return;
+    }
+    if (exprs.isVectorAccess(buffer, store.indices())) {
+      // Bits that are stored as another type need no unpacking and packing.
+      Expr source =
+          value instanceof Expr.Bitcast(Type to, Expr a) && !exprs.isMemory(value) ? a : value;
+      holdLoadsInside(source);
+      String text =
+          source.type().isScalar() ? exprs.print(source).string() : exprs.vector(source).string();
+      line(exprs.vectorElement(buffer, store.indices(), source.type()) + " = " + text + ";");
+      return;
+    }
+    holdLoads(value);
+    boolean[] reads = new boolean[1];
+    Walk.expressions(value, e -> reads[0] |= e instanceof Expr.Load l && l.buffer() == buffer);
+    if (reads[0] && !exprs.isMemory(value)) {
+      // All lanes are read before the first is written.
+      String text = exprs.vector(value).string();
+      String all = names.declare(buffer.name() + "_new");
+      line("const " + exprs.vecType(value.type()) + " " + all + " = " + text + ";");
+      exprs.hold(value, all);
+    }
+    for (int lane = 0; lane < value.type().lanes(); lane++) {
+      Text element = exprs.element(buffer, FlatIndex.lane(store.indices(), lane));
+      line(element + " = " + exprs.lane(value, lane) + ";");
+    }
+  }
+
+  /** {@code x += y} where a variable or element is added to itself. */
+  private void assign(Buffer buffer, List<Expr> indices, Expr value) {
+    Text target = exprs.element(buffer, indices);
+    if (value instanceof Expr.Binary b
+        && (b.op() == BinaryOp.ADD || b.op() == BinaryOp.MUL)
+        && b.type().dtype().bits() >= 32
+        && b.a() instanceof Expr.Load l
+        && l.buffer() == buffer
+        && l.indices().equals(indices)) {
+      line(target + " " + b.op().text() + "= " + exprs.print(b.b()) + ";");
+      return;
+    }
+    line(target + " = " + exprs.print(value) + ";");
+  }
+
+  /** Holds the loads of a value that is printed lane by lane, unless it is one load itself. */
+  private void holdLoadsInside(Expr value) {
+    if (!exprs.isMemory(value)) {
+      holdLoads(value);
+    }
+  }
+
+  /**
+   * Puts every load of several elements into a variable, so that it happens once. Loads in a select
+   * stay where they are, for they may not happen at all.
+   */
+  private void holdLoads(Expr e) {
+    if (exprs.isWorthHolding(e)) {
+      String text = exprs.vector(e).string();
+      String name = names.declare(holderName(e));
+      line("const " + exprs.vecType(e.type()) + " " + name + " = " + text + ";");
+      exprs.hold(e, name);
+      return;
+    }
+    switch (e) {
+      case Expr.Binary b -> {
+        holdLoads(b.a());
+        holdLoads(b.b());
+      }
+      case Expr.Unary u -> holdLoads(u.a());
+      case Expr.Cast c -> holdLoads(c.a());
+      case Expr.Bitcast b -> holdLoads(b.a());
+      case Expr.Call c -> c.args().forEach(this::holdLoads);
+      case Expr.Select s -> holdLoads(s.condition());
+      case Var v -> {}
+      case Expr.IntImm imm -> {}
+      case Expr.FloatImm imm -> {}
+      case Expr.Load l -> {}
+      case Expr.AddressOf a -> {}
+      case Expr.Ramp r -> {}
+      case Expr.Broadcast b -> {}
+    }
+  }
+
+  private static String holderName(Expr e) {
+    String[] name = {"loaded"};
+    Walk.expressions(
+        e,
+        inner -> {
+          if (inner instanceof Expr.Load l && !l.type().isScalar()) {
+            name[0] = l.buffer().name() + "_vec";
+          }
+        });
+    return name[0];
+  }
+
+  private void comment(String text) {
+    for (String part : text.split("\\R", -1)) {
+      String safe = CudaPrinter.commentText(part);
+      line(safe.isEmpty() ? "//" : "// " + safe);
+    }
+  }
+}
