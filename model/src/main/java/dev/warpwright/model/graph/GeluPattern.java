@@ -4,79 +4,162 @@ import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises x · ½ · (1 + erf(x / √2)), with the factors in any order and association, as exporters
- * write GELU where the operator set has none.
+ * Recognises x · ½ · (1 + erf(x / √2)) and x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), with
+ * factors and summands in any order, as exporters write GELU where the operator set has none.
  */
 final class GeluPattern {
-  private GeluPattern() {}
+  /** Products nested deeper are no part of a GELU. */
+  private static final int MAX_DEPTH = 4;
+
+  /** The operator and its operand, if a value is 1 + erf(…) or 1 + tanh(…) of that operand. */
+  private record Gate(ElementwiseOp gelu, Value x) {}
+
+  private final Map<Value, Node> producers;
+
+  private GeluPattern(Map<Value, Node> producers) {
+    this.producers = producers;
+  }
 
   /** The GELU that a multiplication ends, or null. */
   static @Nullable Elementwise match(Elementwise node, Map<Value, Node> producers) {
-    if (node.kind() != ElementwiseOp.MUL) {
+    return node.kind() == ElementwiseOp.MUL ? new GeluPattern(producers).gelu(node) : null;
+  }
+
+  private @Nullable Elementwise gelu(Elementwise product) {
+    for (Operand operand : product.operands()) {
+      if (!(operand instanceof Operand.OfValue(Value value))) {
+        continue;
+      }
+      Elementwise found = gelu(product, value);
+      if (found == null && product(value) instanceof Elementwise nested) {
+        for (Value inner : nested.inputs()) {
+          found = found == null ? gelu(product, inner) : found;
+        }
+      }
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** The GELU, if one factor of a product is this gate and the others are its x and a half. */
+  private @Nullable Elementwise gelu(Elementwise product, Value gateValue) {
+    Gate gate = gate(gateValue);
+    if (gate == null) {
       return null;
     }
     List<Operand> factors = new ArrayList<>();
-    for (Operand operand : node.operands()) {
-      factors.addAll(factorsOf(operand, producers));
-    }
-    if (factors.size() != 3) {
-      return null;
-    }
-    @Nullable Value x = null;
-    @Nullable Value onePlusErf = null;
-    boolean half = false;
+    product.operands().forEach(o -> addFactors(o, Set.of(gate.x(), gateValue), MAX_DEPTH, factors));
+    int half = 0;
+    int x = 0;
+    int gates = 0;
     for (Operand factor : factors) {
       switch (factor) {
-        case Operand.OfTensor constant -> half = isScalar(constant, 0.5);
+        case Operand.OfTensor constant -> half += isScalar(constant, 0.5) ? 1 : 0;
         case Operand.OfValue(Value value) -> {
-          Value argument = erfArgument(value, producers);
-          if (argument != null && onePlusErf == null) {
-            onePlusErf = argument;
+          gates += value == gateValue ? 1 : 0;
+          x += value == gate.x() ? 1 : 0;
+        }
+      }
+    }
+    if (factors.size() != 3 || half != 1 || x != 1 || gates != 1) {
+      return null;
+    }
+    List<Operand> operands = List.of(new Operand.OfValue(gate.x()));
+    return new Elementwise(product.output(), gate.gelu(), operands, product.name());
+  }
+
+  /** The factors of a product of products; a value to stop at is a factor itself. */
+  private void addFactors(Operand operand, Set<Value> stopAt, int depth, List<Operand> factors) {
+    if (depth > 0
+        && operand instanceof Operand.OfValue(Value value)
+        && !stopAt.contains(value)
+        && product(value) instanceof Elementwise nested) {
+      nested.operands().forEach(o -> addFactors(o, stopAt, depth - 1, factors));
+    } else {
+      factors.add(operand);
+    }
+  }
+
+  private @Nullable Gate gate(Value value) {
+    Value bell = withScalar(value, ElementwiseOp.ADD, 1);
+    if (bell == null || !(producers.get(bell) instanceof Elementwise function)) {
+      return null;
+    }
+    Value argument = function.inputs().getFirst();
+    return switch (function.kind()) {
+      case ERF -> {
+        Value divided = withScalar(argument, ElementwiseOp.DIV, Math.sqrt(2));
+        Value x =
+            divided != null ? divided : withScalar(argument, ElementwiseOp.MUL, Math.sqrt(0.5));
+        yield x == null ? null : new Gate(ElementwiseOp.GELU, x);
+      }
+      case TANH -> {
+        Value sum = withScalar(argument, ElementwiseOp.MUL, Math.sqrt(2 / Math.PI));
+        Value x = sum == null ? null : withItsCube(sum);
+        yield x == null ? null : new Gate(ElementwiseOp.GELU_TANH, x);
+      }
+      default -> null;
+    };
+  }
+
+  /** The x of x + 0.044715 · x³, or null. */
+  private @Nullable Value withItsCube(Value sum) {
+    if (!(producers.get(sum) instanceof Elementwise e)
+        || e.kind() != ElementwiseOp.ADD
+        || e.inputs().size() != 2) {
+      return null;
+    }
+    Value a = e.inputs().get(0);
+    Value b = e.inputs().get(1);
+    return isCube(b, a) ? a : isCube(a, b) ? b : null;
+  }
+
+  private boolean isCube(Value cube, Value x) {
+    List<Operand> factors = new ArrayList<>();
+    addFactors(new Operand.OfValue(cube), Set.of(x), MAX_DEPTH, factors);
+    double power = 0;
+    int coefficients = 0;
+    for (Operand factor : factors) {
+      switch (factor) {
+        case Operand.OfTensor constant -> {
+          if (!isScalar(constant, 0.044715)) {
+            return false;
+          }
+          coefficients++;
+        }
+        case Operand.OfValue(Value value) -> {
+          if (value == x) {
+            power += 1;
+          } else if (producers.get(value) instanceof Elementwise e
+              && e.kind() == ElementwiseOp.POW
+              && e.inputs().equals(List.of(x))
+              && e.constants().getFirst().rank() == 0) {
+            power += e.constants().getFirst().doubleAt(0);
           } else {
-            x = value;
+            return false;
           }
         }
       }
     }
-    if (!half || x == null || x != onePlusErf) {
-      return null;
-    }
-    List<Operand> operands = List.of(new Operand.OfValue(x));
-    return new Elementwise(node.output(), ElementwiseOp.GELU, operands, node.name());
+    return coefficients == 1 && power == 3;
   }
 
-  /** The two operands of a multiplication, or the operand itself. */
-  private static List<Operand> factorsOf(Operand operand, Map<Value, Node> producers) {
-    return operand instanceof Operand.OfValue(Value value)
-            && producers.get(value) instanceof Elementwise e
-            && e.kind() == ElementwiseOp.MUL
-        ? e.operands()
-        : List.of(operand);
-  }
-
-  /** The x of 1 + erf(x / √2), or null. */
-  private static @Nullable Value erfArgument(Value value, Map<Value, Node> producers) {
-    Value erf = withScalar(value, ElementwiseOp.ADD, 1, producers);
-    if (erf == null
-        || !(producers.get(erf) instanceof Elementwise e)
-        || e.kind() != ElementwiseOp.ERF) {
-      return null;
-    }
-    Value scaled = e.inputs().getFirst();
-    Value divided = withScalar(scaled, ElementwiseOp.DIV, Math.sqrt(2), producers);
-    return divided != null
-        ? divided
-        : withScalar(scaled, ElementwiseOp.MUL, Math.sqrt(0.5), producers);
+  private @Nullable Elementwise product(Value value) {
+    return producers.get(value) instanceof Elementwise e && e.kind() == ElementwiseOp.MUL
+        ? e
+        : null;
   }
 
   /**
    * The other operand, if a value is this operator with this scalar; a divisor must come second.
    */
-  private static @Nullable Value withScalar(
-      Value value, ElementwiseOp op, double scalar, Map<Value, Node> producers) {
+  private @Nullable Value withScalar(Value value, ElementwiseOp op, double scalar) {
     if (!(producers.get(value) instanceof Elementwise e) || e.kind() != op) {
       return null;
     }
@@ -87,8 +170,7 @@ final class GeluPattern {
         && isScalar(t, scalar)) {
       return x;
     }
-    boolean commutes = op != ElementwiseOp.DIV;
-    return commutes
+    return op != ElementwiseOp.DIV
             && second instanceof Operand.OfValue(Value x)
             && first instanceof Operand.OfTensor t
             && isScalar(t, scalar)

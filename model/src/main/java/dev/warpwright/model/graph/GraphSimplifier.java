@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Rewrites a graph into fewer nodes that mean the same up to rounding:
  *
  * <ul>
- *   <li>a GELU that is spelled out with erf becomes {@link ElementwiseOp#GELU};
+ *   <li>a GELU that is spelled out becomes {@link ElementwiseOp#GELU} or {@link
+ *       ElementwiseOp#GELU_TANH};
  *   <li>a vector added to a linear layer becomes its bias;
  *   <li>a vector multiplied with or added to a layer normalisation becomes its scale or bias;
  *   <li>nodes that no output needs are dropped.
@@ -107,9 +108,9 @@ public final class GraphSimplifier {
     for (Node node : nodes.reversed()) {
       if (needed.contains(node.output())) {
         needed.addAll(node.inputs());
-        live.addFirst(node);
+        live.add(node);
       }
     }
-    return live;
+    return List.copyOf(live.reversed());
   }
 }

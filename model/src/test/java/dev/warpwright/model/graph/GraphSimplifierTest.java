@@ -84,6 +84,40 @@ class GraphSimplifierTest {
   }
 
   @Test
+  void recognisesGeluOfAProduct() {
+    Value p = apply(ElementwiseOp.MUL, x, vector(2, 3));
+    Value scaled = apply(ElementwiseOp.DIV, p, Math.sqrt(2));
+    Value erf = apply(ElementwiseOp.ADD, apply(ElementwiseOp.ERF, scaled), 1);
+    Value y = apply(ElementwiseOp.MUL, p, apply(ElementwiseOp.MUL, 0.5, erf));
+    assertThat(simplify(y)).containsExactly("mul", "gelu");
+  }
+
+  @Test
+  void recognisesTheTanhForm() {
+    Value square = apply(ElementwiseOp.MUL, x, x);
+    Value a = tanhForm(apply(ElementwiseOp.MUL, 0.044715, apply(ElementwiseOp.MUL, x, square)));
+    Value b = tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, x, 3), 0.044715));
+    assertThat(simplify(a, b)).containsExactly("gelu_tanh", "gelu_tanh");
+  }
+
+  @Test
+  void leavesWhatIsAlmostTheTanhForm() {
+    Value wrongFactor = tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, x, 3), 0.0447));
+    Value wrongPower = tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, x, 2), 0.044715));
+    Value cosine = apply(ElementwiseOp.COS, x);
+    Value otherValue =
+        tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, cosine, 3), 0.044715));
+    assertThat(simplify(wrongFactor, wrongPower, otherValue)).doesNotContain("gelu_tanh");
+  }
+
+  private Value tanhForm(Value cube) {
+    Value sum = apply(ElementwiseOp.ADD, x, cube);
+    Value inner = apply(ElementwiseOp.MUL, Math.sqrt(2 / Math.PI), sum);
+    Value gate = apply(ElementwiseOp.ADD, 1, apply(ElementwiseOp.TANH, inner));
+    return apply(ElementwiseOp.MUL, 0.5, apply(ElementwiseOp.MUL, x, gate));
+  }
+
+  @Test
   void leavesWhatIsAlmostGelu() {
     Value wrongScale = onePlusErf(1.41);
     Value a = apply(ElementwiseOp.MUL, apply(ElementwiseOp.MUL, x, wrongScale), 0.5);
@@ -135,6 +169,16 @@ class GraphSimplifierTest {
 
   private Value scale(Value v) {
     return apply(ElementwiseOp.MUL, v, vector(2, 3));
+  }
+
+  /** Looking for patterns must not take a time or a stack that grows with the depth. */
+  @Test
+  void copesWithLongProducts() {
+    Value y = onePlusErf(Math.sqrt(2));
+    for (int i = 0; i < 50_000; i++) {
+      y = apply(ElementwiseOp.MUL, y, y);
+    }
+    assertThat(simplify(y)).hasSize(50_003);
   }
 
   @Test

@@ -123,6 +123,22 @@ class HostileFilesTest {
   }
 
   @Test
+  void importsLongChainsInLinearTime() {
+    int length = 300_000;
+    OnnxBuilder builder = OnnxBuilder.withInput(1);
+    for (int i = 0; i < length; i++) {
+      builder.node("Sin", List.of(i == 0 ? "x" : "v" + i), "v" + (i + 1));
+    }
+    byte[] bytes = builder.output("v" + length, "batch", 1).build();
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () -> {
+          Graph graph = GraphSimplifier.simplify(importOrRefuse(bytes));
+          assertThat(graph.nodes()).hasSize(length);
+        });
+  }
+
+  @Test
   void refusesLengthsThatOverflow() {
     // a length of 2^63 - 1, and one of 2^64 - 1
     for (long length : new long[] {Long.MAX_VALUE, -1}) {
