@@ -2,4 +2,6 @@ module dev.warpwright.cost {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
+
+  exports dev.warpwright.cost;
 }

@@ -1,3 +1,4 @@
+/** Analytic models of traffic and time: what a schedule moves, before anything is compiled. */
 @NullMarked
 package dev.warpwright.cost;
 
