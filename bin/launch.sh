@@ -23,15 +23,15 @@ class_path() {
 }
 
 # Makes the caches of the application folder $2 for the java command $1. The arguments that follow
-# are command lines, each one argument, that the heavy cache is trained with.
+# are the command lines, with -- between them, that the heavy cache is trained with.
 train_warpwright() {
   local java=$1 app=$2
   shift 2
   "$java" -XX:AOTCacheOutput="$app/light.aot" "${COMMON_FLAGS[@]}" "${LIGHT_FLAGS[@]}" \
     -cp "$(class_path "$app")" dev.warpwright.cli.Training \
-    version 'version --json' --help 'version --help' &&
+    version -- version --json -- --help -- version --help &&
     "$java" -XX:AOTCacheOutput="$app/heavy.aot" "${COMMON_FLAGS[@]}" "${HEAVY_FLAGS[@]}" \
-      -cp "$(class_path "$app")" dev.warpwright.cli.Training --help "$@"
+      -cp "$(class_path "$app")" dev.warpwright.cli.Training "$@"
 }
 
 # Starts the application in folder $2 with the java command $1 in place of this shell; the other

@@ -2,6 +2,8 @@ package dev.warpwright.cli;
 
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Performs command lines so that the JVM sees which classes they need; the launcher runs it to make
@@ -10,17 +12,32 @@ import java.io.PrintStream;
 final class Training {
   private Training() {}
 
-  /** Performs each argument, a command line with its words separated by spaces. */
-  public static void main(String[] lines) {
+  /**
+   * Performs the command lines, which are separated by {@code --}.
+   *
+   * @throws IllegalArgumentException if one does not succeed
+   */
+  public static void main(String[] args) {
+    Streams.out();
+    Streams.err();
     try (var nowhere = new PrintStream(OutputStream.nullOutputStream())) {
-      Streams.out();
-      Streams.err();
-      for (String line : lines) {
-        int code = Main.execute(nowhere, System.err, line.split(" ", -1));
-        if (code != ExitCode.OK) {
-          throw new IllegalArgumentException("'" + line + "' exits with " + code);
+      var line = new ArrayList<String>();
+      for (String word : args) {
+        if (word.equals("--")) {
+          perform(nowhere, line);
+          line.clear();
+        } else {
+          line.add(word);
         }
       }
+      perform(nowhere, line);
+    }
+  }
+
+  private static void perform(PrintStream nowhere, List<String> line) {
+    int code = Main.execute(nowhere, System.err, line.toArray(String[]::new));
+    if (code != ExitCode.OK) {
+      throw new IllegalArgumentException(line + " exits with " + code);
     }
   }
 }
