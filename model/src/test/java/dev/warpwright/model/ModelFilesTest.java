@@ -1,6 +1,7 @@
 package dev.warpwright.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.ir.DType;
 import dev.warpwright.model.graph.Elementwise;
@@ -83,10 +84,6 @@ class ModelFilesTest {
     } else if (name.startsWith("image")) {
       assertThat(psnr(file)).isEqualTo(info(file, "psnr_db"), within(1e-4));
     }
-  }
-
-  private static org.assertj.core.data.Offset<Double> within(double offset) {
-    return org.assertj.core.data.Offset.offset(offset);
   }
 
   private static Graph load(String model) {

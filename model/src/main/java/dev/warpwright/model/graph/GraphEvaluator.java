@@ -125,18 +125,22 @@ public final class GraphEvaluator {
     return y;
   }
 
-  /** Elements of an operand; a stride of zero repeats them. */
-  private record Source(double[] data, int rowStride, int columnStride) {
+  /** The element of an operand at a row and a column. */
+  @FunctionalInterface
+  private interface Source {
+    double at(int row, int column);
+
     static Source of(Operand operand, int n, Map<Value, double[]> values) {
       return switch (operand) {
-        case Operand.OfValue(Value value) -> new Source(read(values, value), n, 1);
-        case Operand.OfTensor constant ->
-            new Source(constant.tensor().toDoubles(), 0, constant.isScalar() ? 0 : 1);
+        case Operand.OfValue(Value value) -> {
+          double[] data = read(values, value);
+          yield (row, column) -> data[row * n + column];
+        }
+        case Operand.OfTensor constant -> {
+          double[] data = constant.tensor().toDoubles();
+          yield constant.isScalar() ? (row, column) -> data[0] : (row, column) -> data[column];
+        }
       };
-    }
-
-    double at(int row, int column) {
-      return data[row * rowStride + column * columnStride];
     }
   }
 }

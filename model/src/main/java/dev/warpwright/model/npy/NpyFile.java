@@ -7,8 +7,6 @@ import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.npy.HeaderParser.BadHeader;
 import dev.warpwright.model.npy.HeaderParser.Header;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -27,6 +25,9 @@ public final class NpyFile {
   private static final int MAX_HEADER = 10_000;
 
   private static final int HEADER_ALIGNMENT = 64;
+
+  /** Bytes that are converted at a time; a multiple of each element's size. */
+  private static final int CHUNK = 1 << 13;
 
   private NpyFile() {}
 
@@ -156,14 +157,16 @@ public final class NpyFile {
         path,
         out -> {
           out.write(header(NpyType.F4, shape));
-          ByteBuffer chunk = ByteBuffer.allocate(1 << 13).order(ByteOrder.LITTLE_ENDIAN);
+          byte[] bytes = new byte[CHUNK];
+          ByteBuffer chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
           for (float value : values) {
             if (!chunk.hasRemaining()) {
-              flush(chunk, out);
+              out.write(bytes);
+              chunk.clear();
             }
             chunk.putFloat(value);
           }
-          flush(chunk, out);
+          out.write(bytes, 0, chunk.position());
         });
   }
 
@@ -179,20 +182,17 @@ public final class NpyFile {
         path,
         out -> {
           out.write(header(NpyType.F8, shape));
-          ByteBuffer chunk = ByteBuffer.allocate(1 << 13).order(ByteOrder.LITTLE_ENDIAN);
+          byte[] bytes = new byte[CHUNK];
+          ByteBuffer chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
           for (double value : values) {
             if (!chunk.hasRemaining()) {
-              flush(chunk, out);
+              out.write(bytes);
+              chunk.clear();
             }
             chunk.putDouble(value);
           }
-          flush(chunk, out);
+          out.write(bytes, 0, chunk.position());
         });
-  }
-
-  private static void flush(ByteBuffer chunk, OutputStream out) throws IOException {
-    out.write(chunk.array(), 0, chunk.position());
-    chunk.clear();
   }
 
   private static void checkCount(List<Long> shape, int count) {

@@ -5,7 +5,6 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Import of matrix products with a constant on the right. */
 final class LinearRules {
@@ -86,7 +85,7 @@ final class LinearRules {
   }
 
   /** A constant as a vector [N], repeated if it is a scalar. */
-  static @Nullable Tensor featureVector(NodeContext node, Tensor tensor, Value like) {
+  static Tensor featureVector(NodeContext node, Tensor tensor, Value like) {
     Tensor fitted = ElementwiseRules.broadcast(node, tensor, like);
     if (fitted.rank() == 1) {
       return fitted;

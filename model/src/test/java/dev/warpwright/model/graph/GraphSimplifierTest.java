@@ -1,6 +1,7 @@
 package dev.warpwright.model.graph;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.ir.DType;
 import java.util.ArrayList;
@@ -53,8 +54,7 @@ class GraphSimplifierTest {
     List<double[]> expected = GraphEvaluator.evaluate(before, 2, List.of(data));
     List<double[]> actual = GraphEvaluator.evaluate(after, 2, List.of(data));
     for (int i = 0; i < expected.size(); i++) {
-      assertThat(actual.get(i))
-          .containsExactly(expected.get(i), org.assertj.core.api.Assertions.within(1e-6));
+      assertThat(actual.get(i)).containsExactly(expected.get(i), within(1e-6));
     }
     assertThat(after.outputs()).isEqualTo(before.outputs());
     assertThat(GraphSimplifier.simplify(after)).as("twice").isSameAs(after);

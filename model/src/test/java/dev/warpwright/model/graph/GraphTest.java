@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.DType;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** The rules of a graph hold by construction. */
@@ -61,8 +62,7 @@ class GraphTest {
     assertThat(x).hasToString("x: bf16[batch, 7, 64]");
   }
 
-  private static void refused(
-      org.assertj.core.api.ThrowableAssert.ThrowingCallable action, String message) {
+  private static void refused(ThrowingCallable action, String message) {
     assertThatThrownBy(action)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);

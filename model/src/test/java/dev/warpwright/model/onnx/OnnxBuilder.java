@@ -184,11 +184,12 @@ final class OnnxBuilder {
   }
 
   static byte[] floats(float... values) {
-    ByteBuffer buffer = Message.buffer(values.length * 4);
+    byte[] bytes = new byte[values.length * 4];
+    ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     for (float value : values) {
       buffer.putFloat(value);
     }
-    return buffer.array();
+    return bytes;
   }
 
   private static Message valueInfo(String name, int type, Object... dims) {

@@ -4,6 +4,7 @@ import static dev.warpwright.model.onnx.OnnxBuilder.FLOAT;
 import static dev.warpwright.model.onnx.OnnxBuilder.attribute;
 import static dev.warpwright.model.onnx.OnnxBuilder.tensor;
 import static dev.warpwright.model.onnx.OnnxBuilder.withInput;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.UserError;
@@ -200,7 +201,6 @@ class OnnxErrorsTest {
         .isInstanceOf(UserError.class)
         .hasMessageStartingWith("m.onnx: ")
         .hasMessageContaining(message)
-        .satisfies(
-            e -> org.assertj.core.api.Assertions.assertThat(e.getMessage().lines()).hasSize(1));
+        .satisfies(e -> assertThat(e.getMessage().lines()).hasSize(1));
   }
 }
