@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # How Warpwright's jars are started. Sourced by ./warpwright, bin/dist and the distribution's
 # bin/warpwright; needs bash only.
 #
@@ -62,6 +63,7 @@ start_warpwright() {
   local IFS=: jars=("$app"/lib/*.jar)
   local class_path="${jars[*]}"
   IFS=' '
+  # shellcheck disable=SC2086 # several flags in one variable
   exec "$java" "${COMMON_FLAGS[@]}" "${flags[@]}" ${WARPWRIGHT_JAVA_OPTS-} \
     -cp "$class_path" dev.warpwright.cli.Main "$@"
 }
