@@ -108,7 +108,7 @@ final class NvrtcLibrary {
   /** Frees a program; {@code handle} points to it. A failure here loses memory and nothing else. */
   void destroyProgram(MemorySegment handle) {
     try {
-      int ignored = (int) destroyProgram.invokeExact(handle);
+      int _ = (int) destroyProgram.invokeExact(handle);
     } catch (Throwable t) {
       throw rethrow(t);
     }

@@ -194,7 +194,7 @@ class CubinCacheTest {
   /** A process of {@link #processesHammerOneFolder}. */
   static final class Hammer {
     public static void main(String[] args) throws Exception {
-      int unused = hammer(Path.of(args[0]), Long.parseLong(args[1])).call();
+      int _ = hammer(Path.of(args[0]), Long.parseLong(args[1])).call();
     }
   }
 

@@ -40,7 +40,7 @@ public final class CudaGraph extends CudaResource {
           context.check(status, "cuStreamEndCapture");
         } else if (status == CudaError.SUCCESS) {
           // The work failed, and its own error is on the way.
-          int unused = StreamCalls.Graphs.destroy(graph.asLong());
+          int _ = StreamCalls.Graphs.destroy(graph.asLong());
         }
       }
       return instantiate(context, graph.asLong(), stream.captured());

@@ -77,20 +77,22 @@ public final class CudaLaunch {
     for (KernelArgument argument : arguments) {
       touch(argument, stream);
     }
+    stream.touch(function.module());
     int status;
-    if (config.hasAttributes()) {
-      block.stream(stream.handle());
-      status = ModuleCalls.Extended.launch(block.config(), function.handle(), block.parameters());
-    } else {
-      status = ModuleCalls.launch(function.handle(), config, stream.handle(), block.parameters());
+    try {
+      if (config.hasAttributes()) {
+        block.stream(stream.handle());
+        status = ModuleCalls.Extended.launch(block.config(), function.handle(), block.parameters());
+      } else {
+        status = ModuleCalls.launch(function.handle(), config, stream.handle(), block.parameters());
+      }
+    } finally {
+      // The driver reads the block during the call, which knows nothing but its address.
+      Reference.reachabilityFence(block);
     }
-    // The driver has read the block only when the call returns, and the call knows nothing but its
-    // address.
-    Reference.reachabilityFence(block);
     if (status != CudaError.SUCCESS) {
       stream.context().check(status, "launch of " + function + " with " + config);
     }
-    stream.touch(function.module());
   }
 
   private static void touch(KernelArgument argument, CudaStream stream) {

@@ -124,9 +124,9 @@ public final class TensorMap {
                 box,
                 steps,
                 0,
-                spec.swizzle().ordinal(),
-                spec.l2Promotion().ordinal(),
-                spec.outOfBounds().ordinal());
+                spec.swizzle().code(),
+                spec.l2Promotion().code(),
+                spec.outOfBounds().code());
       } catch (Throwable t) {
         throw Downcall.unexpected(t);
       }

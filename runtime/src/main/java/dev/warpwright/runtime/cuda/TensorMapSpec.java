@@ -87,17 +87,23 @@ public record TensorMapSpec(
     }
   }
 
-  /** How 16-byte chunks are permuted in shared memory; the order is the driver's. */
+  /** How 16-byte chunks are permuted in shared memory. */
   public enum Swizzle {
-    NONE(Integer.MAX_VALUE),
-    B32(32),
-    B64(64),
-    B128(128);
+    NONE(0, Integer.MAX_VALUE),
+    B32(1, 32),
+    B64(2, 64),
+    B128(3, 128);
 
+    private final int code;
     private final int span;
 
-    Swizzle(int span) {
+    Swizzle(int code, int span) {
+      this.code = code;
       this.span = span;
+    }
+
+    int code() {
+      return code;
     }
 
     /** The longest row of a box in bytes. */
@@ -106,18 +112,38 @@ public record TensorMapSpec(
     }
   }
 
-  /** The order is the driver's. */
+  /** How much the second-level cache fetches at once. */
   public enum L2Promotion {
-    NONE,
-    B64,
-    B128,
-    B256
+    NONE(0),
+    B64(1),
+    B128(2),
+    B256(3);
+
+    private final int code;
+
+    L2Promotion(int code) {
+      this.code = code;
+    }
+
+    int code() {
+      return code;
+    }
   }
 
-  /** The order is the driver's. */
+  /** What elements outside the tensor read as. */
   public enum OutOfBounds {
-    ZERO,
-    NAN
+    ZERO(0),
+    NAN(1);
+
+    private final int code;
+
+    OutOfBounds(int code) {
+      this.code = code;
+    }
+
+    int code() {
+      return code;
+    }
   }
 
   public TensorMapSpec {

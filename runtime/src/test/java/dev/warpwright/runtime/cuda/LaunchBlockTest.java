@@ -3,6 +3,7 @@ package dev.warpwright.runtime.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -131,7 +132,7 @@ class LaunchBlockTest {
       assumeTrue(false, "no C compiler");
       return;
     }
-    String output = new String(compiler.getInputStream().readAllBytes());
+    String output = new String(compiler.getInputStream().readAllBytes(), UTF_8);
     assertThat(compiler.waitFor()).as(output).isZero();
   }
 

@@ -1,6 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
 import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import java.util.Random;
 
@@ -9,13 +10,11 @@ import java.util.Random;
  *
  * @param plain the cubin of {@link SelfTestKernels#PLAIN} for the device
  */
-record SelfTestBench(CudaContext context, CudaStream stream, Random random, byte[] plain) {
+record SelfTestBench(CudaContext context, CudaStream stream, Random random, Cubin plain) {
   static SelfTestBench on(CudaDevice device, long seed) {
     CudaContext context = device.open();
-    byte[] plain =
-        CudaCompilers.require()
-            .compile(new CompileRequest(SelfTestKernels.PLAIN, device.arch()))
-            .bytes();
+    Cubin plain =
+        CudaCompilers.require().compile(new CompileRequest(SelfTestKernels.PLAIN, device.arch()));
     return new SelfTestBench(context, context.newStream(), new Random(seed), plain);
   }
 }

@@ -28,7 +28,7 @@ abstract class SelfTestItems {
 
   /** {@link SelfTestKernels#PLAIN}, loaded. */
   final CudaModule module() {
-    return context.load(bench.plain());
+    return context.load(bench.plain().bytes());
   }
 
   final float[] randomFloats(int count) {

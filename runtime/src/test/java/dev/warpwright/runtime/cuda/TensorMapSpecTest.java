@@ -7,19 +7,19 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.runtime.cuda.TensorMapSpec.L2Promotion;
 import dev.warpwright.runtime.cuda.TensorMapSpec.OutOfBounds;
 import dev.warpwright.runtime.cuda.TensorMapSpec.Swizzle;
-import dev.warpwright.runtime.cuda.TensorMapSpec.Type;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class TensorMapSpecTest {
   @Test
   void theUsualMatrix() {
-    TensorMapSpec spec = TensorMapSpec.matrix(Type.BF16, 1000, 4096, 8192, 128, 64, Swizzle.B128);
+    TensorMapSpec spec =
+        TensorMapSpec.matrix(TensorMapSpec.Type.BF16, 1000, 4096, 8192, 128, 64, Swizzle.B128);
     assertThat(spec.dims()).containsExactly(4096L, 1000L);
     assertThat(spec.strides()).containsExactly(8192L);
     assertThat(spec.box()).containsExactly(64, 128);
     assertThat(spec.bytes()).isEqualTo(999L * 8192 + 8192);
-    assertThat(TensorMapSpec.matrix(Type.F32, 3, 5, 32, 8, 4, Swizzle.NONE).bytes())
+    assertThat(TensorMapSpec.matrix(TensorMapSpec.Type.F32, 3, 5, 32, 8, 4, Swizzle.NONE).bytes())
         .as("the last row ends with its last element")
         .isEqualTo(2 * 32 + 20);
   }
@@ -53,12 +53,13 @@ class TensorMapSpecTest {
     refused("box extent 257", List.of(8L, 999L), List.of(32L), List.of(4, 257), List.of(1, 1));
     refused("element stride 9", List.of(8L, 8L), List.of(32L), List.of(4, 4), List.of(1, 9));
     refused("row of 12 bytes", List.of(8L, 8L), List.of(32L), List.of(3, 4), List.of(1, 1));
-    assertThatThrownBy(() -> TensorMapSpec.matrix(Type.F32, 64, 64, 256, 8, 64, Swizzle.B128))
+    assertThatThrownBy(
+            () -> TensorMapSpec.matrix(TensorMapSpec.Type.F32, 64, 64, 256, 8, 64, Swizzle.B128))
         .hasMessageContaining("row of 256 bytes exceeds swizzle B128");
     assertThatThrownBy(
             () ->
                 new TensorMapSpec(
-                    Type.U8,
+                    TensorMapSpec.Type.U8,
                     List.of(64L),
                     List.of(),
                     List.of(16),
@@ -68,7 +69,9 @@ class TensorMapSpecTest {
                     OutOfBounds.NAN))
         .hasMessageContaining("NaN");
     assertThatThrownBy(
-            () -> TensorMapSpec.matrix(Type.F32, 8, 8, 32, 8, 4, Swizzle.NONE).checkAddress(24))
+            () ->
+                TensorMapSpec.matrix(TensorMapSpec.Type.F32, 8, 8, 32, 8, 4, Swizzle.NONE)
+                    .checkAddress(24))
         .hasMessageContaining("multiple of 16");
   }
 
@@ -76,10 +79,12 @@ class TensorMapSpecTest {
   void everyElementTypeOfTheIrHasATypeOrIsRefused() {
     for (DType type : DType.values()) {
       if (type == DType.MBARRIER || type == DType.HANDLE) {
-        assertThatThrownBy(() -> Type.of(type)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> TensorMapSpec.Type.of(type))
+            .isInstanceOf(IllegalArgumentException.class);
       } else {
-        assertThat(Type.of(type).bytes()).isEqualTo(type.bytes());
-        assertThat(Type.of(type).isFloat()).isEqualTo(type.isFloat() && type.bytes() > 1);
+        assertThat(TensorMapSpec.Type.of(type).bytes()).isEqualTo(type.bytes());
+        assertThat(TensorMapSpec.Type.of(type).isFloat())
+            .isEqualTo(type.isFloat() && type.bytes() > 1);
       }
     }
   }
@@ -89,7 +94,7 @@ class TensorMapSpecTest {
     assertThatThrownBy(
             () ->
                 new TensorMapSpec(
-                    Type.F32,
+                    TensorMapSpec.Type.F32,
                     dims,
                     strides,
                     box,

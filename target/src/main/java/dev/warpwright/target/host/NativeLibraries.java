@@ -80,7 +80,7 @@ public final class NativeLibraries {
     toolkits.add(local.resolve("cuda"));
     children(local).stream()
         .filter(path -> path.getFileName().toString().startsWith("cuda-"))
-        .sorted(Comparator.comparing(NativeLibraries::version).reversed())
+        .sorted(Comparator.comparingLong(NativeLibraries::version).reversed())
         .forEach(toolkits::add);
     toolkits.add(environment.below("opt/cuda"));
     return List.copyOf(toolkits);
