@@ -359,6 +359,32 @@ final class ExprCompiler {
     return to == DType.F32 ? (float) half * 2f : Numerics.round(to, (double) half * 2);
   }
 
+  /** Sets a variable, lane by lane if it is a vector. */
+  Exec assign(Var v, Expr value) {
+    int slot = context.symbols().slot(v);
+    int lanes = v.type().lanes();
+    if (v.type().dtype().isFloat()) {
+      DoubleExpr r = real(value);
+      return lanes == 1
+          ? f -> f.floats[slot] = r.eval(f)
+          : f -> {
+            for (f.lane = 0; f.lane < lanes; f.lane++) {
+              f.floats[slot + f.lane] = r.eval(f);
+            }
+            f.lane = 0;
+          };
+    }
+    LongExpr n = integer(value);
+    return lanes == 1
+        ? f -> f.ints[slot] = n.eval(f)
+        : f -> {
+          for (f.lane = 0; f.lane < lanes; f.lane++) {
+            f.ints[slot + f.lane] = n.eval(f);
+          }
+          f.lane = 0;
+        };
+  }
+
   private DoubleExpr math(MathOp op, Expr.Call c) {
     DType dtype = c.type().dtype();
     requireArithmetic(dtype, op.text());

@@ -1,5 +1,8 @@
 package dev.warpwright.sim;
 
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
 /**
  * How an {@link Interpreter} executes.
  *
@@ -26,6 +29,21 @@ public record Options(Precision precision, Order order, long seed, boolean track
 
   /** Bit-exact, everything checked. */
   public static final Options CHECKED = new Options(Precision.EXACT, Order.FORWARD, 0, true);
+
+  /** The numbers 0 to n - 1 in an order. */
+  static int[] order(Order order, int n, SplittableRandom random) {
+    int[] numbers = new int[n];
+    Arrays.setAll(numbers, i -> order == Order.REVERSE ? n - 1 - i : i);
+    if (order == Order.SHUFFLED) {
+      for (int i = n - 1; i > 0; i--) {
+        int j = random.nextInt(i + 1);
+        int swapped = numbers[i];
+        numbers[i] = numbers[j];
+        numbers[j] = swapped;
+      }
+    }
+    return numbers;
+  }
 
   public Options withOrder(Order newOrder, long newSeed) {
     return new Options(precision, newOrder, newSeed, trackUninitialised);

@@ -102,6 +102,14 @@ final class Shadow {
     writers[element] = mine;
   }
 
+  /** An asynchronous copy to the element is under way: it counts as written once it is complete. */
+  void beginWrite(Frame f, int element, Stmt where) {
+    write(f, element, where);
+    if (written != null) {
+      written[element] = false;
+    }
+  }
+
   private static boolean conflicts(long other, long mine) {
     return other != 0
         && other != mine

@@ -6,7 +6,6 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Var;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -60,7 +59,7 @@ final class StmtCompiler {
         };
       }
       case Stmt.Let l -> {
-        Exec assign = assign(l.var(), exprs(l), l.value());
+        Exec assign = exprs(l).assign(l.var(), l.value());
         Exec body = compile(l.body());
         yield f -> {
           assign.run(f);
@@ -101,44 +100,24 @@ final class StmtCompiler {
     LongExpr extent = exprs.index(loop.extent());
     Exec body = compile(loop.body());
     Options.Order order = independent(loop.kind()) ? options.order() : Options.Order.FORWARD;
-    return switch (order) {
-      case FORWARD ->
-          f -> {
-            long first = min.eval(f);
-            long n = extent.eval(f);
-            for (long i = 0; i < n; i++) {
-              f.ints[slot] = first + i;
-              body.run(f);
-            }
-          };
-      case REVERSE ->
-          f -> {
-            long first = min.eval(f);
-            for (long i = extent.eval(f) - 1; i >= 0; i--) {
-              f.ints[slot] = first + i;
-              body.run(f);
-            }
-          };
-      case SHUFFLED ->
-          f -> {
-            long first = min.eval(f);
-            for (int i : shuffled((int) extent.eval(f))) {
-              f.ints[slot] = first + i;
-              body.run(f);
-            }
-          };
-    };
-  }
-
-  private int[] shuffled(int n) {
-    SplittableRandom random = new SplittableRandom(options.seed() + n);
-    int[] order = new int[Math.max(n, 0)];
-    for (int i = 0; i < n; i++) {
-      int j = random.nextInt(i + 1);
-      order[i] = order[j];
-      order[j] = i;
+    if (order == Options.Order.FORWARD) {
+      return f -> {
+        long first = min.eval(f);
+        long n = extent.eval(f);
+        for (long i = 0; i < n; i++) {
+          f.ints[slot] = first + i;
+          body.run(f);
+        }
+      };
     }
-    return order;
+    return f -> {
+      long first = min.eval(f);
+      int n = Math.toIntExact(Math.max(0, extent.eval(f)));
+      for (int i : Options.order(order, n, new SplittableRandom(options.seed() + n))) {
+        f.ints[slot] = first + i;
+        body.run(f);
+      }
+    };
   }
 
   private static boolean independent(ForKind kind) {
@@ -146,32 +125,6 @@ final class StmtCompiler {
       case PARALLEL, THREAD_BOUND, PERSISTENT, VECTORIZED -> true;
       case SERIAL, UNROLLED, PIPELINED -> false;
     };
-  }
-
-  /** Sets a variable, lane by lane if it is a vector. */
-  Exec assign(Var v, ExprCompiler exprs, Expr value) {
-    int slot = context.symbols().slot(v);
-    int lanes = v.type().lanes();
-    if (v.type().dtype().isFloat()) {
-      DoubleExpr real = exprs.real(value);
-      return lanes == 1
-          ? f -> f.floats[slot] = real.eval(f)
-          : f -> {
-            for (f.lane = 0; f.lane < lanes; f.lane++) {
-              f.floats[slot + f.lane] = real.eval(f);
-            }
-            f.lane = 0;
-          };
-    }
-    LongExpr integer = exprs.integer(value);
-    return lanes == 1
-        ? f -> f.ints[slot] = integer.eval(f)
-        : f -> {
-          for (f.lane = 0; f.lane < lanes; f.lane++) {
-            f.ints[slot + f.lane] = integer.eval(f);
-          }
-          f.lane = 0;
-        };
   }
 
   private Exec alloc(Stmt.Alloc a) {
@@ -193,15 +146,7 @@ final class StmtCompiler {
       Bytes.poison(stored, storage);
       if (options.trackUninitialised()) {
         f.shadows[slot] =
-            new Shadow(
-                context,
-                buffer,
-                elements,
-                true,
-                false,
-                error -> {
-                  throw error;
-                });
+            new Shadow(context, buffer, elements, true, false, SimulationError::raise);
       }
       body.run(f);
     };

@@ -1,0 +1,406 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Compiles the statements of a grid kernel to {@link WarpNode}s. */
+final class GridCompiler {
+  /** A loop that goes round so often is taken to never end. */
+  private static final long ENDLESS = 50_000_000;
+
+  private final Context context;
+  private final List<Buffer> shared = new ArrayList<>();
+
+  GridCompiler(Context context) {
+    this.context = context;
+  }
+
+  /** The shared buffers met so far. */
+  List<Buffer> shared() {
+    return shared;
+  }
+
+  /** Something done by every active lane for itself. */
+  static void each(Warp w, int mask, Exec exec) {
+    for (int m = mask; m != 0; m &= m - 1) {
+      exec.run(w.lanes[Integer.numberOfTrailingZeros(m)]);
+    }
+  }
+
+  /** The active lanes where a condition holds. */
+  static int where(Warp w, int mask, LongExpr condition) {
+    int result = 0;
+    for (int m = mask; m != 0; m &= m - 1) {
+      int lane = Integer.numberOfTrailingZeros(m);
+      if (condition.eval(w.lanes[lane]) != 0) {
+        result |= 1 << lane;
+      }
+    }
+    return result;
+  }
+
+  WarpNode compile(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(WarpNode[]::new));
+      case Stmt.For f -> loop(f);
+      case Stmt.While w -> whileLoop(w);
+      case Stmt.If i -> branch(i);
+      case Stmt.Let l -> {
+        WarpCalls calls = new WarpCalls(context, s);
+        Exec assign = calls.exprs().assign(l.var(), l.value());
+        yield before(calls, (w, mask) -> each(w, mask, assign), compile(l.body()));
+      }
+      case Stmt.Alloc a -> alloc(a);
+      case Stmt.Store st -> store(st);
+      case Stmt.Evaluate e -> evaluate(e);
+      case Stmt.Comment c -> WarpNode.straight((w, mask) -> {});
+      case Stmt.Block b -> throw refused(s);
+      case Stmt.TileCopy c -> throw refused(s);
+      case Stmt.TileFill t -> throw refused(s);
+      case Stmt.TileMma m -> throw refused(s);
+      case Stmt.TileMap m -> throw refused(s);
+      case Stmt.TileReduce r -> throw refused(s);
+    };
+  }
+
+  private IllegalArgumentException refused(Stmt s) {
+    return new IllegalArgumentException(
+        context.name() + ": '" + Excerpt.of(s) + "' has no place in a grid kernel, lower it first");
+  }
+
+  private static WarpNode seq(WarpNode[] nodes) {
+    for (WarpNode node : nodes) {
+      if (node.stops()) {
+        return WarpNode.stopping(
+            (warp, mask) ->
+                new WarpNode.Activity() {
+                  private int next;
+
+                  @Override
+                  public void advance(Warp w) {
+                    if (next == nodes.length) {
+                      w.pop();
+                    } else {
+                      nodes[next++].enter(w, mask);
+                    }
+                  }
+                });
+      }
+    }
+    return WarpNode.straight(
+        (w, mask) -> {
+          for (WarpNode node : nodes) {
+            node.run(w, mask);
+          }
+        });
+  }
+
+  /** Calls of warp intrinsics, then a straight part, then a body. */
+  private static WarpNode before(WarpCalls calls, WarpNode.Straight first, WarpNode body) {
+    WarpNode.Straight both =
+        (w, mask) -> {
+          calls.run(w, mask);
+          first.run(w, mask);
+        };
+    if (!body.stops()) {
+      return WarpNode.straight(
+          (w, mask) -> {
+            both.run(w, mask);
+            body.run(w, mask);
+          });
+    }
+    return WarpNode.stopping(
+        (warp, mask) ->
+            w -> {
+              w.pop();
+              both.run(w, mask);
+              body.enter(w, mask);
+            });
+  }
+
+  private WarpNode branch(Stmt.If i) {
+    WarpCalls calls = new WarpCalls(context, i);
+    LongExpr condition = calls.exprs().integer(i.condition());
+    WarpNode then = compile(i.then());
+    WarpNode otherwise =
+        i.otherwise() == null ? WarpNode.straight((w, mask) -> {}) : compile(i.otherwise());
+    if (!then.stops() && !otherwise.stops()) {
+      return WarpNode.straight(
+          (w, mask) -> {
+            calls.run(w, mask);
+            int yes = where(w, mask, condition);
+            if (yes != 0) {
+              then.run(w, yes);
+            }
+            if (yes != mask) {
+              otherwise.run(w, mask & ~yes);
+            }
+          });
+    }
+    return WarpNode.stopping(
+        (warp, mask) ->
+            w -> {
+              w.pop();
+              calls.run(w, mask);
+              int yes = where(w, mask, condition);
+              int no = mask & ~yes;
+              if (no != 0) {
+                w.push(
+                    later -> {
+                      later.pop();
+                      otherwise.enter(later, no);
+                    });
+              }
+              if (yes != 0) {
+                then.enter(w, yes);
+              }
+            });
+  }
+
+  private WarpNode loop(Stmt.For loop) {
+    WarpCalls calls = new WarpCalls(context, loop);
+    LongExpr min = calls.exprs().index(loop.min());
+    LongExpr extent = calls.exprs().index(loop.extent());
+    int slot = context.symbols().slot(loop.var());
+    WarpNode body = compile(loop.body());
+    if (body.stops()) {
+      return WarpNode.stopping(
+          (warp, mask) -> {
+            calls.run(warp, mask);
+            Trips trips = new Trips(warp, mask, min, extent);
+            return w -> {
+              int active = trips.next(w, mask, slot);
+              if (active == 0) {
+                w.pop();
+              } else {
+                body.enter(w, active);
+              }
+            };
+          });
+    }
+    return WarpNode.straight(
+        (w, mask) -> {
+          calls.run(w, mask);
+          Trips trips = new Trips(w, mask, min, extent);
+          for (int active = trips.next(w, mask, slot);
+              active != 0;
+              active = trips.next(w, mask, slot)) {
+            body.run(w, active);
+          }
+        });
+  }
+
+  /** How often each lane goes round a loop. */
+  private static final class Trips {
+    private final long[] first = new long[32];
+    private final long[] count = new long[32];
+    private long done;
+
+    Trips(Warp w, int mask, LongExpr min, LongExpr extent) {
+      for (int m = mask; m != 0; m &= m - 1) {
+        int lane = Integer.numberOfTrailingZeros(m);
+        first[lane] = min.eval(w.lanes[lane]);
+        count[lane] = extent.eval(w.lanes[lane]);
+      }
+    }
+
+    /** Sets the variable for the lanes that go round once more, and gives them. */
+    int next(Warp w, int mask, int slot) {
+      int active = 0;
+      for (int m = mask; m != 0; m &= m - 1) {
+        int lane = Integer.numberOfTrailingZeros(m);
+        if (done < count[lane]) {
+          active |= 1 << lane;
+          w.lanes[lane].ints[slot] = first[lane] + done;
+        }
+      }
+      done++;
+      return active;
+    }
+  }
+
+  private WarpNode whileLoop(Stmt.While loop) {
+    WarpCalls calls = new WarpCalls(context, loop);
+    LongExpr condition = calls.exprs().integer(loop.condition());
+    WarpNode body = compile(loop.body());
+    return WarpNode.stopping(
+        (warp, mask) ->
+            new WarpNode.Activity() {
+              private int active = mask;
+              private long rounds;
+
+              @Override
+              public void advance(Warp w) {
+                calls.run(w, active);
+                active = where(w, active, condition);
+                if (active == 0) {
+                  w.pop();
+                  return;
+                }
+                if (++rounds > ENDLESS) {
+                  throw context.fault(
+                      Finding.Kind.DEADLOCK,
+                      loop,
+                      w.lanes[Integer.numberOfTrailingZeros(active)],
+                      "",
+                      "the loop went round " + ENDLESS + " times");
+                }
+                // What the loop waits for may be up to another warp.
+                w.yield();
+                body.enter(w, active);
+              }
+            });
+  }
+
+  private WarpNode alloc(Stmt.Alloc a) {
+    Buffer buffer = a.buffer();
+    WarpNode body = compile(a.body());
+    return switch (buffer.scope()) {
+      case SHARED -> {
+        shared.add(buffer);
+        yield body;
+      }
+      case LOCAL -> before(new WarpCalls(context, a), local(buffer), body);
+      case GLOBAL, SHARED_CLUSTER, FRAGMENT -> throw refused(a);
+    };
+  }
+
+  private WarpNode.Straight local(Buffer buffer) {
+    int slot = context.symbols().slot(buffer);
+    int elements = Math.toIntExact(buffer.storageElements());
+    long rows = buffer.rank() == 0 ? 1 : buffer.extent(0);
+    DType dtype = buffer.dtype();
+    return (w, mask) ->
+        each(
+            w,
+            mask,
+            f -> {
+              byte[] storage = f.memory[slot];
+              if (storage == null) {
+                f.outer[slot] = rows;
+                storage = new byte[elements * dtype.bytes()];
+                f.memory[slot] = storage;
+                f.shadows[slot] =
+                    new Shadow(context, buffer, elements, true, false, SimulationError::raise);
+              } else {
+                Shadow shadow = f.shadows[slot];
+                if (shadow != null) {
+                  shadow.reset();
+                }
+              }
+              Bytes.poison(dtype, storage);
+            });
+  }
+
+  private WarpNode store(Stmt.Store store) {
+    WarpCalls calls = new WarpCalls(context, store);
+    ExprCompiler exprs = calls.exprs();
+    Access access = new Access(exprs, store.buffer(), store.indices());
+    LongExpr at = access.writeOffset();
+    int lanes = access.lanes();
+    int slot = access.slot();
+    DType stored = access.stored();
+    int bytes = stored.bytes();
+    Exec evaluate;
+    Exec write;
+    if (stored.isFloat()) {
+      DoubleExpr value = exprs.real(store.value());
+      evaluate = vector(lanes, f -> f.pendingReals[f.lane] = value.eval(f));
+      write =
+          vector(
+              lanes,
+              f ->
+                  Bytes.putReal(
+                      stored, f.memory[slot], (int) at.eval(f) * bytes, f.pendingReals[f.lane]));
+    } else {
+      LongExpr value = exprs.integer(store.value());
+      evaluate = vector(lanes, f -> f.pendingInts[f.lane] = value.eval(f));
+      write =
+          vector(
+              lanes,
+              f ->
+                  Bytes.putInteger(
+                      stored, f.memory[slot], (int) at.eval(f) * bytes, f.pendingInts[f.lane]));
+    }
+    return WarpNode.straight(
+        (w, mask) -> {
+          calls.run(w, mask);
+          each(w, mask, evaluate);
+          each(w, mask, write);
+        });
+  }
+
+  private static Exec vector(int lanes, Exec one) {
+    return lanes == 1
+        ? one
+        : f -> {
+          for (f.lane = 0; f.lane < lanes; f.lane++) {
+            one.run(f);
+          }
+          f.lane = 0;
+        };
+  }
+
+  private WarpNode evaluate(Stmt.Evaluate e) {
+    WarpCalls calls = new WarpCalls(context, e);
+    if (!(e.call().op() instanceof TargetIntrinsic intrinsic)) {
+      LongExpr nothing = calls.exprs().bits(e.call());
+      return WarpNode.straight((w, mask) -> each(w, mask, nothing::eval));
+    }
+    return switch (intrinsic.effect()) {
+      case TargetIntrinsic.Synchronises(var kind) -> synchronise(e, kind, calls);
+      case TargetIntrinsic.Computes computes -> {
+        WarpNode.Straight call =
+            calls.call(intrinsic, computes.meaning(), e.call().args(), (f, bits) -> {});
+        yield WarpNode.straight(
+            (w, mask) -> {
+              calls.run(w, mask);
+              call.run(w, mask);
+            });
+      }
+    };
+  }
+
+  private WarpNode synchronise(Stmt.Evaluate e, TargetIntrinsic.SyncKind kind, WarpCalls calls) {
+    return switch (kind) {
+      case BLOCK_BARRIER ->
+          WarpNode.stopping(
+              (warp, mask) -> {
+                requireWhole(warp, mask, e, Finding.Kind.BARRIER);
+                return w -> {
+                  w.pop();
+                  w.waiting = e;
+                };
+              });
+      case WARP_BARRIER ->
+          WarpNode.straight((w, mask) -> requireWhole(w, mask, e, Finding.Kind.BARRIER));
+      case ASYNC_COMMIT ->
+          WarpNode.straight(
+              (w, mask) -> {
+                for (int m = mask; m != 0; m &= m - 1) {
+                  w.copies[Integer.numberOfTrailingZeros(m)].commit();
+                }
+              });
+      case ASYNC_WAIT -> {
+        LongExpr pending = calls.exprs().integer(e.call().args().getFirst());
+        yield WarpNode.straight(
+            (w, mask) -> {
+              for (int m = mask; m != 0; m &= m - 1) {
+                int lane = Integer.numberOfTrailingZeros(m);
+                w.copies[lane].await(pending.eval(w.lanes[lane]));
+              }
+            });
+      }
+    };
+  }
+
+  private void requireWhole(Warp w, int mask, Stmt where, Finding.Kind kind) {
+    if (mask != w.fullMask()) {
+      throw WarpCalls.diverged(context, w, mask, where, kind);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.warpwright.sim;
+
+/**
+ * How a {@link GridInterpreter} executes.
+ *
+ * @param blocks order in which blocks start
+ * @param warps which of the warps that can run goes on, whenever one stops at a barrier
+ * @param seed of the random orders
+ * @param residentBlocks blocks that run at the same time, at least 1
+ * @param checkRaces whether conflicting accesses to shared and global memory are findings
+ */
+public record GridOptions(
+    Options.Order blocks, WarpChoice warps, long seed, int residentBlocks, boolean checkRaces) {
+  /** Which warp goes on. */
+  public enum WarpChoice {
+    /** The first that can. */
+    FIRST,
+    /** The last that can. */
+    LAST,
+    RANDOM
+  }
+
+  /** In order, one block at a time, everything checked. */
+  public static final GridOptions DEFAULT =
+      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true);
+
+  public GridOptions {
+    if (residentBlocks < 1) {
+      throw new IllegalArgumentException("residentBlocks must be at least 1");
+    }
+  }
+
+  /** Blocks and warps in random order, several blocks at a time. */
+  public static GridOptions random(long seed) {
+    return new GridOptions(Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true);
+  }
+
+  public GridOptions withWarps(WarpChoice choice) {
+    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces);
+  }
+
+  public GridOptions withBlocks(Options.Order order, int resident) {
+    return new GridOptions(order, warps, seed, resident, checkRaces);
+  }
+
+  public GridOptions withoutRaces() {
+    return new GridOptions(blocks, warps, seed, residentBlocks, false);
+  }
+}

@@ -1,0 +1,234 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.target.intrinsic.Lanes;
+import dev.warpwright.target.intrinsic.Meaning;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A call of an intrinsic that computes, compiled. */
+final class IntrinsicCall {
+  /** Receives the result of a lane, as bits. */
+  interface ResultSink {
+    void set(Frame f, long bits);
+  }
+
+  private final Context context;
+  private final Stmt where;
+  private final Intrinsic intrinsic;
+  private final Meaning meaning;
+  private final Operand[] operands;
+
+  /** One argument: either an address or a value. */
+  private record Operand(
+      Intrinsic.Operand declared,
+      @Nullable Access access,
+      @Nullable Buffer buffer,
+      LongExpr value) {
+    int slot() {
+      return access == null ? -1 : access.slot();
+    }
+  }
+
+  IntrinsicCall(ExprCompiler exprs, Intrinsic intrinsic, Meaning meaning, List<Expr> args) {
+    this.context = exprs.context();
+    this.where = exprs.where();
+    this.intrinsic = intrinsic;
+    this.meaning = meaning;
+    if (args.size() != intrinsic.operands().size()) {
+      throw new IllegalArgumentException(
+          context.name()
+              + ": "
+              + intrinsic.text()
+              + " takes "
+              + intrinsic.operands().size()
+              + " arguments in '"
+              + Excerpt.of(where)
+              + "'");
+    }
+    operands = new Operand[args.size()];
+    for (int i = 0; i < operands.length; i++) {
+      Intrinsic.Operand declared = intrinsic.operands().get(i);
+      if (args.get(i) instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)) {
+        Access access = new Access(exprs, buffer, indices);
+        operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset());
+      } else if (declared.isAddress()) {
+        throw new IllegalArgumentException(
+            context.name()
+                + ": "
+                + declared.name()
+                + " of "
+                + intrinsic.text()
+                + " must be an address in '"
+                + Excerpt.of(where)
+                + "'");
+      } else {
+        operands[i] = new Operand(declared, null, null, exprs.bits(args.get(i)));
+      }
+    }
+  }
+
+  /** The call with its arguments as they are now, for some lanes of a warp or one thread. */
+  Prepared prepare(Frame[] frames, int mask, ResultSink results) {
+    return new Prepared(frames, mask, results);
+  }
+
+  /** One execution of the call. */
+  final class Prepared implements Lanes {
+    private final Frame[] frames;
+    private final int mask;
+    private final ResultSink results;
+
+    /** Byte offset of an address, or the value, for each operand and lane. */
+    private final long[][] values;
+
+    /** Lanes whose address is outside its buffer, for each operand. */
+    private final int[] outside;
+
+    private Prepared(Frame[] frames, int mask, ResultSink results) {
+      this.frames = frames;
+      this.mask = mask;
+      this.results = results;
+      values = new long[operands.length][frames.length];
+      outside = new int[operands.length];
+      for (int i = 0; i < operands.length; i++) {
+        Operand operand = operands[i];
+        for (int lane = 0; lane < frames.length; lane++) {
+          if (active(lane)) {
+            Frame f = frames[lane];
+            long value = operand.value.eval(f);
+            if (operand.access != null && operand.buffer != null) {
+              value *= operand.buffer.dtype().bytes();
+              outside[i] |= operand.access.inBounds(f) ? 0 : 1 << lane;
+            }
+            values[i][lane] = value;
+          }
+        }
+      }
+    }
+
+    void execute() {
+      try {
+        meaning.execute(this);
+      } catch (IllegalStateException e) {
+        throw context.fault(
+            Finding.Kind.INTRINSIC, where, frames[0], "", String.valueOf(e.getMessage()));
+      }
+    }
+
+    /** Marks what the call will write as not there yet. */
+    void beginWrites() {
+      for (int i = 0; i < operands.length; i++) {
+        Operand operand = operands[i];
+        if (operand.buffer == null || operand.declared.access() != Intrinsic.Access.WRITE) {
+          continue;
+        }
+        DType dtype = operand.declared.dtype() == null ? DType.U8 : operand.declared.dtype();
+        int bytes = operand.declared.elements() * dtype.bytes();
+        for (int lane = 0; lane < frames.length; lane++) {
+          if (active(lane)) {
+            for (int at = 0; at < bytes; at += 4) {
+              int start = check(i, lane, at);
+              forElements(i, lane, start, Shadow::beginWrite);
+            }
+          }
+        }
+      }
+    }
+
+    @Override
+    public int count() {
+      return frames.length;
+    }
+
+    @Override
+    public boolean active(int lane) {
+      return (mask >>> lane & 1) != 0;
+    }
+
+    @Override
+    public int load32(int operand, int lane, int byteOffset) {
+      int at = check(operand, lane, byteOffset);
+      forElements(operand, lane, at, Shadow::read);
+      return Bytes.getInt(frames[lane].memory[operands[operand].slot()], at);
+    }
+
+    @Override
+    public void store32(int operand, int lane, int byteOffset, int bits) {
+      int at = check(operand, lane, byteOffset);
+      forElements(operand, lane, at, Shadow::write);
+      Bytes.putInt(frames[lane].memory[operands[operand].slot()], at, bits);
+    }
+
+    @Override
+    public long value(int operand, int lane) {
+      return values[operand][lane];
+    }
+
+    @Override
+    public void result(int lane, long bits) {
+      results.set(frames[lane], bits);
+    }
+
+    /** Byte offset of a 4-byte access, which is in bounds and aligned. */
+    private int check(int operand, int lane, int byteOffset) {
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      Buffer buffer = o.buffer;
+      Access access = o.access;
+      if (buffer == null || access == null) {
+        throw new IllegalStateException(
+            intrinsic.text() + " uses the value " + o.declared.name() + " as an address");
+      }
+      long base = values[operand][lane];
+      long at = base + byteOffset;
+      if ((outside[operand] >>> lane & 1) != 0 || at < 0 || at + 4 > f.memory[o.slot()].length) {
+        throw context.fault(
+            Finding.Kind.OUT_OF_BOUNDS,
+            where,
+            f,
+            Context.element(buffer, access.coordinates(f)) + " + " + byteOffset + " bytes",
+            "operand " + o.declared.name() + ", the buffer is " + buffer);
+      }
+      // An operand of any type is counted in bytes and aligned as a whole.
+      int alignment = o.declared.dtype() == null ? o.declared.elements() : 4;
+      if (base % alignment != 0 || buffer.alignment() < alignment) {
+        throw context.fault(
+            Finding.Kind.MISALIGNED,
+            where,
+            f,
+            Context.element(buffer, access.coordinates(f)),
+            "operand "
+                + o.declared.name()
+                + " needs "
+                + alignment
+                + " bytes, buffer has "
+                + buffer.alignment()
+                + ", byte offset is "
+                + base);
+      }
+      return (int) at;
+    }
+
+    private void forElements(int operand, int lane, int at, ShadowAccess access) {
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      Shadow shadow = f.shadows[o.slot()];
+      if (shadow != null && o.buffer != null) {
+        int size = o.buffer.dtype().bytes();
+        for (int e = at / size; e <= (at + 3) / size; e++) {
+          access.access(shadow, f, e, where);
+        }
+      }
+    }
+  }
+
+  /** An access to one element. */
+  private interface ShadowAccess {
+    void access(Shadow shadow, Frame f, int element, Stmt where);
+  }
+}

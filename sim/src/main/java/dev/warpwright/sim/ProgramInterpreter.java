@@ -1,0 +1,99 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Executes the steps of a Program: grid kernels by the {@link GridInterpreter}, host kernels by the
+ * {@link Interpreter}. Workspace starts poisoned. Kernels are compiled once.
+ */
+public final class ProgramInterpreter {
+  /** Runs one kernel. */
+  private interface Executor {
+    void run(Arguments arguments);
+  }
+
+  private final Program program;
+  private final Map<Kernel, Executor> executors = new IdentityHashMap<>();
+
+  public ProgramInterpreter(Program program, GridOptions gridOptions, Options hostOptions) {
+    this.program = program;
+    for (Program.Step step : program.steps()) {
+      if (step instanceof Program.Launch launch) {
+        executors.computeIfAbsent(
+            launch.kernel(), kernel -> executor(kernel, gridOptions, hostOptions));
+      }
+    }
+  }
+
+  private static Executor executor(Kernel kernel, GridOptions gridOptions, Options hostOptions) {
+    return switch (kernel.kind()) {
+      case GRID -> new GridInterpreter(kernel, gridOptions)::run;
+      case HOST -> Interpreter.of(kernel, hostOptions)::run;
+    };
+  }
+
+  /** Everything checked, in order. */
+  public static void run(Program program, Arguments arguments) {
+    new ProgramInterpreter(program, GridOptions.DEFAULT, Options.EXACT).run(arguments);
+  }
+
+  /** The parameters, as {@link Arguments} takes them. */
+  public static List<Param> params(Program program) {
+    return program.params().stream().map(Program.ProgramParam::param).toList();
+  }
+
+  /**
+   * Runs all steps on arguments for the program's parameters.
+   *
+   * @throws SimulationError if a kernel does what the IR does not define
+   */
+  public void run(Arguments arguments) {
+    Map<Buffer, NdArray> arrays = new IdentityHashMap<>();
+    for (Param p : params(program)) {
+      if (p instanceof Buffer b) {
+        arrays.put(b, arguments.get(b));
+      }
+    }
+    for (Buffer b : program.workspace()) {
+      arrays.put(b, NdArray.of(b, arguments.shape(b)).poison());
+    }
+    for (Program.Step step : program.steps()) {
+      switch (step) {
+        case Program.Launch launch -> launch(launch, arguments, arrays);
+        case Program.Memset(Buffer buffer, int value) ->
+            Arrays.fill(array(arrays, buffer).bytes(), (byte) value);
+      }
+    }
+  }
+
+  private void launch(Program.Launch launch, Arguments arguments, Map<Buffer, NdArray> arrays) {
+    Kernel kernel = launch.kernel();
+    Object[] values = new Object[launch.arguments().size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] =
+          switch (launch.arguments().get(i)) {
+            case Program.BufferArgument(Buffer buffer) -> array(arrays, buffer);
+            case Program.ScalarArgument(var value) -> arguments.evaluate(value);
+          };
+    }
+    Executor executor = Objects.requireNonNull(executors.get(kernel));
+    executor.run(Arguments.inOrder(kernel.params(), values));
+  }
+
+  private static NdArray array(Map<Buffer, NdArray> arrays, Buffer buffer) {
+    NdArray array = arrays.get(buffer);
+    if (array == null) {
+      throw new IllegalArgumentException(
+          "buffer " + buffer.name() + " is neither a parameter nor workspace of the program");
+    }
+    return array;
+  }
+}
