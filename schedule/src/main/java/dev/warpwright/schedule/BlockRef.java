@@ -1,0 +1,9 @@
+package dev.warpwright.schedule;
+
+/** A block of a scheduled function, by its name, which is unique. */
+public record BlockRef(String name) {
+  @Override
+  public String toString() {
+    return name;
+  }
+}

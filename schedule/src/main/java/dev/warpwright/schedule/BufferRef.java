@@ -1,0 +1,9 @@
+package dev.warpwright.schedule;
+
+/** A buffer of a scheduled function, by its name, which is unique. */
+public record BufferRef(String name) {
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,306 @@
+package dev.warpwright.schedule;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.primitive.Annotate;
+import dev.warpwright.schedule.primitive.Bind;
+import dev.warpwright.schedule.primitive.CacheRead;
+import dev.warpwright.schedule.primitive.CacheWrite;
+import dev.warpwright.schedule.primitive.Compact;
+import dev.warpwright.schedule.primitive.ComputeAt;
+import dev.warpwright.schedule.primitive.ComputeInline;
+import dev.warpwright.schedule.primitive.DecomposeReduction;
+import dev.warpwright.schedule.primitive.Fuse;
+import dev.warpwright.schedule.primitive.NormalForm;
+import dev.warpwright.schedule.primitive.Parallel;
+import dev.warpwright.schedule.primitive.Pipeline;
+import dev.warpwright.schedule.primitive.Reorder;
+import dev.warpwright.schedule.primitive.SetScope;
+import dev.warpwright.schedule.primitive.Split;
+import dev.warpwright.schedule.primitive.Tensorize;
+import dev.warpwright.schedule.primitive.Unroll;
+import dev.warpwright.schedule.primitive.Vectorize;
+import dev.warpwright.schedule.trace.Instruction;
+import dev.warpwright.schedule.trace.Trace;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session that turns a function, step by step, into another one with the same meaning, and
+ * records the steps. Every method that changes something is a primitive: what it does and requires
+ * is documented at the class of the same name in {@code dev.warpwright.schedule.primitive}, and a
+ * requirement that does not hold is a {@link ScheduleError}, after which the session goes on as if
+ * the call had not been made.
+ */
+public final class Schedule {
+  private final List<Instruction> instructions = new ArrayList<>();
+  private final Map<Var, LoopRef> loops = new HashMap<>();
+  private PrimFunc func;
+
+  /**
+   * Starts a session.
+   *
+   * @throws ScheduleError if the function is not in the form that the primitives rely on, see
+   *     {@link NormalForm}
+   */
+  public Schedule(PrimFunc func) {
+    this.func = NormalForm.check(func);
+  }
+
+  /** The function as it is now. */
+  public PrimFunc func() {
+    return func;
+  }
+
+  /** What was done so far. */
+  public Trace trace() {
+    return new Trace(instructions);
+  }
+
+  // --- handles
+
+  /**
+   * The block of this name.
+   *
+   * @throws ScheduleError if there is none
+   */
+  public BlockRef block(String name) {
+    if (Tree.pathToBlock(func, name) == null) {
+      throw new ScheduleError("block", 1, "there is no block " + name, func, null);
+    }
+    return new BlockRef(name);
+  }
+
+  /** All blocks, in program order. */
+  public List<BlockRef> blocks() {
+    return Tree.blocks(func.body()).stream().map(b -> new BlockRef(b.name())).toList();
+  }
+
+  /**
+   * The buffer of this name, a parameter or an intermediate.
+   *
+   * @throws ScheduleError if there is none
+   */
+  public BufferRef buffer(String name) {
+    if (Tree.buffer(func, name) == null) {
+      throw new ScheduleError("buffer", 1, "there is no buffer " + name, func, null);
+    }
+    return new BufferRef(name);
+  }
+
+  /** The loops around a block, outermost first. */
+  public List<LoopRef> loops(BlockRef block) {
+    List<Stmt> path = Tree.pathToBlock(func, block.name());
+    if (path == null) {
+      throw new ScheduleError("loops", 1, "there is no block " + block, func, null);
+    }
+    List<Stmt.For> found = Tree.loops(path);
+    boolean known = found.stream().allMatch(loop -> loops.containsKey(loop.var()));
+    List<LoopRef> refs = found.stream().map(loop -> ref(loop.var())).toList();
+    if (!known) {
+      record("loops", List.of(block.name()), Map.of(), ids(refs));
+    }
+    return refs;
+  }
+
+  private LoopRef ref(Var variable) {
+    return loops.computeIfAbsent(variable, v -> new LoopRef("l" + loops.size(), v));
+  }
+
+  private static List<String> ids(List<LoopRef> refs) {
+    return refs.stream().map(LoopRef::id).toList();
+  }
+
+  private void record(
+      String op, List<String> inputs, Map<String, ?> attrs, List<String> outputs) {
+    SortedMap<String, Object> sorted = new TreeMap<>(attrs);
+    instructions.add(new Instruction(op, inputs, sorted, outputs));
+  }
+
+  // --- loops
+
+  /** The two loops of a {@link #split}. */
+  public record Halves(LoopRef outer, LoopRef inner) {}
+
+  /** See {@link Split}; the inner loop has {@code factor} iterations. */
+  public Halves split(LoopRef loop, long factor) {
+    Split.Result result = Split.apply(func, loop.variable(), factor);
+    func = result.func();
+    Halves halves = new Halves(ref(result.outer()), ref(result.inner()));
+    record(
+        "split",
+        List.of(loop.id()),
+        Map.of("factor", factor),
+        List.of(halves.outer().id(), halves.inner().id()));
+    return halves;
+  }
+
+  /** See {@link Fuse}. */
+  public LoopRef fuse(LoopRef outer, LoopRef inner) {
+    Fuse.Result result = Fuse.apply(func, outer.variable(), inner.variable());
+    func = result.func();
+    LoopRef fused = ref(result.fused());
+    record("fuse", List.of(outer.id(), inner.id()), Map.of(), List.of(fused.id()));
+    return fused;
+  }
+
+  /** See {@link Reorder}. */
+  public void reorder(LoopRef... order) {
+    reorder(List.of(order));
+  }
+
+  /** See {@link Reorder}. */
+  public void reorder(List<LoopRef> order) {
+    func = Reorder.apply(func, order.stream().map(LoopRef::variable).toList());
+    record("reorder", ids(order), Map.of(), List.of());
+  }
+
+  /** See {@link Bind}. */
+  public void bind(LoopRef loop, ThreadAxis axis) {
+    func = Bind.apply(func, loop.variable(), axis);
+    record("bind", List.of(loop.id()), Map.of("axis", axis.text()), List.of());
+  }
+
+  /** See {@link Parallel}. */
+  public void parallel(LoopRef loop) {
+    func = Parallel.apply(func, loop.variable());
+    record("parallel", List.of(loop.id()), Map.of(), List.of());
+  }
+
+  /** See {@link Vectorize}. */
+  public void vectorize(LoopRef loop) {
+    func = Vectorize.apply(func, loop.variable());
+    record("vectorize", List.of(loop.id()), Map.of(), List.of());
+  }
+
+  /** See {@link Unroll}. */
+  public void unroll(LoopRef loop) {
+    func = Unroll.apply(func, loop.variable());
+    record("unroll", List.of(loop.id()), Map.of(), List.of());
+  }
+
+  /** See {@link Pipeline}. */
+  public void pipeline(LoopRef loop, int stages) {
+    func = Pipeline.apply(func, loop.variable(), stages);
+    record("pipeline", List.of(loop.id()), Map.of("stages", (long) stages), List.of());
+  }
+
+  // --- attributes
+
+  /** See {@link Annotate}; the value is a {@code Long} or a {@code String}. */
+  public void annotate(LoopRef loop, String key, Object value) {
+    func = Annotate.loop(func, loop.variable(), key, value);
+    record("annotateLoop", List.of(loop.id()), Map.of("key", key, "value", value), List.of());
+  }
+
+  /** See {@link Annotate}; the value is a {@code Long} or a {@code String}. */
+  public void annotate(BlockRef block, String key, Object value) {
+    func = Annotate.block(func, block.name(), key, value);
+    record("annotateBlock", List.of(block.name()), Map.of("key", key, "value", value), List.of());
+  }
+
+  /** Annotates the function, see {@link Annotate}; the value is a {@code Long} or a string. */
+  public void annotate(String key, Object value) {
+    func = Annotate.function(func, key, value);
+    record("annotate", List.of(), Map.of("key", key, "value", value), List.of());
+  }
+
+  // --- where blocks are computed
+
+  /** See {@link ComputeAt}. */
+  public void computeAt(BlockRef block, LoopRef loop) {
+    func = ComputeAt.apply(func, block.name(), loop.variable());
+    record("computeAt", List.of(block.name(), loop.id()), Map.of(), List.of());
+  }
+
+  /** See {@link ComputeInline}. */
+  public void computeInline(BlockRef block) {
+    func = ComputeInline.apply(func, block.name());
+    record("computeInline", List.of(block.name()), Map.of(), List.of());
+  }
+
+  /** See {@link DecomposeReduction}; returns the initialising block. */
+  public BlockRef decomposeReduction(BlockRef block, LoopRef loop) {
+    DecomposeReduction.Result result =
+        DecomposeReduction.apply(func, block.name(), loop.variable());
+    func = result.func();
+    record(
+        "decomposeReduction",
+        List.of(block.name(), loop.id()),
+        Map.of(),
+        List.of(result.init()));
+    return new BlockRef(result.init());
+  }
+
+  // --- buffers
+
+  /** See {@link SetScope}. */
+  public void setScope(BufferRef buffer, Scope scope) {
+    func = SetScope.apply(func, buffer.name(), scope);
+    record("setScope", List.of(buffer.name()), Map.of("scope", scope.text()), List.of());
+  }
+
+  /** See {@link CacheRead}; returns the copying block, which has the name of the copy. */
+  public BlockRef cacheRead(BufferRef buffer, Scope scope, BlockRef... readers) {
+    return cacheRead(buffer, scope, List.of(readers));
+  }
+
+  /** See {@link CacheRead}; returns the copying block, which has the name of the copy. */
+  public BlockRef cacheRead(BufferRef buffer, Scope scope, List<BlockRef> readers) {
+    List<String> names = readers.stream().map(BlockRef::name).toList();
+    CacheRead.Result result = CacheRead.apply(func, buffer.name(), scope, names);
+    func = result.func();
+    List<String> inputs = new ArrayList<>();
+    inputs.add(buffer.name());
+    inputs.addAll(names);
+    record("cacheRead", inputs, Map.of("scope", scope.text()), List.of(result.copy()));
+    return new BlockRef(result.copy());
+  }
+
+  /** What {@link #cacheWrite} made: the block that copies, and the buffer that it copies. */
+  public record Written(BlockRef copy, BufferRef buffer) {}
+
+  /** See {@link CacheWrite}. */
+  public Written cacheWrite(BlockRef block, Scope scope) {
+    CacheWrite.Result result = CacheWrite.apply(func, block.name(), scope);
+    func = result.func();
+    record(
+        "cacheWrite",
+        List.of(block.name()),
+        Map.of("scope", scope.text()),
+        List.of(result.copyBlock(), result.buffer()));
+    return new Written(new BlockRef(result.copyBlock()), new BufferRef(result.buffer()));
+  }
+
+  /** See {@link Compact}. */
+  public void compact(BufferRef buffer) {
+    func = Compact.apply(func, buffer.name());
+    record("compact", List.of(buffer.name()), Map.of(), List.of());
+  }
+
+  // --- tile statements
+
+  /** See {@link Tensorize}; takes all loops that are around the block alone. */
+  public void tensorize(BlockRef block, Attrs attrs) {
+    tensorize(block, null, attrs);
+  }
+
+  /** See {@link Tensorize}; takes the loops inside the given one. */
+  public void tensorize(BlockRef block, @Nullable LoopRef inside, Attrs attrs) {
+    Var variable = inside == null ? null : inside.variable();
+    func = Tensorize.apply(func, block.name(), variable, attrs);
+    List<String> inputs =
+        inside == null ? List.of(block.name()) : List.of(block.name(), inside.id());
+    record("tensorize", inputs, attrs.values(), List.of());
+  }
+}

@@ -1,0 +1,176 @@
+package dev.warpwright.schedule.analysis;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Substitution;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Collects the {@link Access}es of a statement, in program order. */
+public final class Accesses {
+  private final List<Access> found = new ArrayList<>();
+  private final List<Iteration> inner = new ArrayList<>();
+
+  private Accesses() {}
+
+  public static List<Access> of(Stmt root) {
+    Accesses collector = new Accesses();
+    collector.visit(root);
+    return collector.found;
+  }
+
+  /** The accesses of a statement to one buffer. */
+  public static List<Access> of(Stmt root, Buffer buffer) {
+    return of(root).stream().filter(access -> access.buffer() == buffer).toList();
+  }
+
+  public static boolean reads(Stmt root, Buffer buffer) {
+    return of(root).stream().anyMatch(a -> !a.isWrite() && a.buffer() == buffer);
+  }
+
+  public static Set<Buffer> written(Stmt root) {
+    Set<Buffer> buffers = new LinkedHashSet<>();
+    of(root).stream().filter(Access::isWrite).forEach(a -> buffers.add(a.buffer()));
+    return buffers;
+  }
+
+  public static Set<Buffer> read(Stmt root) {
+    Set<Buffer> buffers = new LinkedHashSet<>();
+    of(root).stream().filter(a -> !a.isWrite()).forEach(a -> buffers.add(a.buffer()));
+    return buffers;
+  }
+
+  /** The regions that the loads in an expression touch, a point each, without repetition. */
+  public static List<Region> loads(Expr e) {
+    Set<Region> regions = new LinkedHashSet<>();
+    Walk.expressions(
+        e,
+        x -> {
+          if (x instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
+            regions.add(point(buffer, indices));
+          }
+        });
+    return List.copyOf(regions);
+  }
+
+  /** The region of one element. */
+  public static Region point(Buffer buffer, List<Expr> indices) {
+    return new Region(buffer, indices.stream().map(Range::at).toList());
+  }
+
+  private void add(Stmt leaf, Region region, boolean isWrite) {
+    found.add(new Access(leaf, region, isWrite, inner));
+  }
+
+  private void addLoads(Stmt leaf, Expr e) {
+    loads(e).forEach(region -> add(leaf, region, false));
+  }
+
+  private void addStore(Stmt leaf, Stmt.Store store) {
+    addLoads(leaf, store.value());
+    store.indices().forEach(index -> addLoads(leaf, index));
+    add(leaf, point(store.buffer(), store.indices()), true);
+  }
+
+  private void visit(Stmt s) {
+    switch (s) {
+      case Stmt.Seq seq -> seq.stmts().forEach(this::visit);
+      case Stmt.For loop -> {
+        addLoads(loop, loop.min());
+        addLoads(loop, loop.extent());
+        inner.add(Iteration.of(loop));
+        visit(loop.body());
+        inner.removeLast();
+      }
+      case Stmt.While loop -> {
+        addLoads(loop, loop.condition());
+        visit(loop.body());
+      }
+      case Stmt.If branch -> {
+        addLoads(branch, branch.condition());
+        visit(branch.then());
+        if (branch.otherwise() != null) {
+          visit(branch.otherwise());
+        }
+      }
+      case Stmt.Let let -> {
+        addLoads(let, let.value());
+        // Without known bounds, so that nothing is concluded from an index that mentions it.
+        inner.add(new Iteration(let.var(), let.value(), let.value()));
+        visit(let.body());
+        inner.removeLast();
+      }
+      case Stmt.Alloc alloc -> visit(alloc.body());
+      case Stmt.Store store -> addStore(store, store);
+      case Stmt.Evaluate evaluate -> addLoads(evaluate, evaluate.call());
+      case Stmt.Comment comment -> {}
+      case Stmt.Block block -> {
+        Substitution bound = Substitution.ofVars(bindings(block));
+        block.reads().forEach(region -> add(block, bound.region(region), false));
+        block.writes().forEach(region -> add(block, bound.region(region), true));
+        if (block.predicate() != null) {
+          addLoads(block, block.predicate());
+        }
+      }
+      case Stmt.TileCopy copy -> {
+        add(copy, copy.from(), false);
+        add(copy, copy.to(), true);
+      }
+      case Stmt.TileFill fill -> {
+        addLoads(fill, fill.value());
+        add(fill, fill.to(), true);
+      }
+      case Stmt.TileMma mma -> {
+        add(mma, mma.a(), false);
+        add(mma, mma.b(), false);
+        add(mma, mma.c(), false);
+        add(mma, mma.c(), true);
+      }
+      case Stmt.TileMap map ->
+          inBox(
+              map.vars(),
+              map.extents(),
+              () -> map.stores().forEach(store -> addStore(map, store)));
+      case Stmt.TileReduce reduce ->
+          inBox(
+              reduce.vars(),
+              reduce.extents(),
+              () ->
+                  inBox(
+                      reduce.reduceVars(),
+                      reduce.reduceExtents(),
+                      () -> {
+                        addLoads(reduce, reduce.value());
+                        add(reduce, point(reduce.to(), reduce.indices()), false);
+                        add(reduce, point(reduce.to(), reduce.indices()), true);
+                      }));
+    }
+  }
+
+  private void inBox(List<Var> vars, List<Expr> extents, Runnable body) {
+    for (int i = 0; i < vars.size(); i++) {
+      inner.add(Iteration.of(vars.get(i), extents.get(i)));
+    }
+    body.run();
+    vars.forEach(v -> inner.removeLast());
+  }
+
+  /** What the iteration variables of a block stand for. */
+  public static Map<Var, Expr> bindings(Stmt.Block block) {
+    Map<Var, Expr> bindings = new HashMap<>();
+    for (IterVar iterVar : block.iterVars()) {
+      bindings.put(iterVar.var(), iterVar.binding());
+    }
+    return bindings;
+  }
+}

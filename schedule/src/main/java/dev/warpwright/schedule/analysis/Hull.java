@@ -1,0 +1,63 @@
+package dev.warpwright.schedule.analysis;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Var;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The smallest box that covers what accesses touch while their inner loops run, as far as linear
+ * forms tell; a dimension about which they do not tell is covered whole. Predicates are ignored, so
+ * the box may reach beyond what is touched, and beyond the buffer.
+ */
+public final class Hull {
+  private Hull() {}
+
+  /**
+   * The box.
+   *
+   * @param accesses of one buffer, at least one
+   * @param ranges of the loops around
+   */
+  public static Region of(List<Access> accesses, Ranges ranges) {
+    Buffer buffer = accesses.getFirst().buffer();
+    List<Range> box = new ArrayList<>();
+    for (int d = 0; d < buffer.rank(); d++) {
+      Range range = dimension(accesses, d, ranges);
+      box.add(range == null ? new Range(Exprs.i32(0), buffer.shape().get(d)) : range);
+    }
+    return new Region(buffer, box);
+  }
+
+  private static @Nullable Range dimension(List<Access> accesses, int d, Ranges outer) {
+    Linear base = null;
+    Span window = null;
+    for (Access access : accesses) {
+      Ranges ranges = outer.with(access.inner());
+      Linear min = access.min(d, ranges);
+      if (!(access.extent(d) instanceof Expr.IntImm extent)) {
+        return null;
+      }
+      Set<Var> inner = access.innerVars();
+      Linear moving = min.part(atom -> Linear.mentions(atom, inner));
+      Linear fixed = min.minus(moving).plus(-min.constant());
+      Span span = ranges.of(moving.plus(min.constant()));
+      if (span == null || base != null && !base.equals(fixed)) {
+        return null;
+      }
+      span = new Span(span.lo(), span.hi() + extent.value() - 1);
+      base = fixed;
+      window = window == null ? span : window.hull(span);
+    }
+    if (base == null || window == null) {
+      return null;
+    }
+    return new Range(base.plus(window.lo()).toExpr(), Exprs.i32(window.size()));
+  }
+}

@@ -1,0 +1,147 @@
+package dev.warpwright.schedule.analysis;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether iterations of loops touch the same memory. Two iterations are independent when, in every
+ * buffer that the body writes and that outlives an iteration, the indices tell the iterations
+ * apart: in some dimensions all accesses have the form {@code Σ cᵢ·vᵢ + rest}, with the digits
+ * {@code vᵢ} weighted so that no two combinations overlap.
+ */
+public final class Independence {
+  private Independence() {}
+
+  /**
+   * A buffer through which iterations may depend on each other, or null if there is none.
+   *
+   * @param carried the loops whose iterations are compared
+   * @param body the body of the innermost of them
+   */
+  public static @Nullable Buffer conflict(List<Stmt.For> carried, Stmt body, Ranges outer) {
+    Set<Var> vars = new LinkedHashSet<>();
+    Ranges ranges = outer;
+    for (Stmt.For loop : carried) {
+      Span span = Ranges.of(loop);
+      ranges = ranges.with(loop.var(), span);
+      if (span == null || span.size() > 1) {
+        vars.add(loop.var());
+      }
+    }
+    Set<Buffer> inside = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Alloc alloc) {
+            inside.add(alloc.buffer());
+          }
+        });
+    Map<Buffer, List<Access>> byBuffer = new LinkedHashMap<>();
+    for (Access access : Accesses.of(body)) {
+      if (!inside.contains(access.buffer())) {
+        byBuffer.computeIfAbsent(access.buffer(), b -> new ArrayList<>()).add(access);
+      }
+    }
+    for (Map.Entry<Buffer, List<Access>> entry : byBuffer.entrySet()) {
+      boolean written = entry.getValue().stream().anyMatch(Access::isWrite);
+      if (written && !determined(entry.getValue(), vars, ranges).containsAll(vars)) {
+        return entry.getKey();
+      }
+    }
+    return null;
+  }
+
+  /** The atoms over the variables whose values follow from an element that is accessed. */
+  private static Set<Expr> determined(List<Access> accesses, Set<Var> vars, Ranges ranges) {
+    Set<Expr> known = new HashSet<>();
+    for (int d = 0; d < accesses.getFirst().buffer().rank(); d++) {
+      fromDimension(accesses, d, vars, ranges, known);
+    }
+    boolean grew = true;
+    while (grew) {
+      grew = false;
+      for (Expr atom : List.copyOf(known)) {
+        if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr by)
+            && op == BinaryOp.DIV
+            && known.contains(new Expr.Binary(BinaryOp.MOD, a, by))) {
+          grew |= digits(Linear.of(a, ranges), 1, ranges, known);
+        }
+      }
+    }
+    return known;
+  }
+
+  private static void fromDimension(
+      List<Access> accesses, int d, Set<Var> vars, Ranges outer, Set<Expr> known) {
+    Linear carried = null;
+    Linear fixed = null;
+    Span window = null;
+    for (Access access : accesses) {
+      Ranges ranges = outer.with(access.inner());
+      Linear min = access.min(d, ranges);
+      Set<Var> inner = access.innerVars();
+      Linear moving = min.part(atom -> Linear.mentions(atom, inner));
+      Linear here = min.minus(moving).part(atom -> Linear.mentions(atom, vars));
+      Linear rest = min.minus(moving).minus(here).plus(-min.constant());
+      Span span = ranges.of(moving.plus(min.constant()));
+      if (span == null
+          || moving.mentions(vars)
+          || !(access.extent(d) instanceof Expr.IntImm extent)
+          || carried != null && !carried.equals(here)
+          || fixed != null && !fixed.equals(rest)) {
+        return;
+      }
+      span = new Span(span.lo(), span.hi() + extent.value() - 1);
+      carried = here;
+      fixed = rest;
+      window = window == null ? span : window.hull(span);
+    }
+    if (carried != null && window != null) {
+      digits(carried, window.size(), outer, known);
+    }
+  }
+
+  /**
+   * Adds the atoms of a form that can be read off its value when {@code width} consecutive values
+   * mean the same: largest weight first, each weight above everything that the smaller ones sum to.
+   */
+  private static boolean digits(Linear form, long width, Ranges ranges, Set<Expr> known) {
+    List<Map.Entry<Expr, Long>> digits =
+        form.terms().entrySet().stream()
+            .sorted((x, y) -> Long.compare(Math.abs(x.getValue()), Math.abs(y.getValue())))
+            .toList();
+    Set<Expr> found = new HashSet<>();
+    long reach = width;
+    for (Map.Entry<Expr, Long> digit : digits) {
+      long weight = Math.abs(digit.getValue());
+      if (weight >= reach) {
+        found.add(digit.getKey());
+      } else {
+        // It overlaps the smaller ones: of a sum of them, neither can be told.
+        found.clear();
+      }
+      Span span = ranges.ofAtom(digit.getKey());
+      if (span == null) {
+        boolean last = digit == digits.getLast();
+        if (!last) {
+          return false;
+        }
+        break;
+      }
+      reach = Math.addExact(reach, Math.multiplyExact(weight, span.size() - 1));
+    }
+    return known.addAll(found);
+  }
+}

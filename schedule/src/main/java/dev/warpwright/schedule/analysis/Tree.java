@@ -1,0 +1,214 @@
+package dev.warpwright.schedule.analysis;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Finds statements, the way to them, and puts others in their place. */
+public final class Tree {
+  private Tree() {}
+
+  /** The statements directly inside; none for a block. */
+  public static List<Stmt> children(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq seq -> seq.stmts();
+      case Stmt.For loop -> List.of(loop.body());
+      case Stmt.While loop -> List.of(loop.body());
+      case Stmt.If branch ->
+          branch.otherwise() == null
+              ? List.of(branch.then())
+              : List.of(branch.then(), branch.otherwise());
+      case Stmt.Let let -> List.of(let.body());
+      case Stmt.Alloc alloc -> List.of(alloc.body());
+      case Stmt.Store leaf -> List.of();
+      case Stmt.Evaluate leaf -> List.of();
+      case Stmt.Comment leaf -> List.of();
+      case Stmt.Block leaf -> List.of();
+      case Stmt.TileCopy leaf -> List.of();
+      case Stmt.TileFill leaf -> List.of();
+      case Stmt.TileMma leaf -> List.of();
+      case Stmt.TileMap leaf -> List.of();
+      case Stmt.TileReduce leaf -> List.of();
+    };
+  }
+
+  /** The statements from the root to the first one that satisfies the condition, or null. */
+  public static @Nullable List<Stmt> path(Stmt root, Predicate<Stmt> wanted) {
+    List<Stmt> path = new ArrayList<>();
+    return find(root, wanted, path) ? path : null;
+  }
+
+  private static boolean find(Stmt s, Predicate<Stmt> wanted, List<Stmt> path) {
+    path.add(s);
+    if (wanted.test(s)) {
+      return true;
+    }
+    for (Stmt child : children(s)) {
+      if (find(child, wanted, path)) {
+        return true;
+      }
+    }
+    path.removeLast();
+    return false;
+  }
+
+  /** Whether {@code s} is {@code root} or inside it. */
+  public static boolean contains(Stmt root, Stmt s) {
+    return path(root, x -> x == s) != null;
+  }
+
+  /** The path to the block of this name, or null. */
+  public static @Nullable List<Stmt> pathToBlock(PrimFunc func, String name) {
+    return path(func.body(), s -> s instanceof Stmt.Block b && b.name().equals(name));
+  }
+
+  /** The path to the loop over this variable, or null. */
+  public static @Nullable List<Stmt> pathToLoop(PrimFunc func, Var variable) {
+    return path(func.body(), s -> s instanceof Stmt.For f && f.var() == variable);
+  }
+
+  /** The path to the allocation of this buffer, or null (a parameter). */
+  public static @Nullable List<Stmt> pathToAlloc(PrimFunc func, Buffer buffer) {
+    return path(func.body(), s -> s instanceof Stmt.Alloc a && a.buffer() == buffer);
+  }
+
+  /** The loops on a path, outermost first. */
+  public static List<Stmt.For> loops(List<Stmt> path) {
+    return path.stream().filter(Stmt.For.class::isInstance).map(Stmt.For.class::cast).toList();
+  }
+
+  public static List<Stmt.Block> blocks(Stmt root) {
+    List<Stmt.Block> blocks = new ArrayList<>();
+    Walk.statements(
+        root,
+        s -> {
+          if (s instanceof Stmt.Block b) {
+            blocks.add(b);
+          }
+        });
+    return blocks;
+  }
+
+  /** The buffer of this name, a parameter or an intermediate, or null. */
+  public static @Nullable Buffer buffer(PrimFunc func, String name) {
+    for (Buffer buffer : func.buffers()) {
+      if (buffer.name().equals(name)) {
+        return buffer;
+      }
+    }
+    List<Stmt> path =
+        path(func.body(), s -> s instanceof Stmt.Alloc a && a.buffer().name().equals(name));
+    return path != null && path.getLast() instanceof Stmt.Alloc a ? a.buffer() : null;
+  }
+
+  /** {@code wished}, or with a number after it, so that no block and no buffer has it. */
+  public static String freshName(PrimFunc func, String wished) {
+    String name = wished;
+    for (int i = 1; buffer(func, name) != null || pathToBlock(func, name) != null; i++) {
+      name = wished + "_" + i;
+    }
+    return name;
+  }
+
+  /** Bounds of the scalar parameters and of the variables of loops on a path. */
+  public static Ranges ranges(PrimFunc func, List<Stmt> path) {
+    Ranges ranges = Ranges.NONE;
+    for (ScalarParam scalar : func.scalars()) {
+      ranges = ranges.with(scalar.var(), new Span(scalar.min(), scalar.max()));
+    }
+    for (Stmt.For loop : loops(path)) {
+      Span first = ranges.of(Linear.of(loop.min(), ranges));
+      Span count = ranges.of(Linear.of(loop.extent(), ranges));
+      boolean known = first != null && count != null && count.hi() > 0;
+      ranges =
+          ranges.with(
+              loop.var(), known ? new Span(first.lo(), first.hi() + count.hi() - 1) : null);
+    }
+    return ranges;
+  }
+
+  /** {@code root} with the very statement {@code old} exchanged. */
+  public static Stmt replace(Stmt root, Stmt old, Stmt replacement) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s == old ? replacement : super.stmt(s);
+      }
+    }.stmt(root);
+  }
+
+  public static PrimFunc replace(PrimFunc func, Stmt old, Stmt replacement) {
+    return func.withBody(replace(func.body(), old, replacement));
+  }
+
+  /**
+   * Without the statement, without loops and sequences that are empty then; allocations stay unless
+   * their body is empty.
+   */
+  public static Stmt remove(Stmt root, Stmt old) {
+    return tidy(replace(root, old, Stmt.Seq.EMPTY));
+  }
+
+  /** Without empty loops, allocations and sequences, and sequences of one. */
+  public static Stmt tidy(Stmt root) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        Stmt tidied = super.stmt(s);
+        return switch (tidied) {
+          case Stmt.Seq seq -> {
+            List<Stmt> rest = seq.stmts().stream().filter(x -> !isEmpty(x)).toList();
+            yield rest.size() == seq.stmts().size() && rest.size() != 1 ? seq : Stmts.seq(rest);
+          }
+          case Stmt.For loop -> isEmpty(loop.body()) ? Stmt.Seq.EMPTY : loop;
+          case Stmt.Alloc alloc -> isEmpty(alloc.body()) ? Stmt.Seq.EMPTY : alloc;
+          case Stmt other -> other;
+        };
+      }
+    }.stmt(root);
+  }
+
+  private static boolean isEmpty(Stmt s) {
+    return s instanceof Stmt.Seq seq && seq.stmts().isEmpty();
+  }
+
+  /**
+   * Puts statements before the first statement on the spine of {@code body} (through sequences and
+   * allocations) that satisfies the condition, all of it in the scope of new allocations.
+   */
+  public static Stmt insertBefore(
+      Stmt body, Predicate<Stmt> wanted, List<Buffer> allocated, Stmt inserted) {
+    return switch (body) {
+      case Stmt.Alloc alloc ->
+          new Stmt.Alloc(
+              alloc.buffer(), insertBefore(alloc.body(), wanted, allocated, inserted));
+      case Stmt.Seq seq -> {
+        int at = 0;
+        while (at < seq.stmts().size() - 1 && !wanted.test(seq.stmts().get(at))) {
+          at++;
+        }
+        List<Stmt> all = new ArrayList<>(seq.stmts().subList(0, at));
+        List<Stmt> rest = seq.stmts().subList(at, seq.stmts().size());
+        if (rest.size() == 1 && rest.getFirst() instanceof Stmt.Alloc) {
+          all.add(insertBefore(rest.getFirst(), wanted, allocated, inserted));
+        } else {
+          List<Stmt> scope = new ArrayList<>();
+          scope.add(inserted);
+          scope.addAll(rest);
+          all.add(Stmts.alloc(allocated, Stmts.seq(scope)));
+        }
+        yield Stmts.seq(all);
+      }
+      case Stmt other -> Stmts.alloc(allocated, Stmts.seq(inserted, other));
+    };
+  }
+}

@@ -1,0 +1,162 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.ScheduleError;
+import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Independence;
+import dev.warpwright.schedule.analysis.Tree;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The checks of one application of a primitive: what it asks, and how it refuses. */
+final class Check {
+  private final String primitive;
+  private final PrimFunc func;
+
+  Check(String primitive, PrimFunc func) {
+    this.primitive = primitive;
+    this.func = func;
+  }
+
+  ScheduleError error(int requirement, String reason, @Nullable Stmt culprit) {
+    return new ScheduleError(primitive, requirement, reason, func, culprit);
+  }
+
+  void require(int requirement, boolean holds, String reason, @Nullable Stmt culprit) {
+    if (!holds) {
+      throw error(requirement, reason, culprit);
+    }
+  }
+
+  /** The path to a loop that has to exist. */
+  List<Stmt> loop(int requirement, Var variable) {
+    List<Stmt> path = Tree.pathToLoop(func, variable);
+    if (path == null) {
+      throw error(requirement, "there is no loop over " + variable + " (any more)", null);
+    }
+    return path;
+  }
+
+  /** The path to a block that has to exist. */
+  List<Stmt> block(int requirement, String name) {
+    List<Stmt> path = Tree.pathToBlock(func, name);
+    if (path == null) {
+      throw error(requirement, "there is no block " + name + " (any more)", null);
+    }
+    return path;
+  }
+
+  /** The path to the allocation of a buffer, which has to be an intermediate. */
+  List<Stmt> alloc(int requirement, Buffer buffer) {
+    List<Stmt> path = Tree.pathToAlloc(func, buffer);
+    if (path == null) {
+      throw error(
+          requirement, buffer.name() + " is a parameter of the function, no intermediate", null);
+    }
+    return path;
+  }
+
+  Buffer buffer(int requirement, String name) {
+    Buffer buffer = Tree.buffer(func, name);
+    if (buffer == null) {
+      throw error(requirement, "there is no buffer " + name + " (any more)", null);
+    }
+    return buffer;
+  }
+
+  void serial(int requirement, Stmt.For loop) {
+    require(
+        requirement,
+        loop.kind() == ForKind.SERIAL,
+        "loop " + loop.var() + " is not serial but '" + loop.kind().keyword() + "'",
+        loop);
+  }
+
+  void fromZero(int requirement, Stmt.For loop) {
+    require(
+        requirement,
+        Exprs.isConst(loop.min(), 0),
+        "loop " + loop.var() + " does not start at 0",
+        loop);
+  }
+
+  /**
+   * That in {@code result} no iteration of a parallel, bound, vectorized or persistent loop depends
+   * on another, and that no on-chip buffer is shared by iterations that run on different cores.
+   */
+  PrimFunc parallelLoopsIndependent(int requirement, PrimFunc result) {
+    checkLoops(requirement, result, result.body(), new ArrayList<>(), new HashSet<>());
+    return result;
+  }
+
+  private void checkLoops(
+      int requirement, PrimFunc result, Stmt s, List<Stmt> path, Set<Buffer> onChip) {
+    path.add(s);
+    Set<Buffer> here = onChip;
+    if (s instanceof Stmt.Alloc alloc && alloc.buffer().scope() != Scope.GLOBAL) {
+      here = new HashSet<>(onChip);
+      here.add(alloc.buffer());
+    }
+    if (s instanceof Stmt.For loop && isParallel(loop)) {
+      Buffer conflict =
+          Independence.conflict(List.of(loop), loop.body(), Tree.ranges(result, path));
+      require(
+          requirement,
+          conflict == null,
+          "iterations of the "
+              + loop.kind().keyword()
+              + " loop "
+              + loop.var()
+              + " depend on each other through "
+              + (conflict == null ? "" : conflict.name()),
+          loop);
+      if (acrossCores(loop)) {
+        Set<Buffer> used = new HashSet<>(Accesses.written(loop.body()));
+        used.addAll(Accesses.read(loop.body()));
+        used.retainAll(here);
+        require(
+            requirement,
+            used.isEmpty(),
+            used.isEmpty()
+                ? ""
+                : "iterations of the "
+                    + loop.kind().keyword()
+                    + " loop "
+                    + loop.var()
+                    + " share the "
+                    + used.iterator().next().scope()
+                    + " buffer "
+                    + used.iterator().next().name(),
+            loop);
+      }
+    }
+    for (Stmt child : Tree.children(s)) {
+      checkLoops(requirement, result, child, path, here);
+    }
+    path.removeLast();
+  }
+
+  private static boolean isParallel(Stmt.For loop) {
+    return switch (loop.kind()) {
+      case PARALLEL, THREAD_BOUND, VECTORIZED, PERSISTENT -> true;
+      case SERIAL, UNROLLED, PIPELINED -> false;
+    };
+  }
+
+  private static boolean acrossCores(Stmt.For loop) {
+    return switch (loop.kind()) {
+      case PARALLEL, PERSISTENT -> true;
+      case THREAD_BOUND -> loop.axis() != null && loop.axis().isBlock();
+      case SERIAL, UNROLLED, PIPELINED, VECTORIZED -> false;
+    };
+  }
+}

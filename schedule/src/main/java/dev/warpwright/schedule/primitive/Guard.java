@@ -1,0 +1,103 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.schedule.analysis.Tree;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Predicates of blocks. */
+final class Guard {
+  private Guard() {}
+
+  /** The blocks inside happen only where the condition holds, too. */
+  static Stmt blocks(Stmt root, Expr condition) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s instanceof Stmt.Block block ? with(block, condition) : super.stmt(s);
+      }
+    }.stmt(root);
+  }
+
+  static Stmt.Block with(Stmt.Block block, Expr condition) {
+    Expr predicate = block.predicate();
+    return withPredicate(
+        block, predicate == null ? condition : Exprs.and(predicate, condition));
+  }
+
+  static Stmt.Block withPredicate(Stmt.Block block, @Nullable Expr predicate) {
+    return new Stmt.Block(
+        block.name(),
+        block.iterVars(),
+        predicate == null || Exprs.isConst(predicate, 1) ? null : predicate,
+        block.reads(),
+        block.writes(),
+        block.init(),
+        block.body(),
+        block.attrs());
+  }
+
+  /** A statement that does something and is in no block, or null if there is none. */
+  static @Nullable Stmt firstOutsideBlocks(Stmt s) {
+    boolean descend =
+        switch (s) {
+          case Stmt.Seq seq -> true;
+          case Stmt.For loop -> true;
+          case Stmt.Alloc alloc -> true;
+          case Stmt.Block block -> true;
+          case Stmt.Comment comment -> true;
+          case Stmt.While loop -> false;
+          case Stmt.If branch -> false;
+          case Stmt.Let let -> false;
+          case Stmt.Store store -> false;
+          case Stmt.Evaluate evaluate -> false;
+          case Stmt.TileCopy tile -> false;
+          case Stmt.TileFill tile -> false;
+          case Stmt.TileMma tile -> false;
+          case Stmt.TileMap tile -> false;
+          case Stmt.TileReduce tile -> false;
+        };
+    if (!descend) {
+      return s;
+    }
+    for (Stmt child : Tree.children(s)) {
+      Stmt bare = firstOutsideBlocks(child);
+      if (bare != null) {
+        return bare;
+      }
+    }
+    return null;
+  }
+
+  /** The conditions that a predicate joins; none for null. */
+  static List<Expr> conjuncts(@Nullable Expr predicate) {
+    List<Expr> all = new ArrayList<>();
+    if (predicate != null) {
+      collect(predicate, all);
+    }
+    return all;
+  }
+
+  private static void collect(Expr e, List<Expr> all) {
+    if (e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.AND) {
+      collect(a, all);
+      collect(b, all);
+    } else {
+      all.add(e);
+    }
+  }
+
+  /** All of the conditions, or null for none. */
+  static @Nullable Expr all(List<Expr> conditions) {
+    Expr joined = null;
+    for (Expr condition : conditions) {
+      joined = joined == null ? condition : Exprs.and(joined, condition);
+    }
+    return joined;
+  }
+}

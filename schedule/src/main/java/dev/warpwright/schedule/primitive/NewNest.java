@@ -1,0 +1,104 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Ranges;
+import dev.warpwright.schedule.analysis.Span;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Loop nests around one block, over a box. */
+final class NewNest {
+  private NewNest() {}
+
+  /** {@code for v in box { to[v] = from[v] }}, where v is inside the buffers. */
+  static Stmt copy(String name, Buffer to, Buffer from, Region box, Ranges ranges) {
+    List<IterVar> iterVars = new ArrayList<>();
+    List<Expr> indices = new ArrayList<>();
+    for (int d = 0; d < to.rank(); d++) {
+      Var v = Var.index("v" + d);
+      iterVars.add(new IterVar(v, to.shape().get(d), IterVar.Kind.SPATIAL, v));
+      indices.add(v);
+    }
+    Stmt.Block block =
+        new Stmt.Block(
+            name,
+            iterVars,
+            null,
+            List.of(Accesses.point(from, indices)),
+            List.of(Accesses.point(to, indices)),
+            null,
+            new Stmt.Store(to, indices, new Expr.Load(from, indices)),
+            Attrs.NONE);
+    return over(block, iterVars, box.ranges(), ranges);
+  }
+
+  /**
+   * The block in new loops: one for each of its {@code spatial} variables, over the range given for
+   * it, then one over each reduce variable. A predicate keeps it inside the variables' extents.
+   */
+  static Stmt over(
+      Stmt.Block block, List<IterVar> spatial, List<Range> box, Ranges ranges) {
+    List<IterVar> iterVars = new ArrayList<>(block.iterVars());
+    List<Stmt.For> loops = new ArrayList<>();
+    List<Expr> conditions = new ArrayList<>();
+    for (int d = 0; d < spatial.size(); d++) {
+      IterVar iterVar = spatial.get(d);
+      Linear first = Linear.of(box.get(d).min(), ranges);
+      Expr extent = box.get(d).extent();
+      Var v = Var.index(iterVar.var().name());
+      Expr value = first.plus(Linear.of(v)).toExpr();
+      iterVars.set(iterVars.indexOf(iterVar), bound(iterVar, value));
+      loops.add(Stmt.For.of(ForKind.SERIAL, v, extent, Stmt.Seq.EMPTY));
+      Linear beyond = Linear.of(iterVar.extent()).minus(first).minus(Linear.of(extent));
+      if (!isNonNegative(first, ranges)) {
+        conditions.add(new Expr.Binary(BinaryOp.GE, value, Exprs.i32(0)));
+      }
+      if (!isNonNegative(beyond, ranges)) {
+        conditions.add(Exprs.lt(value, iterVar.extent()));
+      }
+    }
+    for (int i = 0; i < iterVars.size(); i++) {
+      IterVar iterVar = iterVars.get(i);
+      if (iterVar.isReduce()) {
+        Var v = Var.index(iterVar.var().name());
+        iterVars.set(i, bound(iterVar, v));
+        loops.add(Stmt.For.of(ForKind.SERIAL, v, iterVar.extent(), Stmt.Seq.EMPTY));
+      }
+    }
+    Stmt nest =
+        new Stmt.Block(
+            block.name(),
+            iterVars,
+            Guard.all(conditions),
+            block.reads(),
+            block.writes(),
+            block.init(),
+            block.body(),
+            block.attrs());
+    for (Stmt.For loop : loops.reversed()) {
+      nest = loop.withBody(nest);
+    }
+    return nest;
+  }
+
+  private static IterVar bound(IterVar iterVar, Expr value) {
+    return new IterVar(iterVar.var(), iterVar.extent(), iterVar.kind(), value);
+  }
+
+  private static boolean isNonNegative(Linear form, Ranges ranges) {
+    Span span = ranges.of(form);
+    return span != null && span.lo() >= 0;
+  }
+}

@@ -1,0 +1,43 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.schedule.analysis.Access;
+import dev.warpwright.schedule.analysis.Accesses;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** The order in which statements stand in a function. */
+final class Order {
+  private final PrimFunc func;
+  private final Map<Stmt, Integer> positions = new IdentityHashMap<>();
+
+  private Order(PrimFunc func) {
+    this.func = func;
+    Walk.statements(func.body(), s -> positions.putIfAbsent(s, positions.size()));
+  }
+
+  static Order of(PrimFunc func) {
+    return new Order(func);
+  }
+
+  boolean isBefore(Stmt a, Stmt b) {
+    Integer first = positions.get(a);
+    Integer second = positions.get(b);
+    return first != null && second != null && first < second;
+  }
+
+  /** That no statement after {@code from} writes one of the buffers. */
+  void requireUnchangedAfter(Check check, int requirement, Stmt from, Set<Buffer> buffers) {
+    for (Access access : Accesses.of(func.body())) {
+      check.require(
+          requirement,
+          !(access.isWrite() && buffers.contains(access.buffer()) && isBefore(from, access.leaf())),
+          access.buffer().name() + ", which the block reads, is written later",
+          access.leaf());
+    }
+  }
+}

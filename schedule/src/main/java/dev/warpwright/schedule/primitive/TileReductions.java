@@ -1,0 +1,264 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ReduceOp;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.TileIndex;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Recognises matrix products and other reductions. */
+final class TileReductions {
+  private final Check check;
+  private final PrimFunc func;
+  private final Tile tile;
+  private final Attrs attrs;
+  private final Set<Var> reduceVars = new HashSet<>();
+
+  private TileReductions(Check check, PrimFunc func, Tile tile, Attrs attrs) {
+    this.check = check;
+    this.func = func;
+    this.tile = tile;
+    this.attrs = attrs;
+  }
+
+  static Stmt of(Check check, PrimFunc func, Tile tile, Attrs attrs) {
+    return new TileReductions(check, func, tile, attrs).statement();
+  }
+
+  private Stmt statement() {
+    Stmt.Block block = tile.block();
+    for (Stmt.For loop : tile.loops()) {
+      boolean spatial = false;
+      boolean reduce = false;
+      for (IterVar iterVar : block.iterVars()) {
+        if (Linear.mentions(iterVar.binding(), Set.of(loop.var()))) {
+          spatial |= !iterVar.isReduce();
+          reduce |= iterVar.isReduce();
+        }
+      }
+      check.require(
+          4,
+          !(spatial && reduce),
+          "loop " + loop.var() + " is over spatial and reduce variables",
+          loop);
+      if (reduce) {
+        reduceVars.add(loop.var());
+      }
+    }
+    check.require(4, tile.stores().size() == 1, "a reduction with several stores", block);
+    Stmt.Store store = tile.stores().getFirst();
+    Map<Var, Long> spatial = tile.extents(v -> !reduceVars.contains(v));
+    List<TileIndex> target = tile.tile(store.indices(), spatial);
+    if (target == null) {
+      throw check.error(
+          4, "the elements of " + store.buffer().name() + " are not a dense tile", block);
+    }
+    check.require(
+        5,
+        tile.conditions().isEmpty()
+            || Tile.isOnChip(store.buffer()) && tile.inBounds(store.buffer(), store.indices()),
+        "a predicate guards stores to " + store.buffer().name() + " that leave the chip",
+        block);
+    List<Stmt> stmts = new ArrayList<>();
+    if (tile.init() != null) {
+      stmts.add(fill(tile.init(), target));
+    }
+    Stmt product = product(store, target);
+    stmts.add(product != null ? product : reduce(store));
+    return Stmts.seq(stmts);
+  }
+
+  private Stmt fill(Stmt.Store init, List<TileIndex> target) {
+    Stmt.Block block = tile.block();
+    for (IterVar iterVar : block.iterVars()) {
+      if (iterVar.isReduce()) {
+        Linear binding = Linear.of(iterVar.binding());
+        check.require(
+            4,
+            reduceVars.containsAll(loopVars(binding)),
+            "the reduction of block "
+                + block.name()
+                + " goes on in loops around the tile: decompose it first",
+            block);
+      }
+    }
+    check.require(
+        4,
+        init.indices().equals(tile.stores().getFirst().indices()),
+        "block " + block.name() + " initialises other elements than it accumulates",
+        block);
+    return filled(check, tile, init, target, Attrs.NONE);
+  }
+
+  /** The fill that a store of a constant is. */
+  static Stmt filled(
+      Check check, Tile tile, Stmt.Store init, List<TileIndex> target, Attrs attrs) {
+    check.require(
+        4,
+        init.value() instanceof Expr.FloatImm || init.value() instanceof Expr.IntImm,
+        "the initial value is not a constant",
+        tile.block());
+    return new Stmt.TileFill(TileCopies.region(init.buffer(), target), init.value(), attrs);
+  }
+
+  private static Set<Var> loopVars(Linear form) {
+    Set<Var> vars = new HashSet<>();
+    form.terms()
+        .keySet()
+        .forEach(
+            atom ->
+                Walk.expressions(
+                    atom,
+                    e -> {
+                      if (e instanceof Var v) {
+                        vars.add(v);
+                      }
+                    }));
+    return vars;
+  }
+
+  // --- matrix products
+
+  private record Operand(Expr.Load load, List<TileIndex> tile) {}
+
+  private @Nullable Stmt product(Stmt.Store store, List<TileIndex> c) {
+    if (!(store.value() instanceof Expr.Call(var op, List<Expr> args, var type))
+        || op != MathOp.FMA
+        || !isSelf(args.get(2), store)
+        || c.size() != 2
+        || (tile.init() != null && !isZero(tile.init().value()))) {
+      return null;
+    }
+    Operand x = operand(args.get(0), type.dtype().isFloat());
+    Operand y = operand(args.get(1), type.dtype().isFloat());
+    if (x == null || y == null) {
+      return null;
+    }
+    Stmt product = product(store, c, x, y);
+    return product != null ? product : product(store, c, y, x);
+  }
+
+  private @Nullable Stmt product(Stmt.Store store, List<TileIndex> c, Operand a, Operand b) {
+    List<Var> rows = c.get(0).vars();
+    List<Var> cols = c.get(1).vars();
+    List<Var> depth = a.tile().get(1).vars();
+    if (!a.tile().get(0).vars().equals(rows)
+        || !reduceVars.containsAll(depth)
+        || tile.extents(reduceVars::contains).values().stream().filter(n -> n > 1).count()
+            != depth.size()) {
+      return null;
+    }
+    List<Var> first = b.tile().get(0).vars();
+    List<Var> second = b.tile().get(1).vars();
+    boolean plain = first.equals(depth) && second.equals(cols);
+    boolean transposed = first.equals(cols) && second.equals(depth);
+    if (!plain && !transposed) {
+      return null;
+    }
+    for (Expr condition : tile.conditions()) {
+      if (Linear.mentions(condition, reduceVars)) {
+        for (Operand operand : List.of(a, b)) {
+          check.require(
+              6,
+              ZeroPadding.isZeroOutside(func, tile, operand.load(), condition),
+              operand.load().buffer().name()
+                  + " is not known to be zero where the predicate cuts the reduction off: split by a"
+                  + " divisor, or stage the operand by a tensorized copy",
+              tile.block());
+        }
+      }
+    }
+    check.require(
+        5,
+        tile.conditions().isEmpty()
+            || tile.inBounds(a.load().buffer(), a.load().indices())
+                && tile.inBounds(b.load().buffer(), b.load().indices()),
+        "without its predicate the product reads outside its operands",
+        tile.block());
+    return new Stmt.TileMma(
+        TileCopies.region(store.buffer(), c),
+        TileCopies.region(a.load().buffer(), a.tile()),
+        TileCopies.region(b.load().buffer(), b.tile()),
+        !plain,
+        attrs);
+  }
+
+  private @Nullable Operand operand(Expr e, boolean isFloat) {
+    Expr inner = isFloat && e instanceof Expr.Cast(var type, Expr a) ? a : e;
+    if (!(inner instanceof Expr.Load load)
+        || load.indices().size() != 2
+        || !load.buffer().dtype().isFloat()) {
+      return null;
+    }
+    List<TileIndex> runs = tile.tile(load.indices(), tile.extents(v -> true));
+    return runs == null ? null : new Operand(load, runs);
+  }
+
+  private static boolean isZero(Expr e) {
+    return e instanceof Expr.FloatImm imm
+        && Double.doubleToRawLongBits(imm.value()) == 0;
+  }
+
+  private static boolean isSelf(Expr e, Stmt.Store store) {
+    return e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+        && buffer == store.buffer()
+        && indices.equals(store.indices());
+  }
+
+  // --- sums and maxima
+
+  private Stmt reduce(Stmt.Store store) {
+    Stmt.Block block = tile.block();
+    ReduceOp op = null;
+    Expr value = null;
+    if (store.value() instanceof Expr.Binary(BinaryOp binary, Expr a, Expr b)) {
+      op =
+          switch (binary) {
+            case ADD -> ReduceOp.SUM;
+            case MAX -> ReduceOp.MAX;
+            default -> null;
+          };
+      value = isSelf(a, store) ? b : isSelf(b, store) ? a : null;
+    }
+    if (op == null || value == null) {
+      throw check.error(
+          4,
+          "block " + block.name() + " is neither a matrix product nor a sum or maximum",
+          block);
+    }
+    List<Expr> kept = new ArrayList<>(tile.kept(value));
+    for (Expr condition : tile.conditions()) {
+      if (!kept.contains(condition) && Linear.mentions(condition, reduceVars)) {
+        kept.add(condition);
+      }
+    }
+    Map<Var, Long> spatial = tile.extents(v -> !reduceVars.contains(v));
+    Map<Var, Long> reduce = tile.extents(reduceVars::contains);
+    return new Stmt.TileReduce(
+        op,
+        List.copyOf(spatial.keySet()),
+        spatial.values().stream().map(n -> (Expr) Exprs.i32(n)).toList(),
+        List.copyOf(reduce.keySet()),
+        reduce.values().stream().map(n -> (Expr) Exprs.i32(n)).toList(),
+        store.buffer(),
+        store.indices(),
+        Tile.guarded(kept, value, op.identity(value.type())),
+        attrs);
+  }
+}
