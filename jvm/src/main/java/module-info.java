@@ -1,6 +1,9 @@
+/** The bytecode back end. */
 module dev.warpwright.jvm {
   requires jdk.incubator.vector;
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
+
+  exports dev.warpwright.jvm;
 }

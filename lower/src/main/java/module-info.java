@@ -4,4 +4,6 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.lower.gpu;
+  exports dev.warpwright.lower.host;
+  exports dev.warpwright.lower.pass;
 }

@@ -1,0 +1,223 @@
+package dev.warpwright.jvm;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A small pool for parallel loops. The caller takes part; workers draw tickets for chunks of
+ * iterations, so that a slow or descheduled thread delays only its own chunk. Workers wait for the
+ * next loop by spinning briefly, then park: spinning longer collapses where cores are shared.
+ *
+ * <p>A loop that is started inside a loop, or while another caller's loop runs, runs on the calling
+ * thread alone. Threads are daemons and start with the first loop.
+ */
+public final class ParallelRunner implements Parallel, AutoCloseable {
+  private static final int SPINS = 2000;
+  private static final int CHUNKS_PER_WORKER = 8;
+
+  private final int workers;
+  private final ReentrantLock callers = new ReentrantLock();
+  private final Worker[] threads;
+  private volatile @Nullable Job current;
+  private volatile boolean closed;
+  private boolean started;
+
+  /** A pool of as many workers as there are processors. */
+  public ParallelRunner() {
+    this(Runtime.getRuntime().availableProcessors());
+  }
+
+  /**
+   * A pool.
+   *
+   * @param workers threads that take part in a loop, the caller included, at least 1
+   */
+  public ParallelRunner(int workers) {
+    if (workers < 1) {
+      throw new IllegalArgumentException("a pool needs at least one worker, not " + workers);
+    }
+    this.workers = workers;
+    this.threads = new Worker[workers - 1];
+  }
+
+  @Override
+  public int workers() {
+    return workers;
+  }
+
+  @Override
+  public void run(int count, Body body) {
+    if (count <= 1 || workers == 1 || callers.isHeldByCurrentThread() || onWorker()) {
+      Parallel.SERIAL.run(count, body);
+      return;
+    }
+    if (!callers.tryLock()) {
+      Parallel.SERIAL.run(count, body);
+      return;
+    }
+    try {
+      start();
+      Job job = new Job(count, Math.max(1, count / (workers * CHUNKS_PER_WORKER)), body);
+      current = job;
+      for (Worker worker : threads) {
+        worker.wake();
+      }
+      job.work();
+      job.await();
+      current = null;
+    } finally {
+      callers.unlock();
+    }
+  }
+
+  private boolean onWorker() {
+    return Thread.currentThread() instanceof Worker worker && worker.pool() == this;
+  }
+
+  private void start() {
+    if (started) {
+      return;
+    }
+    if (closed) {
+      throw new IllegalStateException("the pool is closed");
+    }
+    for (int i = 0; i < threads.length; i++) {
+      threads[i] = new Worker(i);
+      threads[i].start();
+    }
+    started = true;
+  }
+
+  /** Ends the threads; a loop that runs is finished first. */
+  @Override
+  public void close() {
+    callers.lock();
+    try {
+      closed = true;
+      if (started) {
+        for (Worker worker : threads) {
+          LockSupport.unpark(worker);
+        }
+      }
+    } finally {
+      callers.unlock();
+    }
+  }
+
+  /** One loop. */
+  private static final class Job {
+    private final int count;
+    private final int chunk;
+    private final Body body;
+    private final Thread caller = Thread.currentThread();
+    private final AtomicInteger next = new AtomicInteger();
+    private final AtomicInteger done = new AtomicInteger();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    Job(int count, int chunk, Body body) {
+      this.count = count;
+      this.chunk = chunk;
+      this.body = body;
+    }
+
+    /** Draws chunks until none is left. */
+    void work() {
+      while (true) {
+        int begin = next.get();
+        if (begin >= count) {
+          return;
+        }
+        int end = begin + Math.min(chunk, count - begin);
+        if (!next.compareAndSet(begin, end)) {
+          continue;
+        }
+        if (failure.get() == null) {
+          try {
+            body.run(begin, end);
+          } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+          }
+        }
+        if (done.addAndGet(end - begin) == count && Thread.currentThread() != caller) {
+          LockSupport.unpark(caller);
+        }
+      }
+    }
+
+    /** Waits for the chunks that others drew; throws what one of them threw. */
+    void await() {
+      for (int i = 0; i < SPINS && done.get() < count; i++) {
+        Thread.onSpinWait();
+      }
+      boolean interrupted = false;
+      while (done.get() < count) {
+        LockSupport.park(this);
+        interrupted |= Thread.interrupted();
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      switch (failure.get()) {
+        case null -> {}
+        case RuntimeException e -> throw e;
+        case Error e -> throw e;
+        case Throwable e -> throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private final class Worker extends Thread {
+    private volatile boolean parked;
+
+    Worker(int number) {
+      super("warpwright-cpu-" + (number + 1));
+      setDaemon(true);
+    }
+
+    ParallelRunner pool() {
+      return ParallelRunner.this;
+    }
+
+    void wake() {
+      if (parked) {
+        LockSupport.unpark(this);
+      }
+    }
+
+    @Override
+    public void run() {
+      Job last = null;
+      while (!closed) {
+        Job job = awaitJob(last);
+        if (job != null) {
+          job.work();
+          last = job;
+        }
+      }
+    }
+
+    /** A job other than the last one; null when woken for nothing. */
+    private @Nullable Job awaitJob(@Nullable Job last) {
+      for (int i = 0; i < SPINS; i++) {
+        Job job = current;
+        if (job != null && job != last) {
+          return job;
+        }
+        Thread.onSpinWait();
+      }
+      // The caller sets the job before it reads the flag, we set the flag before we read the job:
+      // one of us sees the other.
+      parked = true;
+      Job job = current;
+      if ((job == null || job == last) && !closed) {
+        LockSupport.park(ParallelRunner.this);
+      }
+      parked = false;
+      job = current;
+      return job == last ? null : job;
+    }
+  }
+}

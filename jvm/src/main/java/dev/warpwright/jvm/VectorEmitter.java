@@ -1,0 +1,543 @@
+package dev.warpwright.jvm;
+
+import static java.lang.constant.ConstantDescs.CD_boolean;
+import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_void;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.UnaryOp;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
+import java.lang.classfile.TypeKind;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+
+/**
+ * Writes vector expressions. Vectors of f16 and bf16 are held as the f32 vectors of the same values;
+ * vectors of bool as masks, made for the type that they are used with.
+ */
+final class VectorEmitter {
+  private static final ClassDesc OPERATOR = JvmTypes.OPERATORS;
+  private static final ClassDesc BINARY = OPERATOR.nested("Binary");
+  private static final ClassDesc ASSOCIATIVE = OPERATOR.nested("Associative");
+  private static final ClassDesc COMPARISON = OPERATOR.nested("Comparison");
+  private static final ClassDesc CONVERSION = OPERATOR.nested("Conversion");
+
+  private final MethodEmitter method;
+  private final CodeBuilder code;
+  private final ScalarEmitter scalars;
+
+  VectorEmitter(MethodEmitter method, CodeBuilder code, ScalarEmitter scalars) {
+    this.method = method;
+    this.code = code;
+    this.scalars = scalars;
+  }
+
+  void emit(Expr e) {
+    Type type = e.type();
+    switch (e) {
+      case Var v -> code.aload(method.slot(v));
+      case Expr.IntImm imm -> throw JvmTypes.refused("a scalar where a vector is needed: " + e);
+      case Expr.FloatImm imm -> throw JvmTypes.refused("a scalar where a vector is needed: " + e);
+      case Expr.Binary b -> binary(b);
+      case Expr.Unary u -> unary(u);
+      case Expr.Select s -> select(s);
+      case Expr.Cast c -> cast(c);
+      case Expr.Bitcast c -> {
+        emit(c.a());
+        bitcast(c.a().type(), type);
+      }
+      case Expr.Load(Buffer buffer, var indices) -> {
+        int slot = method.registerSlot(buffer, indices);
+        if (slot >= 0) {
+          code.aload(slot);
+        } else {
+          load(buffer, Indexing.offset(buffer, indices), type);
+        }
+      }
+      case Expr.AddressOf a -> throw JvmTypes.refused("an address in a host kernel");
+      case Expr.Ramp(Expr base, long stride, int lanes) -> {
+        broadcast(base, type);
+        code.loadConstant((int) stride);
+        ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
+        code.invokevirtual(vector, "addIndex", MethodTypeDesc.of(vector, CD_int));
+      }
+      case Expr.Broadcast(Expr value, int lanes) -> broadcast(value, type);
+      case Expr.Call c -> call(c);
+    }
+  }
+
+  // ---- species -----------------------------------------------------------------------------
+
+  private void species(Type type) {
+    ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
+    code.getstatic(vector, JvmTypes.speciesField(type), JvmTypes.SPECIES);
+  }
+
+  /** The species of the 16-bit elements in memory, for as many lanes. */
+  private void shortSpecies(int lanes) {
+    code.getstatic(
+        JvmTypes.SHORT_VECTOR, JvmTypes.speciesField(16 * lanes), JvmTypes.SPECIES);
+  }
+
+  private void intSpecies(int lanes) {
+    code.getstatic(JvmTypes.INT_VECTOR, JvmTypes.speciesField(32 * lanes), JvmTypes.SPECIES);
+  }
+
+  private void broadcast(Expr value, Type type) {
+    species(type);
+    scalars.emit(value);
+    ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
+    ClassDesc scalar = JvmTypes.desc(type.withLanes(1));
+    code.invokestatic(
+        vector, "broadcast", MethodTypeDesc.of(vector, JvmTypes.SPECIES, scalar));
+  }
+
+  // ---- memory ------------------------------------------------------------------------------
+
+  private void load(Buffer buffer, Expr offset, Type type) {
+    DType dtype = buffer.dtype();
+    switch (dtype) {
+      case F32, F64, I32, U32, I64, U64 -> {
+        species(type);
+        method.loadArray(buffer);
+        scalars.emit(offset);
+        ClassDesc vector = JvmTypes.vectorDesc(dtype);
+        code.invokestatic(
+            vector,
+            "fromArray",
+            MethodTypeDesc.of(vector, JvmTypes.SPECIES, JvmTypes.arrayDesc(dtype), CD_int));
+      }
+      case F16, BF16 -> {
+        shortSpecies(type.lanes());
+        intSpecies(type.lanes());
+        method.loadArray(buffer);
+        scalars.emit(offset);
+        code.invokestatic(
+            NARROW,
+            dtype == DType.F16 ? "loadF16" : "loadBf16",
+            MethodTypeDesc.of(
+                JvmTypes.FLOAT_VECTOR,
+                JvmTypes.SPECIES,
+                JvmTypes.SPECIES,
+                JvmTypes.arrayDesc(dtype),
+                CD_int));
+      }
+      case BOOL, I8, U8, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          throw JvmTypes.refused("a vector load of " + dtype);
+    }
+  }
+
+  private static final ClassDesc NARROW = ClassDesc.of("dev.warpwright.jvm", "NarrowFloats");
+
+  void store(Buffer buffer, Expr offset, Expr value) {
+    DType dtype = buffer.dtype();
+    switch (dtype) {
+      case F32, F64, I32, U32, I64, U64 -> {
+        emit(value);
+        method.loadArray(buffer);
+        scalars.emit(offset);
+        code.invokevirtual(
+            JvmTypes.vectorDesc(dtype),
+            "intoArray",
+            MethodTypeDesc.of(CD_void, JvmTypes.arrayDesc(dtype), CD_int));
+      }
+      case F16, BF16 -> {
+        emit(value);
+        shortSpecies(value.type().lanes());
+        method.loadArray(buffer);
+        scalars.emit(offset);
+        code.invokestatic(
+            NARROW,
+            dtype == DType.F16 ? "storeF16" : "storeBf16",
+            MethodTypeDesc.of(
+                CD_void,
+                JvmTypes.FLOAT_VECTOR,
+                JvmTypes.SPECIES,
+                JvmTypes.arrayDesc(dtype),
+                CD_int));
+      }
+      case BOOL, I8, U8, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          throw JvmTypes.refused("a vector store of " + dtype);
+    }
+  }
+
+  // ---- operators ---------------------------------------------------------------------------
+
+  private void unary(Expr.Unary u) {
+    if (u.op() == UnaryOp.NOT) {
+      throw JvmTypes.refused("a vector of bool as a value");
+    }
+    emit(u.a());
+    ClassDesc vector = JvmTypes.vectorDesc(u.type().dtype());
+    code.invokevirtual(
+        vector, u.op() == UnaryOp.NEG ? "neg" : "not", MethodTypeDesc.of(vector));
+  }
+
+  private void binary(Expr.Binary b) {
+    BinaryOp op = b.op();
+    DType dtype = b.type().dtype();
+    if (dtype == DType.BOOL) {
+      throw JvmTypes.refused("a vector of bool as a value");
+    }
+    if (dtype.isFloat() && dtype != DType.F32 && dtype != DType.F64) {
+      throw JvmTypes.refused("arithmetic on " + dtype + "; cast to f32 first");
+    }
+    switch (op) {
+      case ADD -> method2(b, "add");
+      case SUB -> method2(b, "sub");
+      case MUL -> method2(b, "mul");
+      case DIV -> {
+        if (dtype.isFloat()) {
+          method2(b, "div");
+        } else {
+          powerOfTwo(b);
+        }
+      }
+      case MOD -> powerOfTwo(b);
+      case MIN, MAX -> {
+        if (dtype.isFloat()) {
+          floatMinMax(b);
+        } else if (dtype.isUnsigned()) {
+          throw JvmTypes.refused(op.text() + " of vectors of " + dtype);
+        } else {
+          method2(b, op.text());
+        }
+      }
+      case BIT_AND -> associative(b, "AND");
+      case BIT_OR -> associative(b, "OR");
+      case BIT_XOR -> associative(b, "XOR");
+      case SHL -> shift(b, "LSHL");
+      case SHR -> shift(b, dtype.isUnsigned() ? "LSHR" : "ASHR");
+      case EQ, NE, LT, LE, GT, GE, AND, OR -> throw new IllegalArgumentException(b.toString());
+    }
+  }
+
+  private void method2(Expr.Binary b, String name) {
+    emit(b.a());
+    emit(b.b());
+    ClassDesc vector = JvmTypes.vectorDesc(b.type().dtype());
+    code.invokevirtual(vector, name, MethodTypeDesc.of(vector, JvmTypes.VECTOR));
+  }
+
+  private void associative(Expr.Binary b, String operator) {
+    ClassDesc vector = JvmTypes.vectorDesc(b.type().dtype());
+    emit(b.a());
+    code.getstatic(OPERATOR, operator, ASSOCIATIVE);
+    emit(b.b());
+    code.invokevirtual(
+        vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
+  }
+
+  private void shift(Expr.Binary b, String operator) {
+    ClassDesc vector = JvmTypes.vectorDesc(b.type().dtype());
+    emit(b.a());
+    code.getstatic(OPERATOR, operator, BINARY);
+    emit(b.b());
+    code.invokevirtual(
+        vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
+  }
+
+  /** Floor division and remainder by 2ⁿ are a shift and a mask. */
+  private void powerOfTwo(Expr.Binary b) {
+    if (!(b.b() instanceof Expr.Broadcast(Expr.IntImm imm, int lanes))
+        || Long.bitCount(imm.value()) != 1) {
+      throw JvmTypes.refused("division of integer vectors by anything but a power of two");
+    }
+    boolean div = b.op() == BinaryOp.DIV;
+    long operand = div ? Long.numberOfTrailingZeros(imm.value()) : imm.value() - 1;
+    Expr constant = new Expr.Broadcast(new Expr.IntImm(imm.type(), operand), lanes);
+    emit(new Expr.Binary(div ? BinaryOp.SHR : BinaryOp.BIT_AND, b.a(), constant));
+  }
+
+  /**
+   * The IR's minimum and maximum give the other operand where one is NaN. A comparison with a
+   * constant does, if the constant is not NaN and no zero of the wrong sign.
+   */
+  private void floatMinMax(Expr.Binary b) {
+    boolean max = b.op() == BinaryOp.MAX;
+    if (b.b() instanceof Expr.Broadcast(Expr.FloatImm imm, int lanes)
+        && !Double.isNaN(imm.value())
+        && Double.doubleToRawLongBits(imm.value())
+            != Double.doubleToRawLongBits(max ? -0.0 : 0.0)) {
+      emit(b.b());
+      int constant = keep();
+      emit(b.a());
+      int a = keep();
+      code.aload(constant).aload(a);
+      mask(
+          () -> code.aload(a),
+          () -> code.aload(constant),
+          max ? "GT" : "LT",
+          b.type(),
+          b.type());
+      blend(b.type());
+      return;
+    }
+    emit(b.a());
+    int a = keep();
+    emit(b.b());
+    int c = keep();
+    ClassDesc vector = JvmTypes.vectorDesc(b.type().dtype());
+    code.aload(a).aload(c);
+    code.invokevirtual(vector, b.op().text(), MethodTypeDesc.of(vector, JvmTypes.VECTOR));
+    code.aload(c);
+    mask(() -> code.aload(a), () -> code.aload(a), "NE", b.type(), b.type());
+    blend(b.type());
+    code.aload(a);
+    mask(() -> code.aload(c), () -> code.aload(c), "NE", b.type(), b.type());
+    blend(b.type());
+  }
+
+  /** Keeps the vector on the stack in a new local variable. */
+  private int keep() {
+    int slot = method.newLocal(TypeKind.REFERENCE);
+    code.astore(slot);
+    return slot;
+  }
+
+  // ---- masks -------------------------------------------------------------------------------
+
+  /** Stack: a vector, another, a mask; becomes the first, where the mask is set the other. */
+  private void blend(Type type) {
+    ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
+    code.invokevirtual(
+        vector, "blend", MethodTypeDesc.of(vector, JvmTypes.VECTOR, JvmTypes.MASK));
+  }
+
+  private void mask(Runnable a, Runnable b, String operator, Type compared, Type use) {
+    ClassDesc vector = JvmTypes.vectorDesc(compared.dtype());
+    a.run();
+    code.getstatic(OPERATOR, operator, COMPARISON);
+    b.run();
+    code.invokevirtual(
+        vector, "compare", MethodTypeDesc.of(JvmTypes.MASK, COMPARISON, JvmTypes.VECTOR));
+    if (!vector.equals(JvmTypes.vectorDesc(use.dtype()))) {
+      species(use);
+      code.invokevirtual(
+          JvmTypes.MASK, "cast", MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.SPECIES));
+    }
+  }
+
+  /** The condition as a mask for vectors of type {@code use}. */
+  private void mask(Expr condition, Type use) {
+    if (condition instanceof Expr.Binary b && b.op().isComparison()) {
+      boolean unsigned = b.a().type().dtype().isUnsigned();
+      String operator =
+          switch (b.op()) {
+            case EQ, NE -> b.op().name();
+            default -> (unsigned ? "U" : "") + b.op().name();
+          };
+      mask(() -> emit(b.a()), () -> emit(b.b()), operator, b.a().type(), use);
+    } else if (condition instanceof Expr.Binary b
+        && (b.op() == BinaryOp.AND || b.op() == BinaryOp.OR)) {
+      mask(b.a(), use);
+      mask(b.b(), use);
+      code.invokevirtual(
+          JvmTypes.MASK,
+          b.op() == BinaryOp.AND ? "and" : "or",
+          MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.MASK));
+    } else if (condition instanceof Expr.Unary u && u.op() == UnaryOp.NOT) {
+      mask(u.a(), use);
+      code.invokevirtual(JvmTypes.MASK, "not", MethodTypeDesc.of(JvmTypes.MASK));
+    } else if (condition instanceof Expr.Broadcast(Expr value, int lanes)) {
+      species(use);
+      scalars.emit(value);
+      code.invokeinterface(
+          JvmTypes.SPECIES, "maskAll", MethodTypeDesc.of(JvmTypes.MASK, CD_boolean));
+    } else {
+      throw JvmTypes.refused("a condition on vectors other than comparisons: " + condition);
+    }
+  }
+
+  /**
+   * A select evaluates both sides, unless one of them is slow (a function without vector form):
+   * that one only where a lane needs it.
+   */
+  private void select(Expr.Select s) {
+    Type type = s.type();
+    if (s.condition().type().isScalar()) {
+      throw JvmTypes.refused("a select of vectors by a scalar");
+    }
+    if (!isSlow(s.otherwise())) {
+      emit(s.otherwise());
+      emit(s.then());
+      mask(s.condition(), type);
+      blend(type);
+      return;
+    }
+    emit(s.then());
+    int result = keep();
+    mask(s.condition(), type);
+    int mask = keep();
+    Label done = code.newLabel();
+    code.aload(mask)
+        .invokevirtual(JvmTypes.MASK, "allTrue", MethodTypeDesc.of(CD_boolean))
+        .ifne(done);
+    emit(s.otherwise());
+    code.aload(result).aload(mask);
+    blend(type);
+    code.astore(result).labelBinding(done).aload(result);
+  }
+
+  private static boolean isSlow(Expr e) {
+    boolean[] slow = {false};
+    Walk.expressions(
+        e, x -> slow[0] |= x instanceof Expr.Call c && c.op() instanceof MathOp m && isSlow(m));
+    return slow[0];
+  }
+
+  private static boolean isSlow(MathOp op) {
+    return switch (op) {
+      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, POW, FLOOR, CEIL, EXP2_APPROX, TANH_APPROX -> true;
+      case FMA, SQRT, RSQRT, ABS, RCP_APPROX -> false;
+    };
+  }
+
+  // ---- conversions -------------------------------------------------------------------------
+
+  private void cast(Expr.Cast c) {
+    DType from = c.a().type().dtype();
+    DType to = c.type().dtype();
+    emit(c.a());
+    if (from == to) {
+      return;
+    }
+    boolean fromFloat = from == DType.F32 || from == DType.F16 || from == DType.BF16;
+    if (fromFloat && to == DType.F32) {
+      return; // held as f32 already
+    }
+    if (from == DType.F32 && (to == DType.BF16 || to == DType.F16)) {
+      code.invokestatic(
+          NARROW,
+          to == DType.F16 ? "roundF16" : "roundBf16",
+          MethodTypeDesc.of(JvmTypes.FLOAT_VECTOR, JvmTypes.FLOAT_VECTOR));
+      return;
+    }
+    if (from == DType.F32 && to == DType.I32) {
+      convert("F2I", c.type());
+    } else if (from == DType.I32 && to == DType.F32) {
+      convert("I2F", c.type());
+    } else if (from == DType.F64 && to == DType.I64) {
+      convert("D2L", c.type());
+    } else if (from == DType.I64 && to == DType.F64) {
+      convert("L2D", c.type());
+    } else if (from == DType.F32 && to == DType.F64) {
+      convert("F2D", c.type());
+    } else if (from == DType.F64 && to == DType.F32) {
+      convert("D2F", c.type());
+    } else if (from.isInt() && to.isInt() && from.bits() == to.bits()) {
+      return;
+    } else {
+      throw JvmTypes.refused("a vector cast from " + from + " to " + to);
+    }
+  }
+
+  private void convert(String conversion, Type to) {
+    code.getstatic(OPERATOR, conversion, CONVERSION);
+    species(to);
+    code.loadConstant(0)
+        .invokevirtual(
+            JvmTypes.VECTOR,
+            "convertShape",
+            MethodTypeDesc.of(JvmTypes.VECTOR, CONVERSION, JvmTypes.SPECIES, CD_int))
+        .checkcast(JvmTypes.vectorDesc(to.dtype()));
+  }
+
+  private void bitcast(Type from, Type to) {
+    boolean narrow =
+        from.dtype() == DType.F16
+            || from.dtype() == DType.BF16
+            || to.dtype() == DType.F16
+            || to.dtype() == DType.BF16;
+    if (narrow || from.lanes() != to.lanes()) {
+      throw JvmTypes.refused("a bitcast from " + from + " to " + to);
+    }
+    ClassDesc target = JvmTypes.vectorDesc(to.dtype());
+    ClassDesc source = JvmTypes.vectorDesc(from.dtype());
+    if (target.equals(source)) {
+      return;
+    }
+    String name =
+        switch (to.dtype()) {
+          case F32 -> "reinterpretAsFloats";
+          case F64 -> "reinterpretAsDoubles";
+          case I32, U32 -> "reinterpretAsInts";
+          default -> "reinterpretAsLongs";
+        };
+    code.invokevirtual(source, name, MethodTypeDesc.of(target));
+  }
+
+  // ---- functions ---------------------------------------------------------------------------
+
+  private void call(Expr.Call c) {
+    MathOp op =
+        switch (c.op()) {
+          case MathOp m -> m;
+          case Intrinsic i -> throw JvmTypes.refused("the intrinsic " + i.text());
+        };
+    ClassDesc vector = JvmTypes.vectorDesc(c.type().dtype());
+    switch (op) {
+      case FMA -> {
+        // (c, a, b) would suit the machine as well; the operands' order is free.
+        emit(c.args().get(0));
+        emit(c.args().get(1));
+        emit(c.args().get(2));
+        code.invokevirtual(
+            vector, "fma", MethodTypeDesc.of(vector, JvmTypes.VECTOR, JvmTypes.VECTOR));
+      }
+      case ABS -> {
+        emit(c.args().getFirst());
+        code.invokevirtual(vector, "abs", MethodTypeDesc.of(vector));
+      }
+      case SQRT -> {
+        emit(c.args().getFirst());
+        code.invokevirtual(vector, "sqrt", MethodTypeDesc.of(vector));
+      }
+      case RSQRT -> {
+        one(c.type());
+        emit(c.args().getFirst());
+        code.invokevirtual(vector, "sqrt", MethodTypeDesc.of(vector));
+        code.invokevirtual(vector, "div", MethodTypeDesc.of(vector, JvmTypes.VECTOR));
+      }
+      case RCP_APPROX -> {
+        one(c.type());
+        emit(c.args().getFirst());
+        code.invokevirtual(vector, "div", MethodTypeDesc.of(vector, JvmTypes.VECTOR));
+      }
+      case EXP -> slow(c, HostMath.EXP);
+      case EXP2, EXP2_APPROX -> slow(c, HostMath.EXP2);
+      case LOG -> slow(c, HostMath.LOG);
+      case SIN -> slow(c, HostMath.SIN);
+      case COS -> slow(c, HostMath.COS);
+      case TANH, TANH_APPROX -> slow(c, HostMath.TANH);
+      case ERF -> slow(c, HostMath.ERF);
+      case POW -> slow(c, HostMath.POW);
+      case FLOOR -> slow(c, HostMath.FLOOR);
+      case CEIL -> slow(c, HostMath.CEIL);
+    }
+  }
+
+  private void one(Type type) {
+    broadcast(new Expr.FloatImm(type.withLanes(1), 1), type);
+  }
+
+  private void slow(Expr.Call c, int function) {
+    ClassDesc vector = JvmTypes.vectorDesc(c.type().dtype());
+    emit(c.args().getFirst());
+    emit(c.args().getLast());
+    code.loadConstant(function)
+        .invokestatic(
+            ScalarEmitter.HOST_MATH,
+            "lanes",
+            MethodTypeDesc.of(vector, vector, vector, CD_int));
+  }
+}

@@ -1,0 +1,67 @@
+package dev.warpwright.lower.host;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.lower.pass.ExpandMath;
+import dev.warpwright.lower.pass.LowerBlocks;
+import dev.warpwright.lower.pass.UnrollLoops;
+import dev.warpwright.lower.pass.VectorizeLoops;
+import java.util.List;
+import java.util.Set;
+
+/** Makes host kernels of programs: tile programs for speed, any other to be able to run it. */
+public final class HostLowering {
+  private HostLowering() {}
+
+  /** {@link #lower(PrimFunc, HostTarget, Set)} without constants: everything is packed on the run. */
+  public static Kernel lower(PrimFunc func, HostTarget target) {
+    return lower(func, target, Set.of());
+  }
+
+  /**
+   * Lowers a tile program (or a program of plain loops and blocks).
+   *
+   * <p>The kernel's parameters stand in the order of the program's. A constant may come back as
+   * another buffer in its place, of the same rank: its last or its column extent rounded up, and
+   * with a layout. Whoever loads it puts element (i, j) where the new buffer's layout says and
+   * leaves zeros in what was added.
+   *
+   * @param constants parameters that are known before the first run, so that they can be packed once
+   */
+  public static Kernel lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
+    PrimFunc loops = LowerBlocks.apply(func);
+    PanelPlan plan = PanelPlan.of(loops, constants, target);
+    Stmt body =
+        new TileLowering(plan, target, Simplify.ofParams(func.params())).lower(loops.body());
+    MmaLowering mma = new MmaLowering(plan, target);
+    List<PanelPlan.Panel> copied =
+        plan.panels().values().stream().filter(PanelPlan.Panel::copied).toList();
+    for (PanelPlan.Panel panel : copied.reversed()) {
+      body = new Stmt.Alloc(panel.buffer(), Stmts.seq(mma.pack(panel), body));
+    }
+    List<Param> params =
+        func.params().stream()
+            .map(p -> p instanceof Buffer b ? plan.replaced().getOrDefault(b, b) : p)
+            .toList();
+    return finish(func.name(), params, body, func.attrs());
+  }
+
+  /** Lowers a program without tile statements as it stands. */
+  public static Kernel lowerLoops(PrimFunc func) {
+    return finish(func.name(), func.params(), LowerBlocks.apply(func).body(), func.attrs());
+  }
+
+  private static Kernel finish(String name, List<Param> params, Stmt loops, Attrs attrs) {
+    Stmt body = ExpandMath.apply(loops);
+    body = VectorizeLoops.apply(body);
+    body = UnrollLoops.apply(body);
+    Kernel kernel = new Kernel(name, Kernel.Kind.HOST, params, List.of(), body, attrs);
+    return Simplify.kernel(kernel);
+  }
+}

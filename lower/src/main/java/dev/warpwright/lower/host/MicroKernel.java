@@ -1,0 +1,101 @@
+package dev.warpwright.lower.host;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The inner part of a matrix multiplication: a few rows times one panel, accumulated in registers
+ * over all of k in ascending order.
+ *
+ * @param c accumulator in memory, f32
+ * @param a left operand
+ * @param panel right operand
+ * @param lanes of a vector
+ * @param fresh whether the accumulators start at zero and not at c
+ */
+record MicroKernel(
+    Buffer c, Buffer a, PanelPlan.Panel panel, long depth, int lanes, boolean fresh) {
+
+  /**
+   * The statement.
+   *
+   * @param rows how many
+   * @param cRow first row in c
+   * @param cColumn first column in c
+   * @param aRow first row in a
+   * @param aColumn k = 0 in a
+   * @param n first column of the panel in the right operand
+   * @param k k = 0 in the right operand
+   */
+  Stmt of(int rows, Expr cRow, Expr cColumn, Expr aRow, Expr aColumn, Expr n, Expr k) {
+    int vectors = panel.nr() / lanes;
+    Buffer acc = Buffer.of("acc", DType.F32, Scope.LOCAL, rows, panel.nr());
+    Type vector = Type.F32.withLanes(lanes);
+    List<Stmt> begin = new ArrayList<>();
+    List<Stmt> end = new ArrayList<>();
+    for (int r = 0; r < rows; r++) {
+      for (int v = 0; v < vectors; v++) {
+        Expr[] register = {Exprs.i32(r), ramp(Exprs.i32(v * lanes))};
+        Expr[] memory = {Exprs.add(cRow, r), ramp(Exprs.add(cColumn, v * lanes))};
+        Expr initial = fresh ? Exprs.zero(vector) : Exprs.load(c, memory);
+        begin.add(new Stmt.Store(acc, List.of(register), initial));
+        end.add(new Stmt.Store(c, List.of(memory), Exprs.load(acc, register)));
+      }
+    }
+    Var step = Var.index("k");
+    Var[] b = new Var[vectors];
+    for (int v = 0; v < vectors; v++) {
+      b[v] = new Var("b" + v, vector);
+    }
+    List<Stmt> rowSteps = new ArrayList<>();
+    for (int r = 0; r < rows; r++) {
+      Var broadcast = new Var("a" + r, vector);
+      List<Stmt> updates = new ArrayList<>();
+      for (int v = 0; v < vectors; v++) {
+        Expr[] register = {Exprs.i32(r), ramp(Exprs.i32(v * lanes))};
+        updates.add(
+            new Stmt.Store(
+                acc, List.of(register), Exprs.fma(broadcast, b[v], Exprs.load(acc, register))));
+      }
+      Expr element = Exprs.load(a, Exprs.add(aRow, r), Exprs.add(aColumn, step));
+      rowSteps.add(
+          new Stmt.Let(
+              broadcast,
+              new Expr.Broadcast(Exprs.cast(DType.F32, element), lanes),
+              Stmts.seq(updates)));
+    }
+    Stmt body = Stmts.seq(rowSteps);
+    for (int v = vectors - 1; v >= 0; v--) {
+      Expr column = ramp(Exprs.add(n, v * lanes));
+      Expr depthIndex = Exprs.add(k, step);
+      Expr load =
+          panel.columnDimension() == 0
+              ? Exprs.load(panel.buffer(), column, depthIndex)
+              : Exprs.load(panel.buffer(), depthIndex, column);
+      Expr wide = load.type().equals(vector) ? load : new Expr.Cast(vector, load);
+      body = new Stmt.Let(b[v], wide, body);
+    }
+    Stmt loop = Stmt.For.of(ForKind.SERIAL, step, Exprs.i32(depth), body);
+    return new Stmt.Alloc(acc, Stmts.seq(Stmts.seq(begin), loop, Stmts.seq(end)));
+  }
+
+  private Expr ramp(Expr base) {
+    return new Expr.Ramp(base, 1, lanes);
+  }
+
+  /** Most rows for which the accumulators, one row of b and a broadcast fit the registers. */
+  static int mostRows(int vectors, HostTarget target) {
+    int budget = target.registers() - vectors - 2;
+    return Math.max(1, Math.min(12, budget / vectors));
+  }
+}

@@ -1,0 +1,189 @@
+package dev.warpwright.lower.host;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.layout.Swizzle;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Which buffers change their form: the right operands of matrix multiplications become panels of
+ * {@code nr} columns, each panel with k outermost, so that a micro-kernel reads them from front to
+ * back; rows of scratch buffers and constant vectors are padded to whole vectors.
+ *
+ * @param panels right operand to its panel
+ * @param replaced buffer to the buffer in its place
+ */
+record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
+  /**
+   * A packed right operand.
+   *
+   * @param buffer the same shape as the original but for the padding of the columns, and a layout
+   * @param columnDimension which dimension of the buffer counts columns, 0 or 1
+   * @param nr columns of a panel, a multiple of the lanes
+   * @param depth extent of k
+   * @param copied whether the kernel packs it at run time
+   */
+  record Panel(
+      Buffer original, Buffer buffer, int columnDimension, int nr, long depth, boolean copied) {}
+
+  static PanelPlan of(PrimFunc func, Set<Buffer> constants, HostTarget target) {
+    Map<Buffer, Panel> panels = new LinkedHashMap<>();
+    Map<Buffer, Buffer> replaced = new HashMap<>();
+    Set<Buffer> written = written(func.body());
+    Map<Buffer, Boolean> orientation = new LinkedHashMap<>();
+    Set<Buffer> unusable = new HashSet<>();
+    Map<Buffer, Integer> accumulators = new HashMap<>();
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.TileMma mma) {
+            Buffer b = mma.b().buffer();
+            Boolean before = orientation.put(b, mma.transposeB());
+            if ((before != null && before != mma.transposeB())
+                || b.rank() != 2
+                || b.layout() != null
+                || !b.hasConstantShape()
+                || written.contains(b)
+                || mma.c().buffer().dtype() != DType.F32
+                || !func.params().contains(b)) {
+              unusable.add(b);
+            }
+          }
+        });
+    orientation.forEach(
+        (b, transposed) -> {
+          if (!unusable.contains(b)) {
+            panels.put(b, panel(b, transposed, !constants.contains(b), target));
+          }
+        });
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.TileMma mma && panels.containsKey(mma.b().buffer())) {
+            accumulators.merge(
+                mma.c().buffer(), panels.get(mma.b().buffer()).nr(), Math::max);
+          }
+        });
+    for (Panel panel : panels.values()) {
+      if (!panel.copied()) {
+        replaced.put(panel.original(), panel.buffer());
+      }
+    }
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.Alloc a) {
+            int multiple = accumulators.getOrDefault(a.buffer(), target.lanes());
+            replaced.put(a.buffer(), scratch(a.buffer(), multiple));
+          }
+        });
+    for (Param param : func.params()) {
+      if (param instanceof Buffer b
+          && constants.contains(b)
+          && b.rank() == 1
+          && b.layout() == null
+          && b.hasConstantShape()) {
+        replaced.put(b, padded(b, target.lanes()));
+      }
+    }
+    return new PanelPlan(panels, replaced);
+  }
+
+  private static Set<Buffer> written(Stmt body) {
+    Set<Buffer> written = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          switch (s) {
+            case Stmt.Store st -> written.add(st.buffer());
+            case Stmt.TileCopy c -> written.add(c.to().buffer());
+            case Stmt.TileFill f -> written.add(f.to().buffer());
+            case Stmt.TileMma m -> written.add(m.c().buffer());
+            case Stmt.TileReduce r -> written.add(r.to());
+            default -> {}
+          }
+        });
+    return written;
+  }
+
+  private static Panel panel(Buffer b, boolean transposed, boolean copied, HostTarget target) {
+    int columnDimension = transposed ? 0 : 1;
+    long columns = b.extent(columnDimension);
+    long depth = b.extent(1 - columnDimension);
+    int nr = panelColumns(columns, target);
+    long paddedColumns = roundUp(columns, nr);
+    List<Mode> columnModes =
+        List.of(new Mode(nr, 1), new Mode(paddedColumns / nr, Math.multiplyExact(depth, nr)));
+    List<Mode> depthModes = List.of(new Mode(depth, nr));
+    Layout layout =
+        new Layout(
+            transposed ? List.of(columnModes, depthModes) : List.of(depthModes, columnModes),
+            Swizzle.NONE);
+    List<Expr> shape = new ArrayList<>(b.shape());
+    shape.set(columnDimension, Exprs.i32(paddedColumns));
+    Buffer packed =
+        new Buffer(
+            copied ? b.name() + "_panels" : b.name(),
+            b.dtype(),
+            shape,
+            Scope.GLOBAL,
+            layout,
+            Math.max(64, b.alignment()));
+    return new Panel(b, packed, columnDimension, nr, depth, copied);
+  }
+
+  /**
+   * Two vectors wide where that wastes little, otherwise the one or three vectors (where there are
+   * registers for it) that waste least.
+   */
+  private static int panelColumns(long columns, HostTarget target) {
+    int lanes = target.lanes();
+    int best = 2 * lanes;
+    int[] candidates =
+        target.registers() == 32 ? new int[] {3 * lanes, lanes} : new int[] {lanes};
+    for (int nr : candidates) {
+      if (roundUp(columns, nr) < roundUp(columns, best)) {
+        best = nr;
+      }
+    }
+    return best;
+  }
+
+  private static Buffer scratch(Buffer b, int multiple) {
+    Scope scope = b.scope() == Scope.FRAGMENT ? Scope.SHARED : b.scope();
+    Buffer result = padded(b, multiple);
+    return result.withScope(scope);
+  }
+
+  /** The last extent rounded up, where it is more than one element and constant. */
+  private static Buffer padded(Buffer b, int multiple) {
+    if (b.rank() == 0 || b.layout() != null) {
+      return b;
+    }
+    if (!(b.shape().getLast() instanceof Expr.IntImm imm) || imm.value() == 1) {
+      return b;
+    }
+    List<Expr> shape = new ArrayList<>(b.shape());
+    shape.set(shape.size() - 1, Exprs.i32(roundUp(imm.value(), multiple)));
+    return b.withShape(shape);
+  }
+
+  static long roundUp(long value, long multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+}

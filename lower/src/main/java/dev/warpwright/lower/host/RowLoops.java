@@ -1,0 +1,130 @@
+package dev.warpwright.lower.host;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.lower.pass.ExpandMath;
+import dev.warpwright.lower.pass.VectorizeLoops;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** Makes the loops over the elements of a tile. */
+final class RowLoops {
+  private RowLoops() {}
+
+  /** The nest of serial loops over the extents around a body of the loop variables. */
+  static Stmt nest(List<String> names, List<Expr> extents, Function<List<Expr>, Stmt> body) {
+    return nest(names, extents, 0, List.of(), body);
+  }
+
+  private static Stmt nest(
+      List<String> names,
+      List<Expr> extents,
+      int depth,
+      List<Expr> outer,
+      Function<List<Expr>, Stmt> body) {
+    if (depth == extents.size()) {
+      return body.apply(outer);
+    }
+    if (Exprs.isConst(extents.get(depth), 1)) {
+      return nest(names, extents, depth + 1, append(outer, Exprs.i32(0)), body);
+    }
+    Var v = Var.index(names.get(depth));
+    return Stmt.For.of(
+        ForKind.SERIAL,
+        v,
+        extents.get(depth),
+        nest(names, extents, depth + 1, append(outer, v), body));
+  }
+
+  private static List<Expr> append(List<Expr> list, Expr e) {
+    return Stream.concat(list.stream(), Stream.of(e)).toList();
+  }
+
+  /**
+   * A loop over one row: whole vectors, then single elements; single elements throughout where the
+   * body cannot be vectorized.
+   *
+   * @param padded whether the body may run past the extent up to a whole vector
+   */
+  static Stmt row(
+      String name, Expr extent, int lanes, boolean padded, Function<Expr, Stmt> body) {
+    if (!(extent instanceof Expr.IntImm imm)) {
+      return symbolicRow(name, extent, lanes, body);
+    }
+    long n = imm.value();
+    long whole = padded ? (n + lanes - 1) / lanes : n / lanes;
+    if (whole == 0) {
+      return Stmts.loop(ForKind.SERIAL, name, n, body);
+    }
+    Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
+    if (refused(probe)) {
+      return Stmts.loop(ForKind.SERIAL, name, n, body);
+    }
+    Stmt main =
+        Stmts.loop(
+            ForKind.SERIAL, name + "v", whole, v -> vector(name, Exprs.mul(v, lanes), lanes, body));
+    long rest = n - whole * lanes;
+    if (rest <= 0) {
+      return main;
+    }
+    return Stmts.seq(
+        main,
+        Stmts.loop(ForKind.SERIAL, name, rest, v -> body.apply(Exprs.add(v, whole * lanes))));
+  }
+
+  private static Stmt symbolicRow(
+      String name, Expr extent, int lanes, Function<Expr, Stmt> body) {
+    Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
+    if (refused(probe)) {
+      Var v = Var.index(name);
+      return Stmt.For.of(ForKind.SERIAL, v, extent, body.apply(v));
+    }
+    Var block = Var.index(name + "v");
+    Var tail = Var.index(name);
+    Expr whole = Exprs.div(extent, lanes);
+    return Stmts.seq(
+        Stmt.For.of(
+            ForKind.SERIAL, block, whole, vector(name, Exprs.mul(block, lanes), lanes, body)),
+        Stmt.For.of(
+            ForKind.SERIAL,
+            tail,
+            Exprs.mod(extent, lanes),
+            body.apply(Exprs.add(Exprs.mul(whole, lanes), tail))));
+  }
+
+  static boolean refused(Stmt.For probe) {
+    return VectorizeLoops.refusal(probe.withBody(ExpandMath.apply(probe.body()))) != null
+        || scattered(probe);
+  }
+
+  /** Whether the last dimension of a buffer that is used does not lie consecutively. */
+  private static boolean scattered(Stmt s) {
+    boolean[] found = {false};
+    Walk.all(
+        s,
+        t -> found[0] |= t instanceof Stmt.Store st && scattered(st.buffer()),
+        e -> found[0] |= e instanceof Expr.Load l && scattered(l.buffer()));
+    return found[0];
+  }
+
+  private static boolean scattered(Buffer buffer) {
+    return buffer.layout() != null
+        || !switch (buffer.dtype()) {
+          case F16, BF16, F32, I32, U32 -> true;
+          case F64, I64, U64, I8, U8, BOOL, F8E4M3, F8E5M2, MBARRIER, HANDLE -> false;
+        };
+  }
+
+  private static Stmt.For vector(String name, Expr base, int lanes, Function<Expr, Stmt> body) {
+    Var v = Var.index(name);
+    return Stmt.For.of(
+        ForKind.VECTORIZED, v, Exprs.i32(lanes), body.apply(Exprs.add(base, v)));
+  }
+}

@@ -1,0 +1,113 @@
+package dev.warpwright.lower.pass;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * Replaces f32 functions by additions, multiplications and selects (see {@link MathExpansions}), so
+ * that scalars, lanes and every executor compute the same bits.
+ *
+ * <p>Guarantees: exp, exp2, tanh, erf, sin, cos, log, floor and ceil of f32 are gone, except on the
+ * side of a select that guards a load, and except sin and cos of arguments above 10⁵, which stay
+ * calls on a side that is rarely taken.
+ *
+ * <p>Stands before {@link VectorizeLoops}: the values that an expansion uses several times become
+ * lets, and those become vectors with the loop.
+ */
+public final class ExpandMath extends Rewriter {
+  private final List<Stmt.Let> lets = new ArrayList<>();
+  private boolean guarded;
+
+  private ExpandMath() {}
+
+  public static Stmt apply(Stmt body) {
+    return new ExpandMath().stmt(body);
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    return switch (s) {
+      case Stmt.Store store -> {
+        int mark = lets.size();
+        List<Expr> indices = exprs(store.indices());
+        Expr value = expr(store.value());
+        yield bound(mark, new Stmt.Store(store.buffer(), indices, value));
+      }
+      case Stmt.Let l -> {
+        int mark = lets.size();
+        Expr value = expr(l.value());
+        List<Stmt.Let> mine = take(mark);
+        yield wrap(mine, new Stmt.Let(l.var(), value, stmt(l.body())));
+      }
+      default -> super.stmt(s);
+    };
+  }
+
+  private Stmt bound(int mark, Stmt s) {
+    return wrap(take(mark), s);
+  }
+
+  private List<Stmt.Let> take(int mark) {
+    List<Stmt.Let> tail = lets.subList(mark, lets.size());
+    List<Stmt.Let> mine = List.copyOf(tail);
+    tail.clear();
+    return mine;
+  }
+
+  private static Stmt wrap(List<Stmt.Let> mine, Stmt s) {
+    Stmt result = s;
+    for (Stmt.Let let : mine.reversed()) {
+      result = new Stmt.Let(let.var(), let.value(), result);
+    }
+    return result;
+  }
+
+  @Override
+  public Expr expr(Expr e) {
+    if (e instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)) {
+      Expr newCondition = expr(condition);
+      boolean before = guarded;
+      guarded = true;
+      Expr newThen = expr(then);
+      Expr newOtherwise = expr(otherwise);
+      guarded = before;
+      return newCondition == condition && newThen == then && newOtherwise == otherwise
+          ? e
+          : new Expr.Select(newCondition, newThen, newOtherwise);
+    }
+    if (e instanceof Expr.Call(MathOp op, List<Expr> args, Type type)
+        && type.dtype() == DType.F32
+        && MathExpansions.has(op)
+        && !(guarded && loads(args.getFirst()))) {
+      Expr x = expr(args.getFirst());
+      return MathExpansions.expand(op, x, let());
+    }
+    return super.expr(e);
+  }
+
+  private static boolean loads(Expr e) {
+    boolean[] found = {false};
+    Walk.expressions(e, x -> found[0] |= x instanceof Expr.Load);
+    return found[0];
+  }
+
+  private UnaryOperator<Expr> let() {
+    return value -> {
+      if (value instanceof Var) {
+        return value;
+      }
+      Var v = new Var("t" + lets.size(), value.type());
+      lets.add(new Stmt.Let(v, value, Stmt.Seq.EMPTY));
+      return v;
+    };
+  }
+}

@@ -1,0 +1,21 @@
+package dev.warpwright.lower.pass;
+
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+
+/** Rebuilds integer operations by the functions that fold constants. */
+final class Folding {
+  private Folding() {}
+
+  static Expr binary(Expr.Binary b) {
+    return switch (b.op()) {
+      case ADD -> Exprs.add(b.a(), b.b());
+      case SUB -> Exprs.sub(b.a(), b.b());
+      case MUL -> Exprs.mul(b.a(), b.b());
+      case DIV -> Exprs.div(b.a(), b.b());
+      case MOD -> Exprs.mod(b.a(), b.b());
+      case MIN, MAX, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR, EQ, NE, LT, LE, GT, GE, AND, OR ->
+          Exprs.fold(b.op(), b.a(), b.b());
+    };
+  }
+}
