@@ -24,14 +24,27 @@ public final class Nvcc implements CudaCompiler {
 
   private final Path program;
   private final Duration patience;
+  private final Path temporary;
 
-  Nvcc(Path program, Duration patience) {
+  /**
+   * @param patience how long one compilation may take
+   * @param temporary an existing folder for what comes and goes
+   */
+  Nvcc(Path program, Duration patience, Path temporary) {
     this.program = program;
     this.patience = patience;
+    this.temporary = temporary;
   }
 
   static Optional<Nvcc> find(NativeLibraries libraries) {
-    return libraries.program("nvcc").map(program -> new Nvcc(program, Duration.ofMinutes(2)));
+    return libraries
+        .program("nvcc")
+        .map(
+            program ->
+                new Nvcc(
+                    program,
+                    Duration.ofMinutes(2),
+                    Path.of(System.getProperty("java.io.tmpdir", "."))));
   }
 
   @Override
@@ -48,7 +61,7 @@ public final class Nvcc implements CudaCompiler {
   public Cubin compile(CompileRequest request) {
     Path folder;
     try {
-      folder = Files.createTempDirectory("warpwright-nvcc");
+      folder = Files.createTempDirectory(temporary, "warpwright-nvcc");
     } catch (IOException e) {
       throw new CompileError(describe() + ": no temporary folder: " + e.getMessage(), "");
     }

@@ -22,6 +22,7 @@ final class DriverLibrary {
       List.of(
           "libcuda.so.1",
           "/usr/local/nvidia/lib64/libcuda.so.1",
+          "/usr/local/nvidia/lib/libcuda.so.1",
           "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
           "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
           "/usr/lib64/libcuda.so.1",
