@@ -1,6 +1,7 @@
 package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -286,6 +287,13 @@ public final class Schedule {
   public void compact(BufferRef buffer) {
     func = Compact.apply(func, buffer.name());
     record("compact", List.of(buffer.name()), Map.of(), List.of());
+  }
+
+  /** {@link #compact} for every intermediate, in program order. */
+  public void compactAll() {
+    for (Buffer buffer : Tree.intermediates(func)) {
+      compact(new BufferRef(buffer.name()));
+    }
   }
 
   // --- tile statements

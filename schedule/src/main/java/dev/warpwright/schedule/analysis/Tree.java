@@ -98,6 +98,19 @@ public final class Tree {
     return blocks;
   }
 
+  /** The buffers that are allocated, in program order. */
+  public static List<Buffer> intermediates(PrimFunc func) {
+    List<Buffer> buffers = new ArrayList<>();
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.Alloc a) {
+            buffers.add(a.buffer());
+          }
+        });
+    return buffers;
+  }
+
   /** The buffer of this name, a parameter or an intermediate, or null. */
   public static @Nullable Buffer buffer(PrimFunc func, String name) {
     for (Buffer buffer : func.buffers()) {
