@@ -122,8 +122,7 @@ public final class Schedule {
     return refs.stream().map(LoopRef::id).toList();
   }
 
-  private void record(
-      String op, List<String> inputs, Map<String, ?> attrs, List<String> outputs) {
+  private void record(String op, List<String> inputs, Map<String, ?> attrs, List<String> outputs) {
     SortedMap<String, Object> sorted = new TreeMap<>(attrs);
     instructions.add(new Instruction(op, inputs, sorted, outputs));
   }
@@ -236,10 +235,7 @@ public final class Schedule {
         DecomposeReduction.apply(func, block.name(), loop.variable());
     func = result.func();
     record(
-        "decomposeReduction",
-        List.of(block.name(), loop.id()),
-        Map.of(),
-        List.of(result.init()));
+        "decomposeReduction", List.of(block.name(), loop.id()), Map.of(), List.of(result.init()));
     return new BlockRef(result.init());
   }
 

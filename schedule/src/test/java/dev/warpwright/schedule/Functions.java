@@ -71,8 +71,7 @@ public final class Functions {
     String[] names = {"i", "j", "l"};
     for (int d = 0; d < out.rank(); d++) {
       Var v = Var.index(names[d]);
-      iterVars.add(
-          new IterVar(v, out.shape().get(d), IterVar.Kind.SPATIAL, Var.index(names[d])));
+      iterVars.add(new IterVar(v, out.shape().get(d), IterVar.Kind.SPATIAL, Var.index(names[d])));
     }
     return iterVars;
   }
@@ -111,8 +110,7 @@ public final class Functions {
         }
       }
     }
-    return new PrimFunc(
-        "f", params, Stmts.alloc(intermediates, Stmts.seq(nests)), Attrs.NONE);
+    return new PrimFunc("f", params, Stmts.alloc(intermediates, Stmts.seq(nests)), Attrs.NONE);
   }
 
   public static ScalarParam rows() {
@@ -127,8 +125,7 @@ public final class Functions {
     List<Param> params = new ArrayList<>();
     Buffer x = Buffer.of("x", dtype, Scope.GLOBAL, List.of(rows, Exprs.i32(widths[0])));
     int layers = widths.length - 1;
-    Buffer y =
-        Buffer.of("y", DType.F32, Scope.GLOBAL, List.of(rows, Exprs.i32(widths[layers])));
+    Buffer y = Buffer.of("y", DType.F32, Scope.GLOBAL, List.of(rows, Exprs.i32(widths[layers])));
     params.add(x);
     params.add(y);
     List<Stmt> nests = new ArrayList<>();
@@ -147,8 +144,7 @@ public final class Functions {
           elementwise(
               out,
               at -> {
-                Expr sum =
-                    Exprs.add(new Expr.Load(acc, at), Exprs.load(b, at.get(1)));
+                Expr sum = Exprs.add(new Expr.Load(acc, at), Exprs.load(b, at.get(1)));
                 Expr value = last ? sum : Exprs.max(sum, Exprs.zero(Type.F32));
                 return Exprs.cast(out.dtype(), value);
               }));

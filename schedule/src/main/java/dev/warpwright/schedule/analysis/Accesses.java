@@ -138,9 +138,7 @@ public final class Accesses {
       }
       case Stmt.TileMap map ->
           inBox(
-              map.vars(),
-              map.extents(),
-              () -> map.stores().forEach(store -> addStore(map, store)));
+              map.vars(), map.extents(), () -> map.stores().forEach(store -> addStore(map, store)));
       case Stmt.TileReduce reduce ->
           inBox(
               reduce.vars(),

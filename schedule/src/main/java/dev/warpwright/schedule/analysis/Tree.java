@@ -141,10 +141,11 @@ public final class Tree {
     for (Stmt.For loop : loops(path)) {
       Span first = ranges.of(Linear.of(loop.min(), ranges));
       Span count = ranges.of(Linear.of(loop.extent(), ranges));
-      boolean known = first != null && count != null && count.hi() > 0;
-      ranges =
-          ranges.with(
-              loop.var(), known ? new Span(first.lo(), first.hi() + count.hi() - 1) : null);
+      Span values = null;
+      if (first != null && count != null && count.hi() > 0) {
+        values = new Span(first.lo(), first.hi() + count.hi() - 1);
+      }
+      ranges = ranges.with(loop.var(), values);
     }
     return ranges;
   }
@@ -202,8 +203,7 @@ public final class Tree {
       Stmt body, Predicate<Stmt> wanted, List<Buffer> allocated, Stmt inserted) {
     return switch (body) {
       case Stmt.Alloc alloc ->
-          new Stmt.Alloc(
-              alloc.buffer(), insertBefore(alloc.body(), wanted, allocated, inserted));
+          new Stmt.Alloc(alloc.buffer(), insertBefore(alloc.body(), wanted, allocated, inserted));
       case Stmt.Seq seq -> {
         int at = 0;
         while (at < seq.stmts().size() - 1 && !wanted.test(seq.stmts().get(at))) {

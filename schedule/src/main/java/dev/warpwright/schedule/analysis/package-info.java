@@ -1,4 +1,6 @@
-/** What the primitives have to know about a function: paths, accesses, linear forms, dependences. */
+/**
+ * What the primitives have to know about a function: paths, accesses, linear forms, dependences.
+ */
 @NullMarked
 package dev.warpwright.schedule.analysis;
 

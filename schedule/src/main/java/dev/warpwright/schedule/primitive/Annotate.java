@@ -8,8 +8,8 @@ import dev.warpwright.schedule.analysis.Tree;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds an attribute to a loop, a block or the function, or replaces the one of that name. Attributes carry
- * decisions, never meaning.
+ * Adds an attribute to a loop, a block or the function, or replaces the one of that name.
+ * Attributes carry decisions, never meaning.
  *
  * <pre>{@code
  * for i in n { S }  →  for i in n [key = value] { S }

@@ -65,7 +65,6 @@ public final class Bind {
                     && !LoopKind.sameExtent(other, loop)),
                 "another loop is bound to " + axis.text() + " with another extent",
                 loop));
-    return check.parallelLoopsIndependent(
-        5, LoopKind.with(func, loop, ForKind.THREAD_BOUND, axis));
+    return check.parallelLoopsIndependent(5, LoopKind.with(func, loop, ForKind.THREAD_BOUND, axis));
   }
 }

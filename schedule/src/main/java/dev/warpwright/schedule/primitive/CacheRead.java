@@ -93,8 +93,7 @@ public final class CacheRead {
     }
     for (Stmt reader : readers) {
       placed =
-          Tree.replace(
-              placed, reader, Substitution.ofBuffers(Map.of(buffer, copy)).stmt(reader));
+          Tree.replace(placed, reader, Substitution.ofBuffers(Map.of(buffer, copy)).stmt(reader));
     }
     PrimFunc result = Tree.replace(func, scopeBody, placed);
     return new Result(check.parallelLoopsIndependent(4, result), name);

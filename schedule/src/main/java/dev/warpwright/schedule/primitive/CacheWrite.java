@@ -64,13 +64,11 @@ public final class CacheWrite {
     Stmt nest = Nest.of(path);
     List<Stmt> around = path.subList(0, path.indexOf(nest));
     Ranges ranges = Tree.ranges(func, around);
-    String bufferName =
-        Tree.freshName(func, buffer.name() + "_" + scope.text().replace('.', '_'));
+    String bufferName = Tree.freshName(func, buffer.name() + "_" + scope.text().replace('.', '_'));
     String copyName = Tree.freshName(func, buffer.name() + "_write");
     Buffer cached = buffer.withScope(scope).withName(bufferName);
     List<Access> writes = Accesses.of(nest, buffer).stream().filter(Access::isWrite).toList();
-    Region box =
-        Tree.loops(around).isEmpty() ? Region.whole(buffer) : Hull.of(writes, ranges);
+    Region box = Tree.loops(around).isEmpty() ? Region.whole(buffer) : Hull.of(writes, ranges);
     Stmt computing = Substitution.ofBuffers(Map.of(buffer, cached)).stmt(nest);
     Stmt copying = NewNest.copy(copyName, buffer, cached, box, ranges);
     Stmt both = new Stmt.Alloc(cached, new Stmt.Seq(List.of(computing, copying)));

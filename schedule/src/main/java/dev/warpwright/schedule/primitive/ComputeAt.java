@@ -28,9 +28,9 @@ import java.util.Set;
  *                            for i_i in 4 { y[i_o*4+i_i] = g(h[i_o*4+i_i]) } } }
  * }</pre>
  *
- * <p>The producer gets new loops: one for each dimension of its buffer over the box that covers what
- * is read, then one for each reduce variable. Where the box may reach beyond the buffer, a predicate
- * is added. The allocation moves along; {@link Compact} makes it as small as the box.
+ * <p>The producer gets new loops: one for each dimension of its buffer over the box that covers
+ * what is read, then one for each reduce variable. Where the box may reach beyond the buffer, a
+ * predicate is added. The allocation moves along; {@link Compact} makes it as small as the box.
  *
  * <p>Requires:
  *
@@ -94,8 +94,7 @@ public final class ComputeAt {
     order.requireUnchangedAfter(check, 6, block, sources);
 
     Ranges ranges = Tree.ranges(func, loopPath);
-    Stmt producer =
-        NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), ranges);
+    Stmt producer = NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), ranges);
     Stmt.For placed =
         loop.withBody(
             Tree.insertBefore(

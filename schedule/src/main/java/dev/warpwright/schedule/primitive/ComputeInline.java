@@ -135,7 +135,8 @@ public final class ComputeInline {
     Stmt body = inliner.stmt(reader.body());
     Set<Region> reads = new LinkedHashSet<>();
     reader.reads().stream().filter(region -> region.buffer() != buffer).forEach(reads::add);
-    Walk.expressions(body, e -> reads.addAll(e instanceof Expr.Load ? Accesses.loads(e) : List.of()));
+    Walk.expressions(
+        body, e -> reads.addAll(e instanceof Expr.Load ? Accesses.loads(e) : List.of()));
     reads.removeIf(region -> reader.writes().stream().anyMatch(w -> w.buffer() == region.buffer()));
     return new Stmt.Block(
         reader.name(),

@@ -52,8 +52,7 @@ public final class DecomposeReduction {
     List<Var> vars = around.stream().map(Stmt.For::var).toList();
     check.loop(1, loopVar);
     int at = vars.indexOf(loopVar);
-    check.require(
-        1, at >= 0, "loop " + loopVar + " is not around block " + blockName, block);
+    check.require(1, at >= 0, "loop " + loopVar + " is not around block " + blockName, block);
     Stmt init = block.init();
     if (init == null || !block.isReduction()) {
       throw check.error(2, "block " + blockName + " has no initialisation", block);

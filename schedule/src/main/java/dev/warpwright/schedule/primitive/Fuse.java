@@ -57,8 +57,7 @@ public final class Fuse {
     Expr by = inner.extent();
     Var fused = Var.index(outerVar.name() + "_" + innerVar.name());
     Stmt body =
-        Substitution.ofVars(
-                Map.of(outerVar, Exprs.div(fused, by), innerVar, Exprs.mod(fused, by)))
+        Substitution.ofVars(Map.of(outerVar, Exprs.div(fused, by), innerVar, Exprs.mod(fused, by)))
             .stmt(inner.body());
     Stmt.For loop = Stmt.For.of(ForKind.SERIAL, fused, Exprs.mul(outer.extent(), by), body);
     return new Result(Tree.replace(func, outer, loop.withAttrs(outer.attrs())), fused);

@@ -26,8 +26,7 @@ final class Guard {
 
   static Stmt.Block with(Stmt.Block block, Expr condition) {
     Expr predicate = block.predicate();
-    return withPredicate(
-        block, predicate == null ? condition : Exprs.and(predicate, condition));
+    return withPredicate(block, predicate == null ? condition : Exprs.and(predicate, condition));
   }
 
   static Stmt.Block withPredicate(Stmt.Block block, @Nullable Expr predicate) {

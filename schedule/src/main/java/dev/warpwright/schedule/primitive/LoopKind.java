@@ -23,13 +23,11 @@ final class LoopKind {
     return loop;
   }
 
-  static PrimFunc with(
-      PrimFunc func, Stmt.For loop, ForKind kind, @Nullable ThreadAxis axis) {
+  static PrimFunc with(PrimFunc func, Stmt.For loop, ForKind kind, @Nullable ThreadAxis axis) {
     return Tree.replace(
         func,
         loop,
-        new Stmt.For(
-            loop.var(), loop.min(), loop.extent(), kind, axis, loop.attrs(), loop.body()));
+        new Stmt.For(loop.var(), loop.min(), loop.extent(), kind, axis, loop.attrs(), loop.body()));
   }
 
   static void constantExtent(Check check, int requirement, Stmt.For loop) {

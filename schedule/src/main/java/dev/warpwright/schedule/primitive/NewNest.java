@@ -48,8 +48,7 @@ final class NewNest {
    * The block in new loops: one for each of its {@code spatial} variables, over the range given for
    * it, then one over each reduce variable. A predicate keeps it inside the variables' extents.
    */
-  static Stmt over(
-      Stmt.Block block, List<IterVar> spatial, List<Range> box, Ranges ranges) {
+  static Stmt over(Stmt.Block block, List<IterVar> spatial, List<Range> box, Ranges ranges) {
     List<IterVar> iterVars = new ArrayList<>(block.iterVars());
     List<Stmt.For> loops = new ArrayList<>();
     List<Expr> conditions = new ArrayList<>();

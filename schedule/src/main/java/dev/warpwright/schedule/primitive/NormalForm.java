@@ -54,18 +54,14 @@ public final class NormalForm {
             check.require(1, buffers.add(name), "two buffers are called " + name, s);
           }
           if (s instanceof Stmt.Block block) {
-            check.require(
-                1, blocks.add(block.name()), "two blocks are called " + block.name(), s);
+            check.require(1, blocks.add(block.name()), "two blocks are called " + block.name(), s);
             checkBlock(check, block);
           }
         });
     for (Stmt.Block block : Tree.blocks(func.body())) {
       for (Buffer buffer : Accesses.written(block)) {
         check.require(
-            5,
-            writers.put(buffer, block) == null,
-            "two blocks write " + buffer.name(),
-            block);
+            5, writers.put(buffer, block) == null, "two blocks write " + buffer.name(), block);
       }
     }
     return func;
@@ -80,14 +76,15 @@ public final class NormalForm {
       Stmt.For loop = iterVar.binding() instanceof Var v ? around.remove(v) : null;
       check.require(
           2,
-          loop != null
-              && Exprs.isConst(loop.min(), 0)
-              && loop.extent().equals(iterVar.extent()),
+          loop != null && Exprs.isConst(loop.min(), 0) && loop.extent().equals(iterVar.extent()),
           "variable " + iterVar.var() + " of block " + name + " is not bound to a loop of its own",
           block);
     }
     check.require(
-        2, around.isEmpty(), "a loop around block " + name + " is over none of its variables", block);
+        2,
+        around.isEmpty(),
+        "a loop around block " + name + " is over none of its variables",
+        block);
     check.require(3, block.predicate() == null, "block " + name + " has a predicate", block);
     Walk.statements(
         block.body(),

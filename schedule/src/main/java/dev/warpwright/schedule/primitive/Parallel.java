@@ -29,7 +29,6 @@ public final class Parallel {
   public static PrimFunc apply(PrimFunc func, Var loopVar) {
     Check check = new Check(NAME, func);
     Stmt.For loop = LoopKind.serialLoop(check, loopVar);
-    return check.parallelLoopsIndependent(
-        3, LoopKind.with(func, loop, ForKind.PARALLEL, null));
+    return check.parallelLoopsIndependent(3, LoopKind.with(func, loop, ForKind.PARALLEL, null));
   }
 }

@@ -66,10 +66,7 @@ public final class Reorder {
       check.require(
           2,
           nest.get(i).body() == nest.get(i + 1),
-          "loop "
-              + nest.get(i + 1).var()
-              + " is not all there is in loop "
-              + nest.get(i).var(),
+          "loop " + nest.get(i + 1).var() + " is not all there is in loop " + nest.get(i).var(),
           nest.get(i));
     }
     for (Stmt.For loop : nest) {
@@ -102,8 +99,7 @@ public final class Reorder {
           "the loops that carry the reduction of block " + block.name() + " would change order",
           block);
     } else {
-      Buffer conflict =
-          Independence.conflict(nest, body, Tree.ranges(func, deepest));
+      Buffer conflict = Independence.conflict(nest, body, Tree.ranges(func, deepest));
       check.require(
           5,
           conflict == null,

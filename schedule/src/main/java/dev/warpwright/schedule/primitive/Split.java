@@ -65,8 +65,7 @@ public final class Split {
     Stmt.For innerLoop = Stmt.For.of(ForKind.SERIAL, inner, Exprs.i32(factor), body);
     Expr outerExtent = Exprs.ceilDiv(loop.extent(), factor);
     Stmt.For outerLoop =
-        Stmt.For.of(ForKind.SERIAL, outer, outerExtent, innerLoop)
-            .withAttrs(loop.attrs());
+        Stmt.For.of(ForKind.SERIAL, outer, outerExtent, innerLoop).withAttrs(loop.attrs());
     return new Result(Tree.replace(func, loop, outerLoop), outer, inner);
   }
 }

@@ -65,8 +65,7 @@ public final class Tensorize {
    * @param attrs of the new statement; a product carries {@code instr} and {@code warps}, for
    *     example
    */
-  public static PrimFunc apply(
-      PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs) {
+  public static PrimFunc apply(PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs) {
     Check check = new Check(NAME, func);
     List<Stmt> path = check.block(1, blockName);
     Stmt.Block block = (Stmt.Block) path.getLast();
@@ -111,8 +110,7 @@ public final class Tensorize {
             ? TileReductions.of(check, func, tile, attrs)
             : spatial(check, tile, attrs);
     Stmt replaced = loops.isEmpty() ? block : loops.getFirst();
-    PrimFunc result =
-        func.withBody(Tree.tidy(Tree.replace(func.body(), replaced, statement)));
+    PrimFunc result = func.withBody(Tree.tidy(Tree.replace(func.body(), replaced, statement)));
     return check.parallelLoopsIndependent(7, result);
   }
 

@@ -69,8 +69,7 @@ final class TileCopies {
   private static boolean isBound(Tile tile, Expr condition, Buffer buffer, List<Expr> indices) {
     Linear slack = Tile.slack(condition, tile.ranges());
     for (int d = 0; slack != null && d < indices.size(); d++) {
-      Linear room =
-          Linear.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
+      Linear room = Linear.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
       if (room.equals(slack)) {
         return true;
       }

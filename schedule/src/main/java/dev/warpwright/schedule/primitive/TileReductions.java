@@ -107,8 +107,7 @@ final class TileReductions {
   }
 
   /** The fill that a store of a constant is. */
-  static Stmt filled(
-      Check check, Tile tile, Stmt.Store init, List<TileIndex> target, Attrs attrs) {
+  static Stmt filled(Check check, Tile tile, Stmt.Store init, List<TileIndex> target, Attrs attrs) {
     check.require(
         4,
         init.value() instanceof Expr.FloatImm || init.value() instanceof Expr.IntImm,
@@ -211,8 +210,7 @@ final class TileReductions {
   }
 
   private static boolean isZero(Expr e) {
-    return e instanceof Expr.FloatImm imm
-        && Double.doubleToRawLongBits(imm.value()) == 0;
+    return e instanceof Expr.FloatImm imm && Double.doubleToRawLongBits(imm.value()) == 0;
   }
 
   private static boolean isSelf(Expr e, Stmt.Store store) {
@@ -238,9 +236,7 @@ final class TileReductions {
     }
     if (op == null || value == null) {
       throw check.error(
-          4,
-          "block " + block.name() + " is neither a matrix product nor a sum or maximum",
-          block);
+          4, "block " + block.name() + " is neither a matrix product nor a sum or maximum", block);
     }
     List<Expr> kept = new ArrayList<>(tile.kept(value));
     for (Expr condition : tile.conditions()) {

@@ -36,7 +36,6 @@ public final class Vectorize {
         loop.body() instanceof Stmt.Block || loop.body() instanceof Stmt.Store,
         "loop " + loopVar + " is not directly around one block",
         loop);
-    return check.parallelLoopsIndependent(
-        5, LoopKind.with(func, loop, ForKind.VECTORIZED, null));
+    return check.parallelLoopsIndependent(5, LoopKind.with(func, loop, ForKind.VECTORIZED, null));
   }
 }

@@ -49,8 +49,7 @@ final class ZeroPadding {
     for (int i = 0; i < to.size(); i++) {
       Range target = copy.to().ranges().get(to.get(i));
       Range source = copy.from().ranges().get(from.get(i));
-      Linear within =
-          tile.index(load.indices().get(to.get(i))).minus(Linear.of(target.min()));
+      Linear within = tile.index(load.indices().get(to.get(i))).minus(Linear.of(target.min()));
       Linear room =
           Linear.of(copy.from().buffer().shape().get(from.get(i)))
               .minus(Linear.of(source.min()).plus(within))
@@ -92,7 +91,7 @@ final class ZeroPadding {
       Substitution at = Substitution.ofVars(point);
       for (Expr part : Guard.conjuncts(condition)) {
         Linear room = Tile.slack(at.expr(part), tile.ranges());
-        if (slack.equals(room)) {
+        if (room != null && room.equals(slack)) {
           return true;
         }
       }

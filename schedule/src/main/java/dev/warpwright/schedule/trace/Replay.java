@@ -65,8 +65,7 @@ final class Replay {
         expect(x, 0, schedule.cacheRead(buffer(x, 0), scope, readers).name());
       }
       case "cacheWrite" -> {
-        Schedule.Written written =
-            schedule.cacheWrite(block(x, 0), Scope.parse(text(x, "scope")));
+        Schedule.Written written = schedule.cacheWrite(block(x, 0), Scope.parse(text(x, "scope")));
         expect(x, 0, written.copy().name());
         expect(x, 1, written.buffer().name());
       }

@@ -94,7 +94,10 @@ final class TraceJson {
       attrs.forEach((key, value) -> arguments.put((String) key, leaf(value)));
       instructions.add(
           new Instruction(
-              op, names(op, "in", object.get("in")), arguments, names(op, "out", object.get("out"))));
+              op,
+              names(op, "in", object.get("in")),
+              arguments,
+              names(op, "out", object.get("out"))));
     }
     return new Trace(instructions);
   }
