@@ -11,4 +11,8 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.model;
+
+  exports dev.warpwright.compiler;
+  exports dev.warpwright.compiler.execute;
+  exports dev.warpwright.compiler.program;
 }

@@ -25,6 +25,7 @@ public final class Main {
   }
 
   private static List<Command> commands() {
-    return List.of(new VersionCommand());
+    return List.of(
+        new RunCommand(new RunAction()), new PlanCommand(new PlanAction()), new VersionCommand());
   }
 }

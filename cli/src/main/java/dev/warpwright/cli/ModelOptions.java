@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.model.function.Precision;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.OptionalInt;
@@ -29,7 +30,7 @@ final class ModelOptions {
   @Option(
       names = "--precision",
       paramLabel = "P",
-      converter = Precision.Converter.class,
+      converter = PrecisionConverter.class,
       description = "f32, tf32, f16 or bf16; default: the file's.")
   @Nullable Precision precision;
 

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.model.function.Precision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.KernelRequest.Task;

@@ -1,0 +1,63 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.compiler.CpuDevice;
+import dev.warpwright.compiler.Device;
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.target.GpuTarget;
+import java.util.Optional;
+
+/** Opens what {@code --target} names. */
+final class Devices {
+  private Devices() {}
+
+  /**
+   * The device.
+   *
+   * @param mustRun whether a GPU target without its device is an error, not a reason to compile only
+   */
+  static Device open(TargetName name, boolean mustRun, Progress progress) {
+    return switch (name) {
+      case CPU -> new CpuDevice();
+      case AUTO -> {
+        Optional<GpuDevice> gpu = GpuDevice.find();
+        if (gpu.isPresent()) {
+          yield gpu.get();
+        }
+        progress.say(whyNoGpu() + ": running on the CPU");
+        yield new CpuDevice();
+      }
+      case SIM -> new OfflineGpu(GpuTarget.SM_90A);
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> {
+        GpuTarget target = target(name);
+        try {
+          yield GpuDevice.require(target);
+        } catch (DeviceError e) {
+          if (mustRun) {
+            throw e;
+          }
+          progress.say(e.getMessage() + ": compiling only");
+          yield new OfflineGpu(target);
+        }
+      }
+    };
+  }
+
+  static GpuTarget target(TargetName name) {
+    return GpuTarget.find(name.text())
+        .orElseThrow(() -> new IllegalArgumentException(name + " is no GPU target"));
+  }
+
+  private static String whyNoGpu() {
+    String reason = CudaDriver.whyMissing();
+    int semicolon = reason.indexOf(';');
+    return semicolon < 0 ? reason : reason.substring(0, semicolon);
+  }
+
+  /** Whether the device computes, rather than only compiles. */
+  static boolean canRun(Device device) {
+    return !(device instanceof OfflineGpu);
+  }
+}

@@ -1,0 +1,143 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Value;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A network on a device. Kernels depend on the range of the row count; they are compiled when a row count first needs them.
+ * Not safe for several threads at once.
+ */
+public final class CompiledModel implements AutoCloseable {
+  private final Graph graph;
+  private final Device device;
+  private final Precision precision;
+  private final ConstantStore constants = new ConstantStore();
+  private final Map<Integer, CompiledProgram> programs = new HashMap<>();
+  private final Map<Integer, Executable> executables = new HashMap<>();
+
+  CompiledModel(Graph graph, Device device, Precision precision) {
+    this.graph = graph;
+    this.device = device;
+    this.precision = precision;
+    device.checkPrecision(precision);
+  }
+
+  public Precision precision() {
+    return precision;
+  }
+
+  public Device device() {
+    return device;
+  }
+
+  /** Features of the only input. */
+  public int inputFeatures() {
+    return only(graph.inputs(), "input").features();
+  }
+
+  /** Features of the only output. */
+  public int outputFeatures() {
+    return only(graph.outputs(), "output").features();
+  }
+
+  private static Value only(List<Value> values, String what) {
+    if (values.size() != 1) {
+      throw new UserError("the model has " + values.size() + " " + what + "s; use the call that takes a list");
+    }
+    return values.getFirst();
+  }
+
+  /**
+   * Runs a model of one input and one output.
+   *
+   * @param x [rows, features] row-major
+   * @return [rows, output features]
+   * @throws UserError if the length of {@code x} is no multiple of the input's features
+   */
+  public float[] run(float[] x) {
+    int features = inputFeatures();
+    if (x.length % features != 0) {
+      throw new UserError(
+          "the input has " + x.length + " elements, which are no whole rows of " + features + " features");
+    }
+    int rows = x.length / features;
+    float[] y = new float[Math.multiplyExact(rows, outputFeatures())];
+    run(rows, List.of(x), List.of(y));
+    return y;
+  }
+
+  /**
+   * Runs.
+   *
+   * @param rows the row count, 0 or more
+   * @param inputs one array for each input of the graph
+   * @param outputs one array for each output of the graph, filled
+   */
+  public void run(int rows, List<float[]> inputs, List<float[]> outputs) {
+    checkLengths(rows, inputs, graph.inputs(), "input");
+    checkLengths(rows, outputs, graph.outputs(), "output");
+    executable(rows).run(rows, inputs, outputs);
+  }
+
+  private static void checkLengths(int rows, List<float[]> arrays, List<Value> values, String what) {
+    if (arrays.size() != values.size()) {
+      throw new UserError("the model has " + values.size() + " " + what + "s, not " + arrays.size());
+    }
+    for (int i = 0; i < arrays.size(); i++) {
+      long wanted = (long) rows * values.get(i).features();
+      if (arrays.get(i).length != wanted) {
+        throw new UserError(
+            what + " " + i + " has " + arrays.get(i).length + " elements, " + rows + " rows of "
+                + values.get(i).features() + " features need " + wanted);
+      }
+    }
+  }
+
+  /** The program for a row count. */
+  public CompiledProgram program(int rows) {
+    return programs.computeIfAbsent(
+        bucket(rows), b -> NetworkCompiler.compile(graph, device.target(), precision, b));
+  }
+
+  /** The program for a row count, on the device. */
+  public Executable executable(int rows) {
+    Executable known = executables.get(bucket(rows));
+    if (known == null) {
+      known = device.load(program(rows), constants);
+      executables.put(bucket(rows), known);
+    }
+    return known;
+  }
+
+  /** Row counts up to the next power of two, and all large ones, share their kernels. */
+  private static int bucket(int rows) {
+    int largest = 4096;
+    return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
+  }
+
+  /** Source of the kernels for a row count, for GPU devices. */
+  public String cudaSource(int rows) {
+    return device.cudaSource(program(rows));
+  }
+
+  /** The values that the model takes, in order. */
+  public List<Value> inputs() {
+    return new ArrayList<>(graph.inputs());
+  }
+
+  @Override
+  public void close() {
+    executables.values().forEach(Executable::close);
+    executables.clear();
+  }
+}

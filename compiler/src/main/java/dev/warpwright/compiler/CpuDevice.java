@@ -1,0 +1,50 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.execute.HostExecutable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.jvm.HostMachine;
+import dev.warpwright.jvm.ParallelRunner;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.HostTarget;
+import dev.warpwright.target.Target;
+
+/** The cores of this machine, through bytecode. */
+public final class CpuDevice implements Device {
+  private final HostTarget target = HostMachine.target();
+  private final ParallelRunner parallel = new ParallelRunner(target.cores());
+
+  @Override
+  public String name() {
+    return "CPU (" + target.cores() + " cores, " + target.vectorBits() + "-bit vectors)";
+  }
+
+  @Override
+  public Target target() {
+    return target;
+  }
+
+  @Override
+  public Executable load(CompiledProgram program, ConstantStore constants) {
+    return new HostExecutable(program, constants, parallel);
+  }
+
+  @Override
+  public void checkPrecision(Precision precision) {
+    if (precision == Precision.TF32) {
+      throw new UserError("precision tf32 exists on GPUs only; use f32, f16 or bf16 on the CPU");
+    }
+  }
+
+  @Override
+  public String cudaSource(CompiledProgram program) {
+    throw new UserError("the CPU runs bytecode, not CUDA; name a GPU target such as sm_90a");
+  }
+
+  @Override
+  public void close() {
+    parallel.close();
+  }
+}

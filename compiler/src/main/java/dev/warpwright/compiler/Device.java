@@ -1,0 +1,40 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.Target;
+
+/** Where programs run. */
+public sealed interface Device extends AutoCloseable permits CpuDevice, GpuDevice, OfflineGpu {
+  /** The GPU if there is one, else the CPU. */
+  static Device best() {
+    return GpuDevice.find().<Device>map(gpu -> gpu).orElseGet(CpuDevice::new);
+  }
+
+  /** For people, for example {@code NVIDIA H200 (sm_90a)}. */
+  String name();
+
+  Target target();
+
+  /** Puts a program that was compiled for {@link #target()} on the device. */
+  Executable load(CompiledProgram program, ConstantStore constants);
+
+  /**
+   * Refuses a precision that the device cannot compute in.
+   *
+   * @throws dev.warpwright.ir.UserError if so
+   */
+  void checkPrecision(Precision precision);
+
+  /**
+   * The CUDA C++ of a program.
+   *
+   * @throws dev.warpwright.ir.UserError if the device runs no CUDA
+   */
+  String cudaSource(CompiledProgram program);
+
+  @Override
+  void close();
+}

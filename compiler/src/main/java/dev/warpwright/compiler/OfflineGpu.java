@@ -1,0 +1,41 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.Target;
+
+/** A GPU that is not here: programs can be compiled for it, and no more. */
+public record OfflineGpu(GpuTarget gpu) implements Device {
+  @Override
+  public String name() {
+    return gpu.name() + " (not here)";
+  }
+
+  @Override
+  public Target target() {
+    return gpu;
+  }
+
+  @Override
+  public Executable load(CompiledProgram program, ConstantStore constants) {
+    throw new DeviceError("no GPU here runs " + gpu.name() + "; use --target auto or cpu");
+  }
+
+  @Override
+  public void checkPrecision(Precision precision) {
+    Precisions.check(precision, gpu);
+  }
+
+  @Override
+  public String cudaSource(CompiledProgram program) {
+    return CudaPrinter.print(program.program(), gpu);
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,54 @@
+package dev.warpwright.compiler.execute;
+
+import java.util.List;
+
+/** A program on a device, its constants in place. Not safe for several threads at once. */
+public interface Executable extends AutoCloseable {
+  /**
+   * Runs once.
+   *
+   * @param rows the row count M, from 0 on
+   * @param inputs one array for each input, [rows, features] row-major, rounded to the input's type on the way
+   * @param outputs one array for each output, filled
+   * @throws IllegalArgumentException if an array's length does not fit
+   */
+  void run(int rows, List<float[]> inputs, List<float[]> outputs);
+
+  /**
+   * Runs the program again on the inputs of the last {@link #run} and measures.
+   *
+   * @param repetitions measured runs, after a warm-up
+   */
+  Timing time(int repetitions);
+
+  /**
+   * Medians in microseconds.
+   *
+   * @param totalUs the program from the first kernel's start to the last one's end
+   * @param kernelUs each launch, in order
+   */
+  record Timing(double totalUs, List<Double> kernelUs) {
+    public Timing {
+      kernelUs = List.copyOf(kernelUs);
+    }
+  }
+
+  /** What is known of each kernel only once it is compiled for the device, in the order of launches. */
+  List<KernelFacts> kernelFacts();
+
+  /**
+   * Facts of a compiled kernel.
+   *
+   * @param grid blocks along x, y, z at the last run, or the number of parallel iterations and ones
+   * @param registers of a thread; 0 where there are none
+   */
+  record KernelFacts(String name, List<Long> grid, List<Integer> block, int sharedBytes, int registers) {
+    public KernelFacts {
+      grid = List.copyOf(grid);
+      block = List.copyOf(block);
+    }
+  }
+
+  @Override
+  void close();
+}

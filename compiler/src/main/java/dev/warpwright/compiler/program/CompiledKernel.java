@@ -1,0 +1,21 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import java.util.List;
+
+/**
+ * A kernel and where it comes from.
+ *
+ * @param kernel what runs
+ * @param tileProgram what it was lowered from
+ * @param strategy how its stages share it, for example {@code shared chaining}
+ * @param why one sentence, without a full stop, on why this strategy and these sizes
+ * @param stages what it computes, in order, for reports
+ */
+public record CompiledKernel(
+    Kernel kernel, PrimFunc tileProgram, String strategy, String why, List<String> stages) {
+  public CompiledKernel {
+    stages = List.copyOf(stages);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The sizes that a fused network's schedule needs.
+ *
+ * @param rows rows of a block's tile
+ * @param threads in a block
+ * @param depth columns of a weight that are in shared memory at once
+ */
+record GpuTiling(int rows, int threads, int depth) {
+  /** What to try, the presumably fastest first; the first that fits the target is taken. */
+  static List<GpuTiling> candidates(boolean tensorCores, long widest) {
+    List<GpuTiling> list = new ArrayList<>();
+    int[] rows = tensorCores ? new int[] {64, 32, 16} : new int[] {32, 16, 8, 4};
+    for (int r : rows) {
+      if (tensorCores && r == 64 && widest > 128) {
+        continue;
+      }
+      int threads = tensorCores && r == 64 ? 128 : 256;
+      for (int depth : new int[] {64, 32, 16}) {
+        list.add(new GpuTiling(r, threads, depth));
+      }
+    }
+    return list;
+  }
+
+  /** The matrix instruction of a precision on a target, or {@code fma}. */
+  static String instruction(Precision precision, GpuTarget target) {
+    return switch (precision) {
+      case F32 -> "fma";
+      case TF32 -> "mma.m16n8k8.f32.tf32";
+      case F16 -> target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+      case BF16 -> "mma.m16n8k16.f32.bf16";
+    };
+  }
+
+  /** How a product is spread over the block. */
+  Attrs attrs(Product product, String instruction) {
+    boolean fma = product.exact() || instruction.equals("fma");
+    if (fma) {
+      int across = 32;
+      while (product.n() % (4L * across) != 0) {
+        across /= 2;
+      }
+      return Attrs.NONE
+          .with("instr", "fma")
+          .with("threadsN", across)
+          .with("threadsM", Math.min(threads / across, rows))
+          .with("vec", 4);
+    }
+    int warps = threads / 32;
+    int down = Math.min(warps, rows / 16);
+    int across = Integer.highestOneBit(warps / down);
+    while (product.n() % (8L * across) != 0) {
+      across /= 2;
+    }
+    return Attrs.NONE.with("instr", instruction).with("warpsM", down).with("warpsN", across);
+  }
+
+  /** Columns of the weight to hold at once: at most {@link #depth}, a divisor of K. */
+  long depthOf(Product product) {
+    for (long d = Math.min(depth, product.k()); d > 16; d -= 16) {
+      if (product.k() % d == 0 && d % 16 == 0) {
+        return d;
+      }
+    }
+    return Math.min(16, product.k());
+  }
+}

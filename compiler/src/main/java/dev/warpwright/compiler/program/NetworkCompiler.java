@@ -1,0 +1,111 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.model.function.Constant;
+import dev.warpwright.model.function.FunctionOptions;
+import dev.warpwright.model.function.NetworkBuilder;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.HostTarget;
+import dev.warpwright.target.Target;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** From a graph to a program for a target. */
+public final class NetworkCompiler {
+  /** Columns are padded to whole matrix instructions, or to whole vectors of the CPU. */
+  private static final int GRANULE = 16;
+
+  private NetworkCompiler() {}
+
+  /**
+   * Compiles.
+   *
+   * @param rows the row count to be fast for; the program is right for every one
+   * @throws UserError if the network does not fit the target
+   */
+  public static CompiledProgram compile(
+      Graph graph, Target target, Precision precision, int rows) {
+    return switch (target) {
+      case GpuTarget gpu -> forGpu(graph, gpu, precision);
+      case HostTarget host -> forHost(graph, host, precision, rows);
+    };
+  }
+
+  private static CompiledProgram forGpu(Graph graph, GpuTarget target, Precision precision) {
+    boolean fma = precision == Precision.F32;
+    NetworkFunction network =
+        NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
+    GpuKernels kernels = new GpuKernels(target, precision);
+    List<StageGroup> whole = StageGroup.split(network, Partition.fused(network));
+    List<CompiledKernel> compiled = new ArrayList<>();
+    kernels.rowBlock(whole.getFirst()).ifPresent(compiled::add);
+    List<StageGroup> groups = whole;
+    if (compiled.isEmpty()) {
+      groups = StageGroup.split(network, Partition.byLayer(network));
+      for (StageGroup group : groups) {
+        compiled.add(kernels.layer(group));
+      }
+    }
+    return program(network, precision, target, groups, compiled);
+  }
+
+  private static CompiledProgram forHost(
+      Graph graph, HostTarget target, Precision precision, int rows) {
+    NetworkFunction network =
+        NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, true));
+    List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
+    StageGroup group = groups.getFirst();
+    Set<Buffer> constants =
+        network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
+    PrimFunc tiles = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
+    Kernel kernel = HostLowering.lower(
+            tiles,
+            new dev.warpwright.lower.host.HostTarget(target.vectorBits(), target.cores()),
+            constants);
+    CompiledKernel compiled =
+        new CompiledKernel(
+            kernel,
+            tiles,
+            "fused over rows in cache",
+            "a core carries a few rows through all layers while they are in its cache",
+            names(group));
+    return program(network, precision, target, groups, List.of(compiled));
+  }
+
+  private static CompiledProgram program(
+      NetworkFunction network,
+      Precision precision,
+      Target target,
+      List<StageGroup> groups,
+      List<CompiledKernel> compiled) {
+    List<Kernel> kernels = compiled.stream().map(CompiledKernel::kernel).toList();
+    Program program = ProgramAssembly.assemble(network, groups, kernels);
+    Map<Buffer, Buffer> packed = ProgramAssembly.packedConstants(groups, kernels);
+    List<Constant> constants =
+        network.constants().stream()
+            .map(
+                constant ->
+                    new Constant(
+                        packed.getOrDefault(constant.buffer(), constant.buffer()),
+                        constant.source(),
+                        constant.transposed()))
+            .toList();
+    return new CompiledProgram(network, precision, target, program, constants, compiled);
+  }
+
+  static List<String> names(StageGroup group) {
+    return group.stages().stream().map(Stage::block).toList();
+  }
+}

@@ -1,0 +1,163 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schedules stages so that one block computes all of them for a tile of rows: activations stay in shared memory (on the CPU: in
+ * a core's cache), accumulators in registers, weights pass through shared memory in slices along K.
+ */
+final class RowBlockSchedule {
+  private final StageGroup group;
+  private final Schedule schedule;
+  private final Set<Buffer> outside = new HashSet<>();
+
+  private RowBlockSchedule(StageGroup group) {
+    this.group = group;
+    this.schedule = new Schedule(group.func());
+    outside.addAll(group.func().buffers());
+  }
+
+  /** For a GPU. */
+  static PrimFunc gpu(StageGroup group, GpuTiling tiling, String instruction) {
+    RowBlockSchedule script = new RowBlockSchedule(group);
+    script.schedule.annotate("threads", (long) tiling.threads());
+    LoopRef rows = script.tileRows(tiling.rows());
+    script.schedule.bind(rows, ThreadAxis.BLOCK_X);
+    script.gather(rows);
+    script.scopes(true);
+    for (Product product : script.products()) {
+      script.stageWeights(product, tiling.depthOf(product));
+    }
+    script.tensorize(tiling, instruction);
+    return script.schedule.func();
+  }
+
+  /** For the cores of the host: whole products, no staging; the weights' layout is the lowering's choice. */
+  static PrimFunc host(StageGroup group, int rows) {
+    RowBlockSchedule script = new RowBlockSchedule(group);
+    LoopRef tiles = script.tileRows(rows);
+    script.schedule.parallel(tiles);
+    script.gather(tiles);
+    script.scopes(false);
+    script.tensorize(null, "fma");
+    return script.schedule.func();
+  }
+
+  private List<Product> products() {
+    return group.stages().stream()
+        .filter(Product.class::isInstance)
+        .map(Product.class::cast)
+        .toList();
+  }
+
+  /** Splits the rows of the last stage; the loop over tiles is where everything else goes. */
+  private LoopRef tileRows(int rows) {
+    BlockRef last = schedule.block(group.stages().getLast().block());
+    return schedule.split(schedule.loops(last).getFirst(), rows).outer();
+  }
+
+  /** Computes every earlier stage where the last one needs it, and makes the buffers as small as a tile. */
+  private void gather(LoopRef rows) {
+    List<Stage> stages = group.stages();
+    for (int s = stages.size() - 2; s >= 0; s--) {
+      schedule.computeAt(schedule.block(stages.get(s).block()), rows);
+    }
+    for (Stage stage : stages) {
+      Buffer written = written(stage);
+      if (!outside.contains(written)) {
+        schedule.compact(schedule.buffer(written.name()));
+      }
+    }
+  }
+
+  private static Buffer written(Stage stage) {
+    return switch (stage) {
+      case NetworkFunction.Load load -> load.to();
+      case Product product -> product.accumulator();
+      case NetworkFunction.Reduction reduction -> reduction.to();
+      case NetworkFunction.Map map -> map.to();
+      case NetworkFunction.Store store -> store.to();
+    };
+  }
+
+  /**
+   * Accumulators, and results that are only stored, in registers; everything else in the block's memory. The host keeps its
+   * accumulators in memory too: the lowering holds a few in registers at a time.
+   */
+  private void scopes(boolean gpu) {
+    Set<Buffer> accumulators = new HashSet<>();
+    for (Stage stage : group.stages()) {
+      Buffer buffer = written(stage);
+      if (outside.contains(buffer)) {
+        continue;
+      }
+      boolean registers =
+          switch (stage) {
+            case Product product -> gpu;
+            case NetworkFunction.Map map -> gpu && isStoredOnly(map) && readsAny(map, accumulators);
+            case NetworkFunction.Load load -> false;
+            case NetworkFunction.Reduction reduction -> false;
+            case NetworkFunction.Store store -> false;
+          };
+      if (stage instanceof Product && gpu) {
+        accumulators.add(buffer);
+      }
+      schedule.setScope(
+          schedule.buffer(buffer.name()), registers ? Scope.FRAGMENT : Scope.SHARED);
+    }
+  }
+
+  private boolean isStoredOnly(NetworkFunction.Map map) {
+    return group.stages().stream()
+        .anyMatch(s -> s instanceof NetworkFunction.Store store && store.from() == map.to());
+  }
+
+  private boolean readsAny(NetworkFunction.Map map, Set<Buffer> accumulators) {
+    return StageReads.of(group.func(), map.block()).stream().anyMatch(accumulators::contains);
+  }
+
+  /** Brings slices of the weight through shared memory and accumulates slice by slice. */
+  private void stageWeights(Product product, long depth) {
+    BlockRef block = schedule.block(product.block());
+    List<LoopRef> loops = schedule.loops(block);
+    LoopRef k = loops.getLast();
+    LoopRef col = loops.get(loops.size() - 2);
+    LoopRef row = loops.get(loops.size() - 3);
+    Schedule.Halves halves = schedule.split(k, depth);
+    schedule.reorder(halves.outer(), row, col, halves.inner());
+    BlockRef staged =
+        schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
+    schedule.computeAt(staged, halves.outer());
+    schedule.compact(schedule.buffer(staged.name()));
+    schedule.decomposeReduction(block, halves.outer());
+  }
+
+  private void tensorize(@Nullable GpuTiling tiling, String instruction) {
+    for (BlockRef block : List.copyOf(schedule.blocks())) {
+      Attrs attrs = Attrs.NONE;
+      for (Product product : products()) {
+        if (product.block().equals(block.name())) {
+          attrs =
+              tiling == null
+                  ? Attrs.NONE.with("instr", "fma")
+                  : tiling.attrs(product, instruction);
+        }
+      }
+      schedule.tensorize(block, attrs);
+    }
+  }
+}
