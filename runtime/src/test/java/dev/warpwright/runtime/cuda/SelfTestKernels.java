@@ -44,8 +44,8 @@ final class SelfTestKernels {
       }
 
       static __device__ void cluster_sync() {
-        asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-        asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+        asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+        asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
       }
 
       extern "C" __global__ void __launch_bounds__(256)
