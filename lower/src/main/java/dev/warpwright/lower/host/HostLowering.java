@@ -12,29 +12,24 @@ import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.UnrollLoops;
 import dev.warpwright.lower.pass.VectorizeLoops;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Makes host kernels of programs: tile programs for speed, any other to be able to run it. */
 public final class HostLowering {
   private HostLowering() {}
 
-  /** {@link #lower(PrimFunc, HostTarget, Set)} without constants: everything is packed on the run. */
-  public static Kernel lower(PrimFunc func, HostTarget target) {
-    return lower(func, target, Set.of());
-  }
-
   /**
    * Lowers a tile program (or a program of plain loops and blocks).
    *
-   * <p>The kernel's parameters stand in the order of the program's. A constant may come back as
-   * another buffer in its place, of the same rank: its last or its column extent rounded up, and
-   * with a layout. Whoever loads it puts element (i, j) where the new buffer's layout says and
-   * leaves zeros in what was added.
-   *
-   * @param constants parameters that are known before the first run, so that they can be packed once
+   * @param constants parameters that are known before the first run, so that they can be packed
+   *     once; other right operands are packed on every run
    */
-  public static Kernel lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
+  public static HostProgram lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
     PrimFunc loops = LowerBlocks.apply(func);
     PanelPlan plan = PanelPlan.of(loops, constants, target);
     Stmt body =
@@ -45,11 +40,20 @@ public final class HostLowering {
     for (PanelPlan.Panel panel : copied.reversed()) {
       body = new Stmt.Alloc(panel.buffer(), Stmts.seq(mma.pack(panel), body));
     }
-    List<Param> params =
-        func.params().stream()
-            .map(p -> p instanceof Buffer b ? plan.replaced().getOrDefault(b, b) : p)
-            .toList();
-    return finish(func.name(), params, body, func.attrs());
+    Map<Buffer, HostProgram.Packed> packed = new LinkedHashMap<>();
+    List<Param> params = new ArrayList<>();
+    for (Param param : func.params()) {
+      if (param instanceof Buffer b) {
+        HostProgram.@Nullable Packed form = plan.packed(b);
+        if (form != null) {
+          packed.put(b, form);
+        }
+        params.add(form == null ? b : form.buffer());
+      } else {
+        params.add(param);
+      }
+    }
+    return new HostProgram(finish(func.name(), params, body, func.attrs()), packed);
   }
 
   /** Lowers a program without tile statements as it stands. */

@@ -34,10 +34,10 @@ record MicroKernel(
    * @param cColumn first column in c
    * @param aRow first row in a
    * @param aColumn k = 0 in a
-   * @param n first column of the panel in the right operand
-   * @param k k = 0 in the right operand
+   * @param index which panel
+   * @param k k = 0 in the panel
    */
-  Stmt of(int rows, Expr cRow, Expr cColumn, Expr aRow, Expr aColumn, Expr n, Expr k) {
+  Stmt of(int rows, Expr cRow, Expr cColumn, Expr aRow, Expr aColumn, Expr index, Expr k) {
     int vectors = panel.nr() / lanes;
     Buffer acc = Buffer.of("acc", DType.F32, Scope.LOCAL, rows, panel.nr());
     Type vector = Type.F32.withLanes(lanes);
@@ -76,12 +76,8 @@ record MicroKernel(
     }
     Stmt body = Stmts.seq(rowSteps);
     for (int v = vectors - 1; v >= 0; v--) {
-      Expr column = ramp(Exprs.add(n, v * lanes));
-      Expr depthIndex = Exprs.add(k, step);
       Expr load =
-          panel.columnDimension() == 0
-              ? Exprs.load(panel.buffer(), column, depthIndex)
-              : Exprs.load(panel.buffer(), depthIndex, column);
+          Exprs.load(panel.buffer(), index, Exprs.add(k, step), ramp(Exprs.i32(v * lanes)));
       Expr wide = load.type().equals(vector) ? load : new Expr.Cast(vector, load);
       body = new Stmt.Let(b[v], wide, body);
     }

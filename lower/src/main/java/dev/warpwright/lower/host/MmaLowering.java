@@ -107,7 +107,7 @@ final class MmaLowering {
                           column,
                           Exprs.add(mma.a().ranges().get(0).min(), row),
                           mma.a().ranges().get(1).min(),
-                          Exprs.add(columns.min(), column),
+                          Exprs.add(p, constant(columns.min()) / nr),
                           depth.min());
                     }));
             done += block[0] * block[1];
@@ -137,8 +137,7 @@ final class MmaLowering {
   Stmt pack(PanelPlan.Panel panel) {
     int nr = panel.nr();
     long columns = panel.original().extent(panel.columnDimension());
-    Expr count = panel.buffer().shape().get(panel.columnDimension());
-    long panels = ((Expr.IntImm) count).value() / nr;
+    long panels = panel.buffer().extent(0);
     Expr zero = Exprs.zero(Type.of(panel.original().dtype()));
     return Stmts.loop(
         ForKind.PARALLEL,
@@ -166,7 +165,7 @@ final class MmaLowering {
                                 new Expr.Select(
                                     Exprs.lt(column, Exprs.i32(columns)), value, zero);
                           }
-                          return new Stmt.Store(panel.buffer(), List.of(at), value);
+                          return new Stmt.Store(panel.buffer(), List.of(p, k, j), value);
                         })));
   }
 

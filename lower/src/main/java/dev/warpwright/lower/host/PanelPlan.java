@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which buffers change their form: the right operands of matrix multiplications become panels of
@@ -32,21 +33,39 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
   /**
    * A packed right operand.
    *
-   * @param buffer the same shape as the original but for the padding of the columns, and a layout
+   * @param buffer indexed by panel, k and column of the panel
+   * @param where offset in {@code buffer} of an element of the original
    * @param columnDimension which dimension of the buffer counts columns, 0 or 1
    * @param nr columns of a panel, a multiple of the lanes
    * @param depth extent of k
    * @param copied whether the kernel packs it at run time
    */
   record Panel(
-      Buffer original, Buffer buffer, int columnDimension, int nr, long depth, boolean copied) {}
+      Buffer original,
+      Buffer buffer,
+      Layout where,
+      int columnDimension,
+      int nr,
+      long depth,
+      boolean copied) {}
+
+  /** The form that a parameter has in the kernel, or null where it stays. */
+  HostProgram.@Nullable Packed packed(Buffer param) {
+    Panel panel = panels.get(param);
+    if (panel != null) {
+      return panel.copied() ? null : new HostProgram.Packed(panel.buffer(), panel.where());
+    }
+    Buffer padded = replaced.get(param);
+    return padded == null
+        ? null
+        : new HostProgram.Packed(padded, Layout.rowMajor(param.extent(0)));
+  }
 
   static PanelPlan of(PrimFunc func, Set<Buffer> constants, HostTarget target) {
     Map<Buffer, Panel> panels = new LinkedHashMap<>();
     Map<Buffer, Buffer> replaced = new HashMap<>();
-    Set<Buffer> written = written(func.body());
     Map<Buffer, Boolean> orientation = new LinkedHashMap<>();
-    Set<Buffer> unusable = new HashSet<>();
+    Set<Buffer> unusable = usedElsewhere(func.body());
     Map<Buffer, Integer> accumulators = new HashMap<>();
     Walk.statements(
         func.body(),
@@ -58,7 +77,6 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
                 || b.rank() != 2
                 || b.layout() != null
                 || !b.hasConstantShape()
-                || written.contains(b)
                 || mma.c().buffer().dtype() != DType.F32
                 || !func.params().contains(b)) {
               unusable.add(b);
@@ -79,11 +97,6 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
                 mma.c().buffer(), panels.get(mma.b().buffer()).nr(), Math::max);
           }
         });
-    for (Panel panel : panels.values()) {
-      if (!panel.copied()) {
-        replaced.put(panel.original(), panel.buffer());
-      }
-    }
     Walk.statements(
         func.body(),
         s -> {
@@ -104,21 +117,33 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
     return new PanelPlan(panels, replaced);
   }
 
-  private static Set<Buffer> written(Stmt body) {
-    Set<Buffer> written = new HashSet<>();
-    Walk.statements(
+  /** The buffers that are used as anything but the right operand of a multiplication. */
+  private static Set<Buffer> usedElsewhere(Stmt body) {
+    Set<Buffer> used = new HashSet<>();
+    Walk.all(
         body,
         s -> {
           switch (s) {
-            case Stmt.Store st -> written.add(st.buffer());
-            case Stmt.TileCopy c -> written.add(c.to().buffer());
-            case Stmt.TileFill f -> written.add(f.to().buffer());
-            case Stmt.TileMma m -> written.add(m.c().buffer());
-            case Stmt.TileReduce r -> written.add(r.to());
+            case Stmt.Store st -> used.add(st.buffer());
+            case Stmt.TileCopy c -> {
+              used.add(c.to().buffer());
+              used.add(c.from().buffer());
+            }
+            case Stmt.TileFill f -> used.add(f.to().buffer());
+            case Stmt.TileMma m -> {
+              used.add(m.c().buffer());
+              used.add(m.a().buffer());
+            }
+            case Stmt.TileReduce r -> used.add(r.to());
             default -> {}
           }
+        },
+        e -> {
+          if (e instanceof Expr.Load load) {
+            used.add(load.buffer());
+          }
         });
-    return written;
+    return used;
   }
 
   private static Panel panel(Buffer b, boolean transposed, boolean copied, HostTarget target) {
@@ -134,17 +159,15 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
         new Layout(
             transposed ? List.of(columnModes, depthModes) : List.of(depthModes, columnModes),
             Swizzle.NONE);
-    List<Expr> shape = new ArrayList<>(b.shape());
-    shape.set(columnDimension, Exprs.i32(paddedColumns));
     Buffer packed =
         new Buffer(
             copied ? b.name() + "_panels" : b.name(),
             b.dtype(),
-            shape,
+            List.of(Exprs.i32(paddedColumns / nr), Exprs.i32(depth), Exprs.i32(nr)),
             Scope.GLOBAL,
-            layout,
+            null,
             Math.max(64, b.alignment()));
-    return new Panel(b, packed, columnDimension, nr, depth, copied);
+    return new Panel(b, packed, layout, columnDimension, nr, depth, copied);
   }
 
   /**
