@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Writes the class of a kernel: the entry, a method for each outlined loop nest and one for the body
- * of each parallel loop.
+ * Writes the class of a kernel: the entry, a method for each outlined loop nest and one for the
+ * body of each parallel loop.
  */
 final class ClassEmitter {
   static final String ENTRY = "kernel";

@@ -28,8 +28,8 @@ public final class HostFunction {
    *
    * @param arrays one Java array for each buffer parameter in order, at least as long as the
    *     buffer's storage: {@code float[]} for f32, {@code double[]} for f64, {@code short[]} (raw
-   *     bits) for f16 and bf16, {@code int[]} for i32 and u32, {@code long[]} for i64 and u64, {@code
-   *     byte[]} for i8, u8, bool and the 8-bit floats
+   *     bits) for f16 and bf16, {@code int[]} for i32 and u32, {@code long[]} for i64 and u64,
+   *     {@code byte[]} for i8, u8, bool and the 8-bit floats
    * @param scalars one value for each scalar parameter in order
    * @param parallel runs the parallel loops
    * @throws IllegalArgumentException if an argument is missing, of the wrong type, too short or out

@@ -79,7 +79,7 @@ final class HostMath {
 
   static short storeBf16(float value) {
     int bits = Float.floatToRawIntBits(value);
-    if (value != value) {
+    if (Float.isNaN(value)) {
       return (short) 0x7FFF;
     }
     return (short) ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16);

@@ -45,8 +45,8 @@ final class JvmTypes {
   }
 
   /**
-   * How a scalar lies on the stack: integers of up to 32 bits as int (unsigned ones wrapped to their
-   * width), floats of up to 32 bits as the float of the same value.
+   * How a scalar lies on the stack: integers of up to 32 bits as int (unsigned ones wrapped to
+   * their width), floats of up to 32 bits as the float of the same value.
    */
   static TypeKind scalarKind(DType dtype) {
     return switch (dtype) {

@@ -272,8 +272,7 @@ final class MethodEmitter {
 
   private void alloc(Stmt.Alloc a) {
     Buffer buffer = a.buffer();
-    RegisterFile file =
-        buffer.scope() == Scope.LOCAL ? RegisterFile.of(buffer, a.body()) : null;
+    RegisterFile file = buffer.scope() == Scope.LOCAL ? RegisterFile.of(buffer, a.body()) : null;
     if (file != null) {
       registers.put(buffer, file);
       Map<Long, Integer> slots = new HashMap<>();
@@ -294,8 +293,7 @@ final class MethodEmitter {
       storageSize(buffer);
       ClassDesc array = JvmTypes.arrayDesc(buffer.dtype());
       String method = array.componentType().displayName() + "s";
-      code.invokevirtual(
-          ClassEmitter.SCRATCH, method, MethodTypeDesc.of(array, CD_int, CD_int));
+      code.invokevirtual(ClassEmitter.SCRATCH, method, MethodTypeDesc.of(array, CD_int, CD_int));
       int slot = newLocal(TypeKind.REFERENCE);
       code.astore(slot);
       arrays.put(buffer, slot);

@@ -8,8 +8,8 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Vectors of f16 and bf16 as f32: widening when they are loaded, rounding to nearest even, narrowing
- * when they are stored. Integer arithmetic throughout; small enough to be inlined.
+ * Vectors of f16 and bf16 as f32: widening when they are loaded, rounding to nearest even,
+ * narrowing when they are stored. Integer arithmetic throughout; small enough to be inlined.
  */
 final class NarrowFloats {
   private static final int F16_TO_F32 = 13;
@@ -34,12 +34,8 @@ final class NarrowFloats {
     IntVector scaled = magnitude.reinterpretAsFloats().mul(REBIAS).reinterpretAsInts();
     VectorMask<Integer> special = magnitude.compare(VectorOperators.GE, 0x7C00 << F16_TO_F32);
     IntVector exponent = scaled.lanewise(VectorOperators.OR, 0x7F80_0000);
-    IntVector sign =
-        bits.lanewise(VectorOperators.AND, 0x8000).lanewise(VectorOperators.LSHL, 16);
-    return scaled
-        .blend(exponent, special)
-        .lanewise(VectorOperators.OR, sign)
-        .reinterpretAsFloats();
+    IntVector sign = bits.lanewise(VectorOperators.AND, 0x8000).lanewise(VectorOperators.LSHL, 16);
+    return scaled.blend(exponent, special).lanewise(VectorOperators.OR, sign).reinterpretAsFloats();
   }
 
   private static IntVector widen(
@@ -50,10 +46,8 @@ final class NarrowFloats {
 
   static FloatVector roundBf16(FloatVector value) {
     IntVector bits = value.reinterpretAsInts();
-    IntVector odd =
-        bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 1);
-    IntVector rounded =
-        bits.add(odd).add(0x7FFF).lanewise(VectorOperators.AND, 0xFFFF_0000);
+    IntVector odd = bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 1);
+    IntVector rounded = bits.add(odd).add(0x7FFF).lanewise(VectorOperators.AND, 0xFFFF_0000);
     return rounded
         .reinterpretAsFloats()
         .blend(Float.intBitsToFloat(0x7FFF_0000), value.compare(VectorOperators.NE, value));
@@ -94,8 +88,7 @@ final class NarrowFloats {
   /** Stores values that are f16 already. */
   static void storeF16(FloatVector value, VectorSpecies<Short> to, short[] array, int offset) {
     IntVector bits = value.reinterpretAsInts();
-    IntVector sign =
-        bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 0x8000);
+    IntVector sign = bits.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.AND, 0x8000);
     FloatVector magnitude = value.abs();
     IntVector scaled =
         magnitude.mul(1 / REBIAS).reinterpretAsInts().lanewise(VectorOperators.LSHR, F16_TO_F32);
@@ -106,10 +99,7 @@ final class NarrowFloats {
             .lanewise(VectorOperators.AND, 0x7FFF);
     IntVector result =
         scaled.blend(
-            special,
-            magnitude
-                .reinterpretAsInts()
-                .compare(VectorOperators.GE, 0x7F80_0000));
+            special, magnitude.reinterpretAsInts().compare(VectorOperators.GE, 0x7F80_0000));
     narrow(result.lanewise(VectorOperators.OR, sign), to).intoArray(array, offset);
   }
 

@@ -36,8 +36,11 @@ final class Nests {
     boolean[] found = {false};
     Walk.statements(
         s,
-        t -> found[0] |= t instanceof Stmt.Alloc a && a.buffer().scope() == Scope.LOCAL
-            && height(a.body()) > 0);
+        t ->
+            found[0] |=
+                t instanceof Stmt.Alloc a
+                    && a.buffer().scope() == Scope.LOCAL
+                    && height(a.body()) > 0);
     return found[0];
   }
 

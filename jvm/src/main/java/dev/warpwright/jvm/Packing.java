@@ -20,8 +20,7 @@ public final class Packing {
     if (where.rank() != from.rank() || !where.swizzle().isIdentity()) {
       throw new IllegalArgumentException(from + " cannot be packed by " + where);
     }
-    Object packed =
-        Array.newInstance(array.getClass().componentType(), Math.toIntExact(size));
+    Object packed = Array.newInstance(array.getClass().componentType(), Math.toIntExact(size));
     if (from.rank() == 0) {
       System.arraycopy(array, 0, packed, 0, 1);
       return packed;

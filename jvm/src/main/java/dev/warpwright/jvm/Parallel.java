@@ -26,9 +26,9 @@ public interface Parallel {
   }
 
   /**
-   * Runs the iterations {@code 0 ≤ i < count}, each exactly once, in any order, and returns when all
-   * are done; their effects are visible to the caller then. If one throws, iterations that have not
-   * begun are dropped and the first exception is thrown here.
+   * Runs the iterations {@code 0 ≤ i < count}, each exactly once, in any order, and returns when
+   * all are done; their effects are visible to the caller then. If one throws, iterations that have
+   * not begun are dropped and the first exception is thrown here.
    */
   void run(int count, Body body);
 

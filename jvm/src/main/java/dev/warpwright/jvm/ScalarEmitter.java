@@ -278,8 +278,7 @@ final class ScalarEmitter {
       case SUB -> code.lsub();
       case MUL -> code.lmul();
       case DIV ->
-          code.invokestatic(
-              unsigned ? LONG : MATH, unsigned ? "divideUnsigned" : "floorDiv", ll());
+          code.invokestatic(unsigned ? LONG : MATH, unsigned ? "divideUnsigned" : "floorDiv", ll());
       case MOD ->
           code.invokestatic(
               unsigned ? LONG : MATH, unsigned ? "remainderUnsigned" : "floorMod", ll());
@@ -599,7 +598,8 @@ final class ScalarEmitter {
   private void bitcast(DType from, DType to) {
     TypeKind source = JvmTypes.scalarKind(from);
     TypeKind target = JvmTypes.scalarKind(to);
-    if (source == TypeKind.FLOAT && from != DType.F32 || target == TypeKind.FLOAT && to != DType.F32) {
+    if (source == TypeKind.FLOAT && from != DType.F32
+        || target == TypeKind.FLOAT && to != DType.F32) {
       throw JvmTypes.refused("a bitcast from " + from + " to " + to);
     }
     if (source == target) {

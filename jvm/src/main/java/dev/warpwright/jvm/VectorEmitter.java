@@ -21,8 +21,8 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * Writes vector expressions. Vectors of f16 and bf16 are held as the f32 vectors of the same values;
- * vectors of bool as masks, made for the type that they are used with.
+ * Writes vector expressions. Vectors of f16 and bf16 are held as the f32 vectors of the same
+ * values; vectors of bool as masks, made for the type that they are used with.
  */
 final class VectorEmitter {
   private static final ClassDesc OPERATOR = JvmTypes.OPERATORS;
@@ -84,8 +84,7 @@ final class VectorEmitter {
 
   /** The species of the 16-bit elements in memory, for as many lanes. */
   private void shortSpecies(int lanes) {
-    code.getstatic(
-        JvmTypes.SHORT_VECTOR, JvmTypes.speciesField(16 * lanes), JvmTypes.SPECIES);
+    code.getstatic(JvmTypes.SHORT_VECTOR, JvmTypes.speciesField(16 * lanes), JvmTypes.SPECIES);
   }
 
   private void intSpecies(int lanes) {
@@ -97,8 +96,7 @@ final class VectorEmitter {
     scalars.emit(value);
     ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
     ClassDesc scalar = JvmTypes.desc(type.withLanes(1));
-    code.invokestatic(
-        vector, "broadcast", MethodTypeDesc.of(vector, JvmTypes.SPECIES, scalar));
+    code.invokestatic(vector, "broadcast", MethodTypeDesc.of(vector, JvmTypes.SPECIES, scalar));
   }
 
   // ---- memory ------------------------------------------------------------------------------
@@ -178,8 +176,7 @@ final class VectorEmitter {
     }
     emit(u.a());
     ClassDesc vector = JvmTypes.vectorDesc(u.type().dtype());
-    code.invokevirtual(
-        vector, u.op() == UnaryOp.NEG ? "neg" : "not", MethodTypeDesc.of(vector));
+    code.invokevirtual(vector, u.op() == UnaryOp.NEG ? "neg" : "not", MethodTypeDesc.of(vector));
   }
 
   private void binary(Expr.Binary b) {
@@ -233,8 +230,7 @@ final class VectorEmitter {
     emit(b.a());
     code.getstatic(OPERATOR, operator, ASSOCIATIVE);
     emit(b.b());
-    code.invokevirtual(
-        vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
+    code.invokevirtual(vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
   }
 
   private void shift(Expr.Binary b, String operator) {
@@ -242,8 +238,7 @@ final class VectorEmitter {
     emit(b.a());
     code.getstatic(OPERATOR, operator, BINARY);
     emit(b.b());
-    code.invokevirtual(
-        vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
+    code.invokevirtual(vector, "lanewise", MethodTypeDesc.of(vector, BINARY, JvmTypes.VECTOR));
   }
 
   /** Floor division and remainder by 2ⁿ are a shift and a mask. */
@@ -273,12 +268,7 @@ final class VectorEmitter {
       emit(b.a());
       int a = keep();
       code.aload(constant).aload(a);
-      mask(
-          () -> code.aload(a),
-          () -> code.aload(constant),
-          max ? "GT" : "LT",
-          b.type(),
-          b.type());
+      mask(() -> code.aload(a), () -> code.aload(constant), max ? "GT" : "LT", b.type(), b.type());
       blend(b.type());
       return;
     }
@@ -309,8 +299,7 @@ final class VectorEmitter {
   /** Stack: a vector, another, a mask; becomes the first, where the mask is set the other. */
   private void blend(Type type) {
     ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
-    code.invokevirtual(
-        vector, "blend", MethodTypeDesc.of(vector, JvmTypes.VECTOR, JvmTypes.MASK));
+    code.invokevirtual(vector, "blend", MethodTypeDesc.of(vector, JvmTypes.VECTOR, JvmTypes.MASK));
   }
 
   private void mask(Runnable a, Runnable b, String operator, Type compared, Type use) {
@@ -322,8 +311,7 @@ final class VectorEmitter {
         vector, "compare", MethodTypeDesc.of(JvmTypes.MASK, COMPARISON, JvmTypes.VECTOR));
     if (!vector.equals(JvmTypes.vectorDesc(use.dtype()))) {
       species(use);
-      code.invokevirtual(
-          JvmTypes.MASK, "cast", MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.SPECIES));
+      code.invokevirtual(JvmTypes.MASK, "cast", MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.SPECIES));
     }
   }
 
@@ -536,8 +524,6 @@ final class VectorEmitter {
     emit(c.args().getLast());
     code.loadConstant(function)
         .invokestatic(
-            ScalarEmitter.HOST_MATH,
-            "lanes",
-            MethodTypeDesc.of(vector, vector, vector, CD_int));
+            ScalarEmitter.HOST_MATH, "lanes", MethodTypeDesc.of(vector, vector, vector, CD_int));
   }
 }

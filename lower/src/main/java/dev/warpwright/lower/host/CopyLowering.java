@@ -71,8 +71,7 @@ final class CopyLowering {
                   to,
                   indices(copy.to(), at),
                   Exprs.cast(
-                      to.dtype(),
-                      new Expr.Load(copy.from().buffer(), indices(copy.from(), at))));
+                      to.dtype(), new Expr.Load(copy.from().buffer(), indices(copy.from(), at))));
             });
     if (!Exprs.isConst(rowFrom, 1)) {
       Stmt zeros =
@@ -117,8 +116,8 @@ final class CopyLowering {
   }
 
   /**
-   * Condition under which a row's elements lie inside: of the dimension that the column moves, or of
-   * all the others.
+   * Condition under which a row's elements lie inside: of the dimension that the column moves, or
+   * of all the others.
    */
   private Expr guard(Region region, List<Expr> outer, Expr extent, boolean column) {
     Expr guard = Exprs.bool(true);

@@ -76,8 +76,7 @@ record MicroKernel(
     }
     Stmt body = Stmts.seq(rowSteps);
     for (int v = vectors - 1; v >= 0; v--) {
-      Expr load =
-          Exprs.load(panel.buffer(), index, Exprs.add(k, step), ramp(Exprs.i32(v * lanes)));
+      Expr load = Exprs.load(panel.buffer(), index, Exprs.add(k, step), ramp(Exprs.i32(v * lanes)));
       Expr wide = load.type().equals(vector) ? load : new Expr.Cast(vector, load);
       body = new Stmt.Let(b[v], wide, body);
     }

@@ -30,8 +30,8 @@ final class MmaLowering {
   }
 
   /**
-   * Whether the multiplication can use panels: the right operand is packed and the tile covers whole
-   * panels or the end of the matrix.
+   * Whether the multiplication can use panels: the right operand is packed and the tile covers
+   * whole panels or the end of the matrix.
    */
   boolean usesPanels(Stmt.TileMma mma) {
     PanelPlan.Panel panel = plan.panels().get(mma.b().buffer());
@@ -71,10 +71,7 @@ final class MmaLowering {
       boolean fresh,
       boolean parallel,
       @Nullable BiFunction<Expr, Integer, Stmt> epilogue) {
-    PanelPlan.Panel panel = plan.panels().get(mma.b().buffer());
-    if (panel == null) {
-      throw new IllegalArgumentException("no panels for " + mma.b().buffer().name());
-    }
+    PanelPlan.Panel panel = plan.panel(mma.b().buffer());
     int nr = panel.nr();
     Range columns = mma.b().ranges().get(panel.columnDimension());
     Range depth = mma.b().ranges().get(1 - panel.columnDimension());
@@ -162,8 +159,7 @@ final class MmaLowering {
                           Expr value = Exprs.load(panel.original(), at);
                           if (columns % nr != 0) {
                             value =
-                                new Expr.Select(
-                                    Exprs.lt(column, Exprs.i32(columns)), value, zero);
+                                new Expr.Select(Exprs.lt(column, Exprs.i32(columns)), value, zero);
                           }
                           return new Stmt.Store(panel.buffer(), List.of(p, k, j), value);
                         })));
@@ -188,8 +184,7 @@ final class MmaLowering {
           Expr left = new Expr.Load(a.buffer(), matrix(a, at.get(0), k));
           Expr right =
               new Expr.Load(
-                  b.buffer(),
-                  mma.transposeB() ? matrix(b, at.get(1), k) : matrix(b, k, at.get(1)));
+                  b.buffer(), mma.transposeB() ? matrix(b, at.get(1), k) : matrix(b, k, at.get(1)));
           return Stmt.For.of(
               ForKind.SERIAL,
               k,

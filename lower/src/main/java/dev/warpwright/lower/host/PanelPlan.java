@@ -49,6 +49,19 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
       long depth,
       boolean copied) {}
 
+  /**
+   * The panels of a right operand.
+   *
+   * @throws IllegalArgumentException if it has none
+   */
+  Panel panel(Buffer b) {
+    Panel panel = panels.get(b);
+    if (panel == null) {
+      throw new IllegalArgumentException(b.name() + " is not cut into panels");
+    }
+    return panel;
+  }
+
   /** The form that a parameter has in the kernel, or null where it stays. */
   HostProgram.@Nullable Packed packed(Buffer param) {
     Panel panel = panels.get(param);
@@ -56,9 +69,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
       return panel.copied() ? null : new HostProgram.Packed(panel.buffer(), panel.where());
     }
     Buffer padded = replaced.get(param);
-    return padded == null
-        ? null
-        : new HostProgram.Packed(padded, Layout.rowMajor(param.extent(0)));
+    return padded == null ? null : new HostProgram.Packed(padded, Layout.rowMajor(param.extent(0)));
   }
 
   static PanelPlan of(PrimFunc func, Set<Buffer> constants, HostTarget target) {
@@ -93,8 +104,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
         func.body(),
         s -> {
           if (s instanceof Stmt.TileMma mma && panels.containsKey(mma.b().buffer())) {
-            accumulators.merge(
-                mma.c().buffer(), panels.get(mma.b().buffer()).nr(), Math::max);
+            accumulators.merge(mma.c().buffer(), panels.get(mma.b().buffer()).nr(), Math::max);
           }
         });
     Walk.statements(
@@ -177,8 +187,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
   private static int panelColumns(long columns, HostTarget target) {
     int lanes = target.lanes();
     int best = 2 * lanes;
-    int[] candidates =
-        target.registers() == 32 ? new int[] {3 * lanes, lanes} : new int[] {lanes};
+    int[] candidates = target.registers() == 32 ? new int[] {3 * lanes, lanes} : new int[] {lanes};
     for (int nr : candidates) {
       if (roundUp(columns, nr) < roundUp(columns, best)) {
         best = nr;

@@ -53,8 +53,7 @@ final class RowLoops {
    *
    * @param padded whether the body may run past the extent up to a whole vector
    */
-  static Stmt row(
-      String name, Expr extent, int lanes, boolean padded, Function<Expr, Stmt> body) {
+  static Stmt row(String name, Expr extent, int lanes, boolean padded, Function<Expr, Stmt> body) {
     if (!(extent instanceof Expr.IntImm imm)) {
       return symbolicRow(name, extent, lanes, body);
     }
@@ -75,12 +74,10 @@ final class RowLoops {
       return main;
     }
     return Stmts.seq(
-        main,
-        Stmts.loop(ForKind.SERIAL, name, rest, v -> body.apply(Exprs.add(v, whole * lanes))));
+        main, Stmts.loop(ForKind.SERIAL, name, rest, v -> body.apply(Exprs.add(v, whole * lanes))));
   }
 
-  private static Stmt symbolicRow(
-      String name, Expr extent, int lanes, Function<Expr, Stmt> body) {
+  private static Stmt symbolicRow(String name, Expr extent, int lanes, Function<Expr, Stmt> body) {
     Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
     if (refused(probe)) {
       Var v = Var.index(name);
@@ -124,7 +121,6 @@ final class RowLoops {
 
   private static Stmt.For vector(String name, Expr base, int lanes, Function<Expr, Stmt> body) {
     Var v = Var.index(name);
-    return Stmt.For.of(
-        ForKind.VECTORIZED, v, Exprs.i32(lanes), body.apply(Exprs.add(base, v)));
+    return Stmt.For.of(ForKind.VECTORIZED, v, Exprs.i32(lanes), body.apply(Exprs.add(base, v)));
   }
 }

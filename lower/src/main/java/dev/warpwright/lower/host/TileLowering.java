@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Replaces tile statements by loops. A fill before a matrix multiplication becomes the start of its
  * accumulators, and an elementwise map after it follows each panel while that is in the cache.
  *
- * <p>Where no parallel loop is around (few rows: one block of them), the panels of a
- * multiplication are the parallel loop.
+ * <p>Where no parallel loop is around (few rows: one block of them), the panels of a multiplication
+ * are the parallel loop.
  */
 final class TileLowering extends Rewriter {
   private final PanelPlan plan;
@@ -152,9 +152,8 @@ final class TileLowering extends Rewriter {
             pointwise[0] &= indices.equals(List.copyOf(map.vars()));
           }
         });
-    long nr = plan.panels().get(mma.b().buffer()).nr();
-    boolean whole =
-        tile.get(1).extent() instanceof Expr.IntImm imm && imm.value() % nr == 0;
+    long nr = plan.panel(mma.b().buffer()).nr();
+    boolean whole = tile.get(1).extent() instanceof Expr.IntImm imm && imm.value() % nr == 0;
     return pointwise[0] && Exprs.isConst(tile.get(0).min(), 0) && (whole || padded(map, nr));
   }
 
@@ -207,7 +206,8 @@ final class TileLowering extends Rewriter {
           for (int d = 0; d < at.size(); d++) {
             boolean last = d == at.size() - 1;
             values.put(
-                map.vars().get(d), last && column != null ? Exprs.add(column, at.get(d)) : at.get(d));
+                map.vars().get(d),
+                last && column != null ? Exprs.add(column, at.get(d)) : at.get(d));
           }
           Substitution bind = new Substitution(values, plan.replaced());
           return Stmts.seq(map.stores().stream().map(bind::stmt).toList());
@@ -215,8 +215,8 @@ final class TileLowering extends Rewriter {
   }
 
   /**
-   * Whether a map may run past its last column up to a multiple: everything that it touches there is
-   * padding of scratch memory or of a constant.
+   * Whether a map may run past its last column up to a multiple: everything that it touches there
+   * is padding of scratch memory or of a constant.
    */
   private boolean padded(Stmt.TileMap map, long multiple) {
     if (!(map.extents().getLast() instanceof Expr.IntImm imm)) {
@@ -262,8 +262,7 @@ final class TileLowering extends Rewriter {
   }
 
   /** Serial loops over a box, the last one in vectors where possible. */
-  private Stmt box(
-      List<Expr> extents, boolean padded, Function<List<Expr>, Stmt> body) {
+  private Stmt box(List<Expr> extents, boolean padded, Function<List<Expr>, Stmt> body) {
     List<String> names = new ArrayList<>();
     for (int d = 0; d < extents.size(); d++) {
       names.add(d == extents.size() - 1 ? "j" : "i" + (d == 0 ? "" : d));
@@ -330,10 +329,7 @@ final class TileLowering extends Rewriter {
     int lanes = target.lanes();
     Stmt serial =
         Stmt.For.of(
-            ForKind.SERIAL,
-            k,
-            extent,
-            new Stmt.Store(r.to(), to, r.op().combine(current, value)));
+            ForKind.SERIAL, k, extent, new Stmt.Store(r.to(), to, r.op().combine(current, value)));
     if (r.to().dtype() != DType.F32
         || !(extent instanceof Expr.IntImm imm)
         || imm.value() < 2L * lanes) {
@@ -375,10 +371,7 @@ final class TileLowering extends Rewriter {
       Var each = Var.index("l");
       List<Stmt> stmts = new ArrayList<>();
       stmts.add(
-          new Stmt.Store(
-              partial,
-              List.of(ramp),
-              new Expr.Broadcast(op.identity(Type.F32), lanes)));
+          new Stmt.Store(partial, List.of(ramp), new Expr.Broadcast(op.identity(Type.F32), lanes)));
       stmts.add(Stmt.For.of(ForKind.SERIAL, block, Exprs.i32(extent / lanes), step));
       stmts.add(new Stmt.Store(spill, List.of(ramp), Exprs.load(partial, ramp)));
       stmts.add(
@@ -387,9 +380,7 @@ final class TileLowering extends Rewriter {
               each,
               Exprs.i32(lanes),
               new Stmt.Store(
-                  target,
-                  to,
-                  op.combine(new Expr.Load(target, to), Exprs.load(spill, each)))));
+                  target, to, op.combine(new Expr.Load(target, to), Exprs.load(spill, each)))));
       long rest = extent % lanes;
       if (rest > 0) {
         Var tail = Var.index(k.name());
@@ -400,8 +391,7 @@ final class TileLowering extends Rewriter {
                 ForKind.SERIAL,
                 tail,
                 Exprs.i32(rest),
-                new Stmt.Store(
-                    target, to, op.combine(new Expr.Load(target, to), shiftedTail))));
+                new Stmt.Store(target, to, op.combine(new Expr.Load(target, to), shiftedTail))));
       }
       return Stmts.alloc(List.of(partial, spill), Stmts.seq(stmts));
     }

@@ -139,7 +139,9 @@ final class Lanes {
         return new Expr.Ramp(Exprs.mul(base, b), stride * imm.value(), n);
       }
     }
-    if (b instanceof Expr.Ramp && a.type().isScalar() && (op == BinaryOp.ADD || op == BinaryOp.MUL)) {
+    if (b instanceof Expr.Ramp
+        && a.type().isScalar()
+        && (op == BinaryOp.ADD || op == BinaryOp.MUL)) {
       return binary(op, b, a);
     }
     if (a.type().isScalar() && b.type().isScalar()) {

@@ -29,26 +29,43 @@ final class MathExpansions {
 
   /** e^r = 1 + r + r²·q(r) for |r| ≤ ln 2 / 2. */
   private static final double[] EXP = {
-    0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586,
+    0.4999999403953552,
+    0.16666515171527863,
+    0.04166845604777336,
+    0.008369418792426586,
     0.001381314592435956
   };
 
   /** 2^r = 1 + r·q(r) for |r| ≤ 1/2. */
   private static final double[] EXP2 = {
-    0.6931471824645996, 0.24022650718688965, 0.05550410971045494, 0.009618032723665237,
-    0.0013333425158634782, 0.00015468390483874828, 1.531619818706531e-05
+    0.6931471824645996,
+    0.24022650718688965,
+    0.05550410971045494,
+    0.009618032723665237,
+    0.0013333425158634782,
+    0.00015468390483874828,
+    1.531619818706531e-05
   };
 
   /** tanh x = x + x³·q(x²) for |x| ≤ 0.64. */
   private static final double[] TANH = {
-    -0.3333333134651184, 0.1333318054676056, -0.05394339933991432, 0.021681640297174454,
-    -0.008128995075821877, 0.0020977165549993515
+    -0.3333333134651184,
+    0.1333318054676056,
+    -0.05394339933991432,
+    0.021681640297174454,
+    -0.008128995075821877,
+    0.0020977165549993515
   };
 
   /** erf x = x·q(x²) for |x| ≤ 0.95. */
   private static final double[] ERF = {
-    1.128379225730896, -0.37612631916999817, 0.11283672600984573, -0.026858104392886162,
-    0.00519779697060585, -0.0008105964516289532, 8.215421985369176e-05
+    1.128379225730896,
+    -0.37612631916999817,
+    0.11283672600984573,
+    -0.026858104392886162,
+    0.00519779697060585,
+    -0.0008105964516289532,
+    8.215421985369176e-05
   };
 
   /** ln erfc x for 0.9 ≤ x ≤ 4. */
@@ -59,7 +76,10 @@ final class MathExpansions {
 
   /** sin r = r + r³·q(r²) for |r| ≤ π/2. */
   private static final double[] SIN = {
-    -0.1666666716337204, 0.008333330973982811, -0.00019840843742713332, 2.7524079087015707e-06,
+    -0.1666666716337204,
+    0.008333330973982811,
+    -0.00019840843742713332,
+    2.7524079087015707e-06,
     -2.3865592169158845e-08
   };
 
@@ -164,22 +184,16 @@ final class MathExpansions {
   private Expr sin(Expr x) {
     Expr rounded = let.apply(fma(x, f(1 / Math.PI), f(ROUNDER)));
     Expr n = let.apply(sub(rounded, f(ROUNDER)));
-    Expr r =
-        let.apply(fma(n, f(-PI_LOW), fma(n, f(-PI_MIDDLE), fma(n, f(-PI_HIGH), x))));
+    Expr r = let.apply(fma(n, f(-PI_LOW), fma(n, f(-PI_MIDDLE), fma(n, f(-PI_HIGH), x))));
     return trigonometric(MathOp.SIN, x, r, bits(rounded));
   }
 
   /** cos x = (-1)^(q+1) · sin r for x = r + (2q + 1)·π/2. */
   private Expr cos(Expr x) {
-    Expr rounded =
-        let.apply(add(sub(mul(x, f(1 / Math.PI)), f(0.5)), f(ROUNDER)));
+    Expr rounded = let.apply(add(sub(mul(x, f(1 / Math.PI)), f(0.5)), f(ROUNDER)));
     Expr n = let.apply(fma(f(2), sub(rounded, f(ROUNDER)), f(1)));
     Expr r =
-        let.apply(
-            fma(
-                n,
-                f(-PI_LOW / 2),
-                fma(n, f(-PI_MIDDLE / 2), fma(n, f(-PI_HIGH / 2), x))));
+        let.apply(fma(n, f(-PI_LOW / 2), fma(n, f(-PI_MIDDLE / 2), fma(n, f(-PI_HIGH / 2), x))));
     return trigonometric(MathOp.COS, x, r, binary(BinaryOp.ADD, bits(rounded), i(1)));
   }
 
@@ -201,9 +215,7 @@ final class MathExpansions {
     Expr fraction =
         floats(
             binary(
-                BinaryOp.ADD,
-                binary(BinaryOp.BIT_AND, shifted, i(0x007F_FFFF)),
-                i(0x3F35_04F3)));
+                BinaryOp.ADD, binary(BinaryOp.BIT_AND, shifted, i(0x007F_FFFF)), i(0x3F35_04F3)));
     Expr e = let.apply(select(tiny, sub(exponent, f(23)), exponent));
     Expr g = let.apply(sub(fraction, f(1)));
     Expr square = let.apply(mul(g, g));

@@ -16,11 +16,11 @@ import java.util.Map;
 /**
  * Writes out unrolled loops.
  *
- * <p>Guarantees: no loop of kind {@link ForKind#UNROLLED} is left, and each copy of a body binds its
- * own variables and buffers.
+ * <p>Guarantees: no loop of kind {@link ForKind#UNROLLED} is left, and each copy of a body binds
+ * its own variables and buffers.
  *
- * <p>Stands after {@link VectorizeLoops}, which wants one loop and not its copies, and before
- * back ends look for local buffers that are accessed at constant indices only.
+ * <p>Stands after {@link VectorizeLoops}, which wants one loop and not its copies, and before back
+ * ends look for local buffers that are accessed at constant indices only.
  */
 public final class UnrollLoops extends Rewriter {
   private UnrollLoops() {}
@@ -41,7 +41,11 @@ public final class UnrollLoops extends Rewriter {
     }
     if (!(f.extent() instanceof Expr.IntImm extent)) {
       throw new IllegalArgumentException(
-          "cannot unroll the loop over " + f.var() + ": its extent " + f.extent() + " is no constant");
+          "cannot unroll the loop over "
+              + f.var()
+              + ": its extent "
+              + f.extent()
+              + " is no constant");
     }
     Stmt body = stmt(f.body());
     List<Stmt> copies = new ArrayList<>();
@@ -72,7 +76,10 @@ public final class UnrollLoops extends Rewriter {
       }
       Expr copy = super.expr(e);
       // Folds what became constant, above all indices.
-      return copy != e && copy instanceof Expr.Binary b && b.type().dtype().isInt() && b.type().isScalar()
+      return copy != e
+              && copy instanceof Expr.Binary b
+              && b.type().dtype().isInt()
+              && b.type().isScalar()
           ? Folding.binary(b)
           : copy;
     }

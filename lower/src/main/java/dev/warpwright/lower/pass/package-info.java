@@ -1,4 +1,6 @@
-/** Passes that serve every target. Each states what holds after it and why it stands where it does. */
+/**
+ * Passes that serve every target. Each states what holds after it and why it stands where it does.
+ */
 @NullMarked
 package dev.warpwright.lower.pass;
 

@@ -51,8 +51,7 @@ record MlpProgram(PrimFunc func, Set<Buffer> constants) {
       allocs.addAll(List.of(acc, out));
       body.add(new Stmt.TileFill(Region.whole(acc), Exprs.f32(0), Attrs.NONE));
       body.add(
-          new Stmt.TileMma(
-              Region.whole(acc), Region.whole(in), Region.whole(w), true, Attrs.NONE));
+          new Stmt.TileMma(Region.whole(acc), Region.whole(in), Region.whole(w), true, Attrs.NONE));
       Var i = Var.index("i");
       Var j = Var.index("j");
       Expr sum = Exprs.add(Exprs.load(acc, i, j), Exprs.load(b, j));
@@ -70,10 +69,7 @@ record MlpProgram(PrimFunc func, Set<Buffer> constants) {
     params.add(new ScalarParam(m, 1, mostRows));
     Stmt loop =
         Stmt.For.of(
-            ForKind.PARALLEL,
-            block,
-            Exprs.ceilDiv(m, bm),
-            Stmts.alloc(allocs, Stmts.seq(body)));
+            ForKind.PARALLEL, block, Exprs.ceilDiv(m, bm), Stmts.alloc(allocs, Stmts.seq(body)));
     return new MlpProgram(new PrimFunc("mlp", params, loop, Attrs.NONE), constants);
   }
 
