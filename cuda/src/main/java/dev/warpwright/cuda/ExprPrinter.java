@@ -25,13 +25,13 @@ import java.util.Map;
 final class ExprPrinter {
   private final Names names;
   private final Uses uses;
-  private final IntegerFacts facts;
+  private final Facts facts;
   private final FlatIndex flat;
 
   /** Vector expressions that a variable holds. */
   private final Map<Expr, String> held = new IdentityHashMap<>();
 
-  ExprPrinter(Names names, Uses uses, IntegerFacts facts) {
+  ExprPrinter(Names names, Uses uses, Facts facts) {
     this.names = names;
     this.uses = uses;
     this.facts = facts;
@@ -225,9 +225,7 @@ final class ExprPrinter {
     if (b.type().dtype().isUnsigned()) {
       return true;
     }
-    return b.type().isScalar()
-        && facts.of(b.a()).isNonNegative()
-        && facts.of(b.b()).isNonNegative();
+    return b.type().isScalar() && facts.isNonNegative(b.a()) && facts.isNonNegative(b.b());
   }
 
   private Text unary(Expr.Unary u, int lane) {

@@ -16,9 +16,9 @@ import java.util.List;
 
 /** Element offsets in buffers, which CUDA sees as flat arrays. */
 final class FlatIndex {
-  private final IntegerFacts facts;
+  private final Facts facts;
 
-  FlatIndex(IntegerFacts facts) {
+  FlatIndex(Facts facts) {
     this.facts = facts;
   }
 
@@ -28,15 +28,16 @@ final class FlatIndex {
    */
   Expr offset(Buffer buffer, List<Expr> indices) {
     if (!mayExceedInt(buffer)) {
-      return unswizzled(buffer, indices);
+      return facts.simplified(unswizzled(buffer, indices));
     }
     // Only the outermost coordinate reaches far; what the others add fits 32 bits.
     List<Expr> outer = new ArrayList<>(Collections.nCopies(buffer.rank(), Exprs.i32(0)));
     List<Expr> inner = new ArrayList<>(indices);
-    outer.set(0, indices.getFirst());
+    outer.set(0, facts.simplified(indices.getFirst()));
     inner.set(0, Exprs.i32(0));
-    return Exprs.add(
-        widen(unswizzled(buffer, outer)), Exprs.cast(DType.I64, unswizzled(buffer, inner)));
+    Expr far = widen(unswizzled(buffer, outer));
+    Expr near = facts.simplified(unswizzled(buffer, inner));
+    return Exprs.isConst(near, 0) ? far : Exprs.add(far, Exprs.cast(DType.I64, near));
   }
 
   /** The swizzle that the offset still has to go through. */
@@ -72,7 +73,7 @@ final class FlatIndex {
       Mode outermost = buffer.layout().dimensions().getFirst().getLast();
       inner = Math.max(inner, outermost.stride());
     }
-    long rows = facts.of(buffer.shape().getFirst()).max();
+    long rows = facts.bounds().of(buffer.shape().getFirst()).max();
     return rows > (inner == 0 ? Long.MAX_VALUE : Integer.MAX_VALUE / inner);
   }
 
@@ -105,7 +106,7 @@ final class FlatIndex {
       Mode innermost = buffer.layout().dimensions().getLast().getFirst();
       boolean one = buffer.layout().dimensions().getLast().size() == 1;
       boolean staysInMode =
-          one || (innermost.extent() % lanes == 0 && facts.of(ramp.base()).isMultipleOf(lanes));
+          one || (innermost.extent() % lanes == 0 && facts.isMultiple(ramp.base(), lanes));
       boolean staysInChunk =
           buffer.layout().swizzle().isIdentity() || lanes <= 1 << buffer.layout().swizzle().base();
       if (innermost.stride() != 1 || !staysInMode || !staysInChunk) {
@@ -113,7 +114,8 @@ final class FlatIndex {
       }
     }
     // A swizzle of chunks of this size keeps a multiple of it one.
-    return facts.of(unswizzled(buffer, lane(indices, 0))).isMultipleOf(lanes);
+    Expr first = unswizzled(buffer, lane(indices, 0));
+    return facts.isMultiple(first, lanes) || facts.isMultiple(facts.simplified(first), lanes);
   }
 
   /** The indices of one lane. */

@@ -15,6 +15,8 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
@@ -28,7 +30,7 @@ final class KernelPrinter {
   private final Uses uses;
   private final KernelResources resources;
   private final AccessSummary accesses;
-  private final IntegerFacts facts = new IntegerFacts();
+  private final Facts facts;
   private final Names names;
   private final ExprPrinter exprs;
   private final StringBuilder out = new StringBuilder();
@@ -40,6 +42,7 @@ final class KernelPrinter {
     this.resources = KernelResources.of(kernel);
     this.accesses = AccessSummary.of(kernel);
     this.names = new Names(accesses.functions());
+    this.facts = new Facts(Simplify.ofKernel(kernel));
     this.exprs = new ExprPrinter(names, uses, facts);
     if (resources.sharedBytes() > target.sharedPerBlock()) {
       throw new UserError(
@@ -64,9 +67,6 @@ final class KernelPrinter {
     List<String> params = new ArrayList<>();
     for (Param param : kernel.params()) {
       params.add(parameter(param));
-    }
-    for (ThreadBinding binding : kernel.bindings()) {
-      facts.bound(binding.var(), 0, Math.max(0, facts.of(Exprs.add(binding.extent(), -1)).max()));
     }
     line("// " + launch());
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
@@ -155,7 +155,6 @@ final class KernelPrinter {
             : "const " + type + "* __restrict__ " + name;
       }
       case ScalarParam scalar -> {
-        facts.bound(scalar.var(), scalar.min(), scalar.max());
         yield CudaTypes.name(scalar.var().type().dtype())
             + " "
             + names.declare(scalar.var(), scalar.name());
@@ -224,17 +223,17 @@ final class KernelPrinter {
           throw new IllegalArgumentException(
               f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");
     }
-    IntegerFacts.Fact first = facts.of(f.min());
-    Expr end = Exprs.add(f.min(), f.extent());
+    Expr end = facts.simplified(Exprs.add(f.min(), f.extent()));
     String type = CudaTypes.name(f.var().type().dtype());
     String bound = end instanceof Expr.IntImm || end instanceof Var ? "" : loopEnd(f, end, type);
     String from = exprs.print(f.min()).string();
     String until = bound.isEmpty() ? exprs.print(end).in(Text.SHIFT) : bound;
     names.open();
     String name = names.declare(f.var(), f.var().name());
-    facts.bound(f.var(), first.min(), Math.max(first.min(), facts.of(end).max() - 1));
+    Bounds outside = facts.enter(facts.bounds().withRange(f.var(), f.min(), f.extent()));
     braces(
         "for (%s %s = %s; %s < %s; ++%s)".formatted(type, name, from, name, until, name), f.body());
+    facts.enter(outside);
     names.close();
   }
 
@@ -256,7 +255,9 @@ final class KernelPrinter {
 
   private void conditional(String prefix, Stmt.If i) {
     line(prefix + "if (" + exprs.print(i.condition()) + ") {");
+    Bounds outside = facts.enter(facts.bounds().assuming(i.condition()));
     inBraces(i.then());
+    facts.enter(outside.assumingNot(i.condition()));
     switch (i.otherwise()) {
       case null -> line("}");
       case Stmt.If inner -> conditional("} else ", inner);
@@ -266,6 +267,7 @@ final class KernelPrinter {
         line("}");
       }
     }
+    facts.enter(outside);
   }
 
   private void let(Var var, Expr value) {

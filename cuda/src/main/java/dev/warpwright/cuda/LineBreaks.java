@@ -4,8 +4,31 @@ package dev.warpwright.cuda;
 final class LineBreaks {
   private static final int WIDTH = 100;
   private static final int CONTINUATION = 4;
-  private static final String[] AFTER = {", ", " = ", " && ", " || "};
-  private static final String[] BEFORE = {" ? ", " : ", " + "};
+  private static final String OPENING = "([{";
+  private static final String CLOSING = ")]}";
+
+  /** Where a line may be broken, the best places first. */
+  private enum Place {
+    AFTER_ASSIGNMENT(" = ", true),
+    AFTER_COMMA(", ", true),
+    AFTER_AND(" && ", true),
+    AFTER_OR(" || ", true),
+    BEFORE_QUESTION(" ? ", false),
+    BEFORE_COLON(" : ", false),
+    BEFORE_PLUS(" + ", false);
+
+    private final String token;
+    private final boolean after;
+
+    Place(String token, boolean after) {
+      this.token = token;
+      this.after = after;
+    }
+
+    boolean isAt(String text, int space) {
+      return text.startsWith(token, after ? space - token.length() + 1 : space);
+    }
+  }
 
   private LineBreaks() {}
 
@@ -32,30 +55,31 @@ final class LineBreaks {
   /** Index of the space to break at, before {@code limit}; -1 if there is none. */
   private static int bestBreak(String text, int limit) {
     int best = -1;
-    int bestDepth = Integer.MAX_VALUE;
+    int bestCost = Integer.MAX_VALUE;
     int depth = 0;
     for (int i = 0; i < Math.min(text.length(), limit); i++) {
       char c = text.charAt(i);
-      depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-      if (c == ' ' && i > CONTINUATION && depth <= bestDepth && isBreak(text, i)) {
-        best = i;
-        bestDepth = depth;
+      depth += OPENING.indexOf(c) >= 0 ? 1 : CLOSING.indexOf(c) >= 0 ? -1 : 0;
+      if (c != ' ' || i <= CONTINUATION || isInTemplate(text, i)) {
+        continue;
+      }
+      for (Place place : Place.values()) {
+        int cost = Place.values().length * depth + place.ordinal();
+        if (cost <= bestCost && place.isAt(text, i)) {
+          best = i;
+          bestCost = cost;
+        }
       }
     }
     return best;
   }
 
-  private static boolean isBreak(String text, int space) {
-    for (String after : AFTER) {
-      if (text.startsWith(after, space - after.length() + 1)) {
-        return true;
-      }
+  /** Whether a number and a closing angle bracket follow, as in {@code Vec<float, 4>}. */
+  private static boolean isInTemplate(String text, int space) {
+    int i = space + 1;
+    while (i < text.length() && Character.isDigit(text.charAt(i))) {
+      i++;
     }
-    for (String before : BEFORE) {
-      if (text.startsWith(before, space)) {
-        return true;
-      }
-    }
-    return false;
+    return i > space + 1 && i < text.length() && (text.charAt(i) == '>' || text.charAt(i) == ',');
   }
 }

@@ -97,6 +97,11 @@ public record GpuTarget(
     return archSpecific && arch == 90;
   }
 
+  /** Operations in f32 of a multiprocessor in one clock, a fused multiply-add counting as two. */
+  public int fp32PerClock() {
+    return arch <= 80 ? 128 : 256;
+  }
+
   /**
    * Blocks of a kernel that fit on a multiprocessor at once, as the occupancy calculator counts
    * (barriers aside).

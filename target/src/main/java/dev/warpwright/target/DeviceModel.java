@@ -1,0 +1,34 @@
+package dev.warpwright.target;
+
+/**
+ * A device as its maker describes it. Rates are dense, in 10¹² operations a second, a fused
+ * multiply-add counting as two; 0 where the device has no such instruction.
+ *
+ * @param name what the catalogue calls it
+ * @param driverName text that the driver's name of the device contains, in lower case
+ * @param boostMhz the clock for which the rates are stated; the driver's maximum may be higher
+ * @param tf32Tflops tensor cores on tf32
+ * @param f16Tflops tensor cores on f16, accumulating in f32
+ * @param bf16Tflops tensor cores on bf16
+ * @param fp8Tflops tensor cores on 8-bit floats, accumulating in f32
+ * @param int8Tops tensor cores on 8-bit integers
+ * @param dramGBs device memory, 10⁹ bytes a second
+ * @param l2MiB second-level cache
+ * @param source where the figures are stated
+ */
+public record DeviceModel(
+    String name,
+    String driverName,
+    GpuTarget target,
+    int multiprocessors,
+    int boostMhz,
+    double fp32Tflops,
+    double tf32Tflops,
+    double f16Tflops,
+    double bf16Tflops,
+    double fp8Tflops,
+    double int8Tops,
+    int dramGB,
+    int dramGBs,
+    int l2MiB,
+    String source) {}

@@ -1,0 +1,76 @@
+package dev.warpwright.target.intrinsic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.ir.Numerics;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class IntrinsicsTest {
+  @Test
+  void areFoundByName() {
+    Set<String> functions = new HashSet<>();
+    for (TargetIntrinsic intrinsic : Intrinsics.all()) {
+      assertThat(Intrinsics.find(intrinsic.text())).containsSame(intrinsic);
+      assertThat(intrinsic.text()).matches("[a-z][a-z0-9_.]*");
+      assertThat(functions.add(intrinsic.function())).isTrue();
+      assertThat(
+              intrinsic.isBuiltIn() || intrinsic.cuda().contains(" " + intrinsic.function() + "("))
+          .as(intrinsic.text())
+          .isTrue();
+      assertThat(intrinsic.cuda()).doesNotContain("#include");
+    }
+    assertThat(Intrinsics.find("no.such.thing")).isEmpty();
+    assertThat(Intrinsics.find("mma.m16n8k16.f32.bf16")).contains(Intrinsics.MMA_M16N8K16_BF16);
+  }
+
+  @Test
+  void onlyTheWaitTakesAConstant() {
+    for (TargetIntrinsic intrinsic : Intrinsics.all()) {
+      assertThat(intrinsic.takesConstant()).isEqualTo(intrinsic == Intrinsics.CP_ASYNC_WAIT);
+    }
+  }
+
+  @Test
+  void asynchronousCopiesFillWithZeros() {
+    WarpOfArrays thread = new WarpOfArrays(1, 3, 4);
+    thread.memory[0][0] = new int[] {9, 9, 9, 9};
+    thread.memory[1][0] = new int[] {1, 2, 3, 4};
+    thread.values[2][0] = 8;
+    thread.run(Intrinsics.CP_ASYNC_16);
+    assertThat(thread.memory[0][0]).containsExactly(1, 2, 0, 0);
+    thread.values[2][0] = 20;
+    assertThatThrownBy(() -> thread.run(Intrinsics.CP_ASYNC_16))
+        .hasMessageContaining("srcBytes 20");
+  }
+
+  @Test
+  void packsRoundAndPutTheFirstLow() {
+    WarpOfArrays thread = new WarpOfArrays(1, 2, 1);
+    thread.values[0][0] = Float.floatToRawIntBits(0.1f);
+    thread.values[1][0] = Float.floatToRawIntBits(-3);
+    thread.run(Intrinsics.PACK_F16X2);
+    assertThat(thread.results[0])
+        .isEqualTo((Numerics.f16Bits(0.1f) & 0xFFFFL) | (Numerics.f16Bits(-3) & 0xFFFFL) << 16);
+    thread.run(Intrinsics.PACK_BF16X2);
+    assertThat(thread.results[0])
+        .isEqualTo((Numerics.bf16Bits(0.1f) & 0xFFFFL) | (Numerics.bf16Bits(-3) & 0xFFFFL) << 16);
+    thread.run(Intrinsics.CVT_RNA_TF32);
+    assertThat(Float.intBitsToFloat((int) thread.results[0])).isEqualTo(Numerics.tf32(0.1f));
+  }
+
+  @Test
+  void shufflesTakeFromOtherLanes() {
+    WarpOfArrays warp = new WarpOfArrays(32, 2, 1);
+    for (int lane = 0; lane < 32; lane++) {
+      warp.values[0][lane] = 1000 + lane;
+      warp.values[1][lane] = 5;
+    }
+    warp.run(Intrinsics.SHFL_XOR_F32);
+    assertThat(warp.results[8]).isEqualTo(1000 + (8 ^ 5));
+    warp.run(Intrinsics.SHFL_IDX_F32);
+    assertThat(warp.results).containsOnly(1005);
+  }
+}

@@ -1,0 +1,91 @@
+package dev.warpwright.target.intrinsic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.data.Offset.offset;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Numerics;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class TensorCoreTest {
+  private static final long SEED = Long.getLong("seed", 20_260_101);
+
+  private static float f16Sum(float acc, float[] a, float[] b) {
+    short[] x = new short[a.length];
+    short[] y = new short[a.length];
+    for (int i = 0; i < a.length; i++) {
+      x[i] = Numerics.f16Bits(a[i]);
+      y[i] = Numerics.f16Bits(b[i]);
+    }
+    int bits = Float.floatToRawIntBits(acc);
+    return Float.intBitsToFloat(
+        TensorCore.sum(bits, TensorCore.f16(x), 0, TensorCore.f16(y), 0, a.length));
+  }
+
+  @Test
+  void cutsOffInsteadOfRounding() {
+    // 2^24 - 1 + 1.5 = 2^24 + 0.5 is cut to 2^24; 2^24 + 3 is cut to 2^24 + 2, never rounded up.
+    assertThat(f16Sum(0x1p24f - 1, new float[] {1.5f}, new float[] {1})).isEqualTo(0x1p24f);
+    assertThat(f16Sum(0x1p24f, new float[] {3}, new float[] {1})).isEqualTo(0x1p24f + 2);
+    assertThat(f16Sum(-0x1p24f, new float[] {-3}, new float[] {1})).isEqualTo(-0x1p24f - 2);
+  }
+
+  @Test
+  void losesWhatLiesTooFarBelowTheLargest() {
+    // 25 bits below the largest exponent are kept, what is smaller is cut off before the sum.
+    float[] ones = {1, 1, 1, 1};
+    assertThat(f16Sum(1, new float[] {0x1p-13f, -1}, new float[] {0x1p-12f, 1}))
+        .isEqualTo(0x1p-25f);
+    assertThat(f16Sum(1, new float[] {0x1p-13f, -1}, new float[] {0x1p-13f, 1})).isEqualTo(0);
+    assertThat(f16Sum(0, ones, ones)).isEqualTo(4);
+  }
+
+  @Test
+  void keepsSubnormals() {
+    assertThat(f16Sum(0, new float[] {0x1p-24f}, new float[] {1})).isEqualTo(0x1p-24f);
+    assertThat(f16Sum(Float.MIN_VALUE, new float[] {0}, new float[] {1}))
+        .isEqualTo(Float.MIN_VALUE);
+  }
+
+  @Test
+  void infinitiesAndNaNsGoThrough() {
+    float inf = Float.POSITIVE_INFINITY;
+    assertThat(f16Sum(0, new float[] {inf}, new float[] {1})).isEqualTo(inf);
+    assertThat(f16Sum(0, new float[] {inf}, new float[] {0})).isNaN();
+    assertThat(f16Sum(-inf, new float[] {inf}, new float[] {1})).isNaN();
+    assertThat(f16Sum(Float.NaN, new float[] {1}, new float[] {1})).isNaN();
+  }
+
+  @Test
+  void staysNearTheExactSum() {
+    Random random = new Random(SEED);
+    for (int round = 0; round < 10_000; round++) {
+      float[] a = new float[16];
+      float[] b = new float[16];
+      float acc = (float) random.nextGaussian();
+      double exact = acc;
+      double largest = Math.abs(acc);
+      for (int i = 0; i < 16; i++) {
+        a[i] = (float) Numerics.round(DType.F16, random.nextGaussian());
+        b[i] = (float) Numerics.round(DType.F16, random.nextGaussian());
+        exact += (double) a[i] * b[i];
+        largest = Math.max(largest, Math.abs((double) a[i] * b[i]));
+      }
+      double bound = 17 * largest * 0x1p-25 + Math.abs(exact) * 0x1p-23;
+      assertThat((double) f16Sum(acc, a, b))
+          .as("seed %d, round %d", SEED, round)
+          .isCloseTo(exact, offset(bound));
+    }
+  }
+
+  @Test
+  void tf32IgnoresTheLowBits() {
+    int[] x = {Float.floatToRawIntBits(1) | 0x1FFF};
+    int[] one = {Float.floatToRawIntBits(1)};
+    assertThat(
+            Float.intBitsToFloat(
+                TensorCore.sum(0, TensorCore.tf32(x), 0, TensorCore.tf32(one), 0, 1)))
+        .isEqualTo(1);
+  }
+}
