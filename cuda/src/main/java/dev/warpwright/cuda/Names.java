@@ -1,5 +1,6 @@
 package dev.warpwright.cuda;
 
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -61,6 +62,11 @@ final class Names {
           strcmp strcpy strdup strlen strstr strtod strtof strtok strtol strtoul swab system tan
           tanf tanh tanhf tanpi tanpif tgamma tgammaf time trunc truncf uabs ullmax ullmin umax umin
           unsetenv y0 y0f y1 y1f yn ynf
+          threadIdx blockIdx blockDim gridDim warpSize Vec dim3 char1 char2 char3 char4 uchar1
+          uchar2 uchar3 uchar4 short1 short2 short3 short4 ushort1 ushort2 ushort3 ushort4 int1 int2
+          int3 int4 uint1 uint2 uint3 uint4 long1 long2 long3 long4 ulong1 ulong2 ulong3 ulong4
+          longlong1 longlong2 longlong3 longlong4 ulonglong1 ulonglong2 ulonglong3 ulonglong4 float1
+          float2 float3 float4 double1 double2 double3 double4 size_t clock64 div_t uint ushort ulong
           """);
 
   private final Set<String> taken;
@@ -150,7 +156,8 @@ final class Names {
             && !name.contains("__")
             && name.matches(".*[a-z].*")
             && !RESERVED.contains(name)
-            && !LIBRARY.contains(name);
+            && !LIBRARY.contains(name)
+            && Intrinsics.all().stream().noneMatch(i -> i.function().equals(name));
     return fine ? name : identifier(name) + "_kernel";
   }
 }

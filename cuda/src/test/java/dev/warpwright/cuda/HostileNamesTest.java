@@ -82,7 +82,13 @@ class HostileNamesTest {
           "exp",
           "y0",
           "gamma",
-          "main");
+          "main",
+          "float4",
+          "size_t",
+          "ldmatrix_x4",
+          "__syncthreads",
+          "cudaMalloc",
+          "memcpy");
 
   @Test
   void namesBecomeIdentifiersOfTheirOwn() {
