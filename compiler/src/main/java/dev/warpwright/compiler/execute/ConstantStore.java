@@ -5,7 +5,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.model.function.Constant;
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.model.graph.Tensor;
 import java.util.HashMap;
 import java.util.List;
@@ -24,20 +24,20 @@ public final class ConstantStore {
   private final Map<Key, Object> packed = new HashMap<>();
 
   /** The elements as a Java array in storage order: {@code float[]}, or {@code short[]} with the bits of f16 and bf16. */
-  public synchronized Object array(Constant constant) {
+  public synchronized Object array(PackedConstant constant) {
     Buffer buffer = constant.buffer();
     List<Long> shape = LongStream.range(0, buffer.rank()).mapToObj(d -> buffer.extent((int) d)).toList();
     Key key =
-        new Key(constant.source(), constant.transposed(), buffer.dtype(), shape, buffer.layout());
+        new Key(constant.constant().source(), constant.constant().transposed(), buffer.dtype(), shape, constant.where());
     return packed.computeIfAbsent(key, k -> pack(constant));
   }
 
-  private static Object pack(Constant constant) {
+  private static Object pack(PackedConstant constant) {
     Buffer buffer = constant.buffer();
     long elements = buffer.storageElements();
     if (elements > Integer.MAX_VALUE - 8) {
       throw new UserError(
-          "constant " + constant.source().name() + " has " + elements + " elements, more than 2^31 - 9");
+          "constant " + constant.constant().source().name() + " has " + elements + " elements, more than 2^31 - 9");
     }
     return switch (buffer.dtype()) {
       case F32 -> {
@@ -65,16 +65,16 @@ public final class ConstantStore {
     void put(int at, double value);
   }
 
-  private static void each(Constant constant, Sink sink) {
-    Buffer buffer = constant.buffer();
+  private static void each(PackedConstant constant, Sink sink) {
+    Buffer buffer = constant.constant().buffer();
+    Layout layout = constant.where();
     long rows = buffer.extent(0);
     long cols = buffer.rank() == 1 ? 1 : buffer.extent(1);
     for (long i = 0; i < rows; i++) {
       for (long j = 0; j < cols; j++) {
         long[] at = buffer.rank() == 1 ? new long[] {i} : new long[] {i, j};
-        Layout layout = buffer.layout();
         long offset = layout == null ? i * cols + j : layout.offset(at);
-        sink.put((int) offset, constant.element(at));
+        sink.put((int) offset, constant.constant().element(at));
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.execute;
 
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -9,7 +10,6 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
-import dev.warpwright.model.function.Constant;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaEvent;
@@ -61,7 +61,7 @@ public final class CudaExecutable implements Executable {
     this.context = context;
     this.module = context.load(cubin.bytes());
     this.stream = context.newStream();
-    for (Constant constant : compiled.constants()) {
+    for (PackedConstant constant : compiled.constants()) {
       MemorySegment packed = segment(constants.array(constant));
       CudaBuffer buffer = context.allocate(Math.max(16, packed.byteSize()));
       buffer.copyFrom(packed, stream);
@@ -186,7 +186,7 @@ public final class CudaExecutable implements Executable {
     for (Program.Step step : program.steps()) {
       switch (step) {
         case Program.Memset(Buffer buffer, int value) ->
-            deviceBuffer(buffer).fill(value, 0, deviceBuffer(buffer).bytes(), stream);
+            deviceBuffer(buffer).poison((byte) value, stream);
         case Program.Launch launch -> launches.get(next++).run(stream);
       }
     }

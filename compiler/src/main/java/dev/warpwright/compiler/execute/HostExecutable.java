@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.execute;
 
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Program;
@@ -9,7 +10,6 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.HostFunction;
 import dev.warpwright.jvm.Parallel;
-import dev.warpwright.model.function.Constant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,7 +33,7 @@ public final class HostExecutable implements Executable {
     this.inputs = compiled.network().inputs();
     this.outputs = compiled.network().outputs();
     this.parallel = parallel;
-    for (Constant constant : compiled.constants()) {
+    for (PackedConstant constant : compiled.constants()) {
       arrays.put(constant.buffer(), constants.array(constant));
     }
     for (Program.Step step : program.steps()) {

@@ -1,7 +1,6 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Program;
-import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.Target;
@@ -20,7 +19,7 @@ public record CompiledProgram(
     Precision precision,
     Target target,
     Program program,
-    List<Constant> constants,
+    List<PackedConstant> constants,
     List<CompiledKernel> kernels) {
   public CompiledProgram {
     constants = List.copyOf(constants);

@@ -6,6 +6,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.lower.host.HostProgram;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
@@ -17,6 +18,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,30 +60,42 @@ public final class NetworkCompiler {
         compiled.add(kernels.layer(group));
       }
     }
-    return program(network, precision, target, groups, compiled);
+    return program(
+        network,
+        precision,
+        target,
+        groups,
+        compiled,
+        network.constants().stream().map(PackedConstant::plain).toList());
   }
 
   private static CompiledProgram forHost(
       Graph graph, HostTarget target, Precision precision, int rows) {
     NetworkFunction network =
-        NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, true));
+        NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, true, true));
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     StageGroup group = groups.getFirst();
     Set<Buffer> constants =
         network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
     PrimFunc tiles = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
-    Kernel kernel = HostLowering.lower(
+    HostProgram lowered = HostLowering.lower(
             tiles,
             new dev.warpwright.lower.host.HostTarget(target.vectorBits(), target.cores()),
             constants);
     CompiledKernel compiled =
         new CompiledKernel(
-            kernel,
+            lowered.kernel(),
             tiles,
             "fused over rows in cache",
             "a core carries a few rows through all layers while they are in its cache",
             names(group));
-    return program(network, precision, target, groups, List.of(compiled));
+    return program(
+        network,
+        precision,
+        target,
+        groups,
+        List.of(compiled),
+        network.constants().stream().map(constant -> packed(constant, lowered)).toList());
   }
 
   private static CompiledProgram program(
@@ -89,20 +103,20 @@ public final class NetworkCompiler {
       Precision precision,
       Target target,
       List<StageGroup> groups,
-      List<CompiledKernel> compiled) {
+      List<CompiledKernel> compiled,
+      List<PackedConstant> constants) {
     List<Kernel> kernels = compiled.stream().map(CompiledKernel::kernel).toList();
-    Program program = ProgramAssembly.assemble(network, groups, kernels);
-    Map<Buffer, Buffer> packed = ProgramAssembly.packedConstants(groups, kernels);
-    List<Constant> constants =
-        network.constants().stream()
-            .map(
-                constant ->
-                    new Constant(
-                        packed.getOrDefault(constant.buffer(), constant.buffer()),
-                        constant.source(),
-                        constant.transposed()))
-            .toList();
+    Map<Buffer, Buffer> packed = new HashMap<>();
+    constants.forEach(c -> packed.put(c.constant().buffer(), c.buffer()));
+    Program program = ProgramAssembly.assemble(network, groups, kernels, packed);
     return new CompiledProgram(network, precision, target, program, constants, compiled);
+  }
+
+  private static PackedConstant packed(Constant constant, HostProgram lowered) {
+    HostProgram.Packed form = lowered.packed().get(constant.buffer());
+    return form == null
+        ? PackedConstant.plain(constant)
+        : new PackedConstant(form.buffer(), form.where(), constant);
   }
 
   static List<String> names(StageGroup group) {

@@ -15,7 +15,6 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +31,10 @@ final class ProgramAssembly {
    * @param kernels one for each group; a kernel's parameters are its group's, in order, constants perhaps in another layout
    */
   static Program assemble(
-      NetworkFunction network, List<StageGroup> groups, List<Kernel> kernels) {
-    Map<Buffer, Buffer> packed = packedConstants(groups, kernels);
+      NetworkFunction network,
+      List<StageGroup> groups,
+      List<Kernel> kernels,
+      Map<Buffer, Buffer> packed) {
     List<ProgramParam> params = new ArrayList<>();
     Set<Buffer> known = new HashSet<>();
     for (Buffer input : network.inputs()) {
@@ -68,20 +69,5 @@ final class ProgramAssembly {
       steps.add(new Launch(kernels.get(g), arguments));
     }
     return new Program(network.func().name(), params, workspace, steps);
-  }
-
-  /** The constants that a kernel wants in another layout than the function has. */
-  static Map<Buffer, Buffer> packedConstants(List<StageGroup> groups, List<Kernel> kernels) {
-    Map<Buffer, Buffer> packed = new HashMap<>();
-    for (int g = 0; g < groups.size(); g++) {
-      List<Param> from = groups.get(g).func().params();
-      List<Param> to = kernels.get(g).params();
-      for (int p = 0; p < from.size(); p++) {
-        if (from.get(p) instanceof Buffer old && to.get(p) instanceof Buffer now && old != now) {
-          packed.put(old, now);
-        }
-      }
-    }
-    return packed;
   }
 }

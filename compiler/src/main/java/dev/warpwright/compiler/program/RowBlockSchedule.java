@@ -36,12 +36,13 @@ final class RowBlockSchedule {
     RowBlockSchedule script = new RowBlockSchedule(group);
     script.schedule.annotate("threads", (long) tiling.threads());
     LoopRef rows = script.tileRows(tiling.rows());
-    script.schedule.bind(rows, ThreadAxis.BLOCK_X);
     script.gather(rows);
     script.scopes(true);
     for (Product product : script.products()) {
       script.stageWeights(product, tiling.depthOf(product));
     }
+    // Last, because until it is in place every buffer is still shared by all rows.
+    script.schedule.bind(rows, ThreadAxis.BLOCK_X);
     script.tensorize(tiling, instruction);
     return script.schedule.func();
   }
@@ -50,9 +51,9 @@ final class RowBlockSchedule {
   static PrimFunc host(StageGroup group, int rows) {
     RowBlockSchedule script = new RowBlockSchedule(group);
     LoopRef tiles = script.tileRows(rows);
-    script.schedule.parallel(tiles);
     script.gather(tiles);
     script.scopes(false);
+    script.schedule.parallel(tiles);
     script.tensorize(null, "fma");
     return script.schedule.func();
   }
@@ -66,8 +67,21 @@ final class RowBlockSchedule {
 
   /** Splits the rows of the last stage; the loop over tiles is where everything else goes. */
   private LoopRef tileRows(int rows) {
+    for (Stage stage : group.stages()) {
+      if (stage instanceof NetworkFunction.Store store) {
+        wholeWidth(store);
+      }
+    }
     BlockRef last = schedule.block(group.stages().getLast().block());
     return schedule.split(schedule.loops(last).getFirst(), rows).outer();
+  }
+
+  /** Lets a store run over the padded width, guarded, so that what it stores is computed in whole granules. */
+  private void wholeWidth(NetworkFunction.Store store) {
+    long width = store.from().extent(1);
+    if (width != store.to().extent(1)) {
+      schedule.split(schedule.loops(schedule.block(store.block())).get(1), width);
+    }
   }
 
   /** Computes every earlier stage where the last one needs it, and makes the buffers as small as a tile. */
