@@ -401,8 +401,8 @@ final class ExprCompiler {
       case POW -> {
         DoubleExpr b = real(c.args().get(1));
         yield single
-            ? f -> (float) StrictMath.pow(a.eval(f), b.eval(f))
-            : f -> StrictMath.pow(a.eval(f), b.eval(f));
+            ? f -> (float) Math.pow(a.eval(f), b.eval(f))
+            : f -> Math.pow(a.eval(f), b.eval(f));
       }
       case EXP,
           EXP2,

@@ -10,7 +10,7 @@ import java.util.List;
 /** Compiles the statements of a grid kernel to {@link WarpNode}s. */
 final class GridCompiler {
   /** A loop that goes round so often is taken to never end. */
-  private static final long ENDLESS = 50_000_000;
+  private static final long ENDLESS = 2_000_000;
 
   private final Context context;
   private final List<Buffer> shared = new ArrayList<>();
@@ -285,7 +285,7 @@ final class GridCompiler {
                 storage = new byte[elements * dtype.bytes()];
                 f.memory[slot] = storage;
                 f.shadows[slot] =
-                    new Shadow(context, buffer, elements, true, false, SimulationError::raise);
+                    new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
               } else {
                 Shadow shadow = f.shadows[slot];
                 if (shadow != null) {

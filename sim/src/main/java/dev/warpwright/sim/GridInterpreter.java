@@ -12,7 +12,6 @@ import dev.warpwright.ir.Walk;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -30,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 public final class GridInterpreter {
   private static final int WARP = 32;
   private static final int MAX_THREADS = 1024;
-  private static final int MAX_FINDINGS = 100;
 
   private final Kernel kernel;
   private final GridOptions options;
@@ -84,27 +82,15 @@ public final class GridInterpreter {
    * @throws SimulationError at the first finding
    */
   public void run(Arguments arguments) {
-    execute(arguments, SimulationError::raise);
+    execute(arguments, Shadow.THROWING);
   }
 
-  /** Runs and gives everything found; a finding other than a race ends the execution. */
+  /**
+   * Runs and gives everything found, one race for each statement; a finding other than a race ends
+   * the execution.
+   */
   public List<Finding> check(Arguments arguments) {
-    Set<Finding> findings = new LinkedHashSet<>();
-    Set<String> places = new LinkedHashSet<>();
-    try {
-      execute(
-          arguments,
-          error -> {
-            Finding finding = error.findings().getFirst();
-            // One finding for each statement and kind; the next elements say nothing new.
-            if (places.add(finding.kind() + finding.statement()) && places.size() <= MAX_FINDINGS) {
-              findings.add(finding);
-            }
-          });
-    } catch (SimulationError e) {
-      findings.addAll(e.findings());
-    }
-    return List.copyOf(findings);
+    return RaceCollector.collect(races -> execute(arguments, races));
   }
 
   /** Memory that all threads see, and who is told of races. */
@@ -117,7 +103,8 @@ public final class GridInterpreter {
       long[] blocks,
       int[] threads) {}
 
-  private void execute(Arguments arguments, Shadow.FindingSink sink) {
+  /** Runs; races go to the sink. */
+  void execute(Arguments arguments, Shadow.FindingSink sink) {
     long[] blocks = new long[3];
     int[] threads = new int[3];
     for (ThreadAxis axis : ThreadAxis.values()) {

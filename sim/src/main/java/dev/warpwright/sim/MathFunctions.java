@@ -16,14 +16,14 @@ final class MathFunctions {
   /** The function of one argument; approximations are computed exactly. */
   static Function unary(MathOp op) {
     return switch (op) {
-      case EXP -> StrictMath::exp;
-      case EXP2, EXP2_APPROX -> x -> StrictMath.pow(2, x);
-      case LOG -> StrictMath::log;
+      case EXP -> Math::exp;
+      case EXP2, EXP2_APPROX -> x -> Math.pow(2, x);
+      case LOG -> Math::log;
       case SQRT -> Math::sqrt;
       case RSQRT -> x -> 1 / Math.sqrt(x);
-      case SIN -> StrictMath::sin;
-      case COS -> StrictMath::cos;
-      case TANH, TANH_APPROX -> StrictMath::tanh;
+      case SIN -> Math::sin;
+      case COS -> Math::cos;
+      case TANH, TANH_APPROX -> Math::tanh;
       case ERF -> MathFunctions::erf;
       case ABS -> Math::abs;
       case FLOOR -> Math::floor;
@@ -51,7 +51,7 @@ final class MathFunctions {
       term *= 2 * square / (2 * n + 1);
       sum += term;
     }
-    return TWO_OVER_SQRT_PI * StrictMath.exp(-square) * sum;
+    return TWO_OVER_SQRT_PI * Math.exp(-square) * sum;
   }
 
   /** erfc(x) for x ≥ 3 by its continued fraction, from the inside out. */
@@ -60,6 +60,6 @@ final class MathFunctions {
     for (int n = 60; n >= 1; n--) {
       fraction = x + n / 2.0 / fraction;
     }
-    return StrictMath.exp(-x * x) / (fraction * Math.sqrt(Math.PI));
+    return Math.exp(-x * x) / (fraction * Math.sqrt(Math.PI));
   }
 }

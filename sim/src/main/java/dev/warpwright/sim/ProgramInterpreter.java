@@ -17,7 +17,7 @@ import java.util.Objects;
 public final class ProgramInterpreter {
   /** Runs one kernel. */
   private interface Executor {
-    void run(Arguments arguments);
+    void run(Arguments arguments, Shadow.FindingSink races);
   }
 
   private final Program program;
@@ -35,8 +35,11 @@ public final class ProgramInterpreter {
 
   private static Executor executor(Kernel kernel, GridOptions gridOptions, Options hostOptions) {
     return switch (kernel.kind()) {
-      case GRID -> new GridInterpreter(kernel, gridOptions)::run;
-      case HOST -> Interpreter.of(kernel, hostOptions)::run;
+      case GRID -> new GridInterpreter(kernel, gridOptions)::execute;
+      case HOST -> {
+        Interpreter host = Interpreter.of(kernel, hostOptions);
+        yield (arguments, races) -> host.run(arguments);
+      }
     };
   }
 
@@ -56,6 +59,18 @@ public final class ProgramInterpreter {
    * @throws SimulationError if a kernel does what the IR does not define
    */
   public void run(Arguments arguments) {
+    execute(arguments, Shadow.THROWING);
+  }
+
+  /**
+   * Runs and gives everything found, one race for each statement; a finding other than a race ends
+   * the execution.
+   */
+  public List<Finding> check(Arguments arguments) {
+    return RaceCollector.collect(races -> execute(arguments, races));
+  }
+
+  private void execute(Arguments arguments, Shadow.FindingSink races) {
     Map<Buffer, NdArray> arrays = new IdentityHashMap<>();
     for (Param p : params(program)) {
       if (p instanceof Buffer b) {
@@ -67,14 +82,18 @@ public final class ProgramInterpreter {
     }
     for (Program.Step step : program.steps()) {
       switch (step) {
-        case Program.Launch launch -> launch(launch, arguments, arrays);
+        case Program.Launch launch -> launch(launch, arguments, arrays, races);
         case Program.Memset(Buffer buffer, int value) ->
             Arrays.fill(array(arrays, buffer).bytes(), (byte) value);
       }
     }
   }
 
-  private void launch(Program.Launch launch, Arguments arguments, Map<Buffer, NdArray> arrays) {
+  private void launch(
+      Program.Launch launch,
+      Arguments arguments,
+      Map<Buffer, NdArray> arrays,
+      Shadow.FindingSink races) {
     Kernel kernel = launch.kernel();
     Object[] values = new Object[launch.arguments().size()];
     for (int i = 0; i < values.length; i++) {
@@ -85,7 +104,7 @@ public final class ProgramInterpreter {
           };
     }
     Executor executor = Objects.requireNonNull(executors.get(kernel));
-    executor.run(Arguments.inOrder(kernel.params(), values));
+    executor.run(Arguments.inOrder(kernel.params(), values), races);
   }
 
   private static NdArray array(Map<Buffer, NdArray> arrays, Buffer buffer) {

@@ -25,10 +25,27 @@ final class Shadow {
   private final long @Nullable [] readers;
   private final FindingSink sink;
 
-  /** Where findings go that do not end the execution. */
+  /** Where races go, which need not end the execution. */
   interface FindingSink {
+    /** Whether another race at this statement says anything new. */
+    boolean wants(Stmt where);
+
     void report(SimulationError error);
   }
+
+  /** Throws everything. */
+  static final FindingSink THROWING =
+      new FindingSink() {
+        @Override
+        public boolean wants(Stmt where) {
+          return true;
+        }
+
+        @Override
+        public void report(SimulationError error) {
+          throw error;
+        }
+      };
 
   Shadow(
       Context context,
@@ -117,6 +134,9 @@ final class Shadow {
   }
 
   private void race(Frame f, int element, Stmt where, long other, String mine, String theirs) {
+    if (!sink.wants(where)) {
+      return;
+    }
     long warp = other & SEVERAL_WARPS;
     String whose =
         block(other) != block(f.stamp)

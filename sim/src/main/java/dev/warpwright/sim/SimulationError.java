@@ -19,11 +19,6 @@ public final class SimulationError extends RuntimeException {
     this(List.of(finding));
   }
 
-  /** Throws the error: where nobody collects findings. */
-  static void raise(SimulationError error) {
-    throw error;
-  }
-
   public List<Finding> findings() {
     return findings;
   }

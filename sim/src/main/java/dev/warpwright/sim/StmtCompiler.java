@@ -17,6 +17,9 @@ final class StmtCompiler {
   private final Context context;
   private final Options options;
 
+  /** The tile statement whose expansion is being compiled; messages name it. */
+  private @Nullable Stmt origin;
+
   StmtCompiler(Context context, Options options) {
     this.context = context;
     this.options = options;
@@ -27,7 +30,7 @@ final class StmtCompiler {
   }
 
   ExprCompiler exprs(Stmt where) {
-    return new ExprCompiler(context, where, CallCompiler.none(context.name()));
+    return new ExprCompiler(context, origin == null ? where : origin, CallCompiler.none(context.name()));
   }
 
   Exec compile(Stmt s) {
@@ -74,12 +77,19 @@ final class StmtCompiler {
       }
       case Stmt.Comment c -> f -> {};
       case Stmt.Block b -> block(b);
-      case Stmt.TileCopy c -> compile(TileExpansion.copy(c));
-      case Stmt.TileFill t -> compile(TileExpansion.fill(t));
+      case Stmt.TileCopy c -> expansion(c, TileExpansion.copy(c));
+      case Stmt.TileFill t -> expansion(t, TileExpansion.fill(t));
       case Stmt.TileMma m -> new TileMmaCompiler(this, m).compile();
-      case Stmt.TileMap m -> compile(TileExpansion.map(m));
-      case Stmt.TileReduce r -> compile(TileExpansion.reduce(r));
+      case Stmt.TileMap m -> expansion(m, TileExpansion.map(m));
+      case Stmt.TileReduce r -> expansion(r, TileExpansion.reduce(r));
     };
+  }
+
+  private Exec expansion(Stmt tile, Stmt meaning) {
+    origin = tile;
+    Exec compiled = compile(meaning);
+    origin = null;
+    return compiled;
   }
 
   private static Exec seq(Exec[] stmts) {
@@ -146,7 +156,7 @@ final class StmtCompiler {
       Bytes.poison(stored, storage);
       if (options.trackUninitialised()) {
         f.shadows[slot] =
-            new Shadow(context, buffer, elements, true, false, SimulationError::raise);
+            new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
       }
       body.run(f);
     };

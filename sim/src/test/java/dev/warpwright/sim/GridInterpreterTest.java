@@ -250,6 +250,94 @@ class GridInterpreterTest {
   }
 
   @Test
+  void anAsynchronousCopyRacesFromItsStart() {
+    // Warp 1 reads while warp 0 has a copy under way, which it waits for behind the barrier.
+    Stmt copy =
+        Stmts.seq(
+            Exprs.evaluate(
+                Intrinsics.CP_ASYNC_4,
+                new Expr.AddressOf(s, List.of(thread)),
+                new Expr.AddressOf(x, List.of(thread)),
+                Exprs.i32(4)),
+            Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT));
+    Stmt read = store(y, thread, Exprs.load(s, Exprs.add(thread, -32)));
+    Stmt body =
+        Stmts.seq(
+            new Stmt.If(Exprs.lt(thread, Exprs.i32(32)), store(s, thread, Exprs.f32(1)), null),
+            Kernels.SYNC,
+            new Stmt.If(Exprs.lt(thread, Exprs.i32(32)), copy, read),
+            Kernels.SYNC,
+            Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(0)));
+    Kernel kernel =
+        Kernels.kernel("inflight", block, 1, thread, 64, new Stmt.Alloc(s, body), x, y);
+    for (GridOptions.WarpChoice choice : GridOptions.WarpChoice.values()) {
+      List<Finding> findings =
+          new GridInterpreter(kernel, GridOptions.DEFAULT.withWarps(choice))
+              .check(arguments(kernel));
+      assertThat(findings).as("%s", choice).isNotEmpty();
+      assertThat(findings.getFirst().kind()).isEqualTo(Finding.Kind.RACE);
+    }
+  }
+
+  @Test
+  void operandsOfIntrinsicsAreInBoundsAndAligned() {
+    Kernel outside = copy16(Exprs.add(Exprs.mul(thread, 4), 52));
+    assertThatThrownBy(
+            () -> new GridInterpreter(outside, GridOptions.DEFAULT).run(arguments(outside)))
+        .hasMessageContaining("out of bounds: s[64] + 0 bytes: operand dst");
+    Kernel crooked = copy16(Exprs.mul(thread, 2));
+    assertThatThrownBy(
+            () -> new GridInterpreter(crooked, GridOptions.DEFAULT).run(arguments(crooked)))
+        .hasMessageContaining("misaligned vector access: s[2]: operand dst needs 16 bytes");
+  }
+
+  private Kernel copy16(Expr to) {
+    Stmt copy =
+        Exprs.evaluate(
+            Intrinsics.CP_ASYNC_16,
+            new Expr.AddressOf(s, List.of(to)),
+            new Expr.AddressOf(x, List.of(Exprs.i32(0))),
+            Exprs.i32(16));
+    return Kernels.kernel("copy", block, 1, thread, 4, new Stmt.Alloc(s, copy), x);
+  }
+
+  @Test
+  void anEndlessLoopIsADeadlock() {
+    Expr zero = Exprs.i32(0);
+    Stmt body = new Stmt.While(Exprs.ge(thread, zero), Stmt.Seq.EMPTY);
+    Kernel kernel = Kernels.kernel("forever", block, 1, thread, 1, body);
+    assertThatThrownBy(
+            () -> new GridInterpreter(kernel, GridOptions.DEFAULT).run(arguments(kernel)))
+        .hasMessageContaining("forever: deadlock: the loop went round");
+  }
+
+  @Test
+  void aWarpMayWaitForAnother() {
+    // Warp 0 spins until warp 1 has counted up: other warps go on while one spins.
+    Buffer flag = Buffer.of("flag", DType.I32, Scope.SHARED, 1);
+    Expr zero = Exprs.i32(0);
+    Stmt spin =
+        new Stmt.While(Exprs.eq(Exprs.load(flag, zero), zero), Stmt.Seq.EMPTY);
+    Stmt raise =
+        new Stmt.If(
+            Exprs.eq(thread, Exprs.i32(32)),
+            new Stmt.Store(flag, List.of(zero), Exprs.i32(1)),
+            null);
+    Stmt body =
+        Stmts.seq(
+            new Stmt.If(
+                Exprs.eq(thread, zero), new Stmt.Store(flag, List.of(zero), zero), null),
+            Kernels.SYNC,
+            new Stmt.If(Exprs.lt(thread, Exprs.i32(32)), spin, raise));
+    Kernel kernel = Kernels.kernel("spin", block, 1, thread, 64, new Stmt.Alloc(flag, body));
+    GridOptions options = GridOptions.random(SEED).withoutRaces();
+    new GridInterpreter(kernel, options).run(arguments(kernel));
+    // It is a race all the same, because nothing orders the two.
+    assertThat(new GridInterpreter(kernel, GridOptions.random(SEED)).check(arguments(kernel)))
+        .isNotEmpty();
+  }
+
+  @Test
   void matrixInstructionMultiplies() {
     Buffer a = Buffer.of("a", DType.U32, Scope.LOCAL, 4);
     Buffer b = Buffer.of("b", DType.U32, Scope.LOCAL, 2);
