@@ -18,9 +18,13 @@ final class Shadow {
   private static final long SEVERAL_WARPS = (1L << WARP_BITS) - 1;
   private static final long SEVERAL_BLOCKS = -1;
 
+  private static final byte NEVER_WRITTEN = 0;
+  private static final byte WRITTEN = 1;
+  private static final byte UNDER_WAY = 2;
+
   private final Context context;
   private final Buffer buffer;
-  private final boolean @Nullable [] written;
+  private final byte @Nullable [] states;
   private final long @Nullable [] writers;
   private final long @Nullable [] readers;
   private final FindingSink sink;
@@ -56,7 +60,7 @@ final class Shadow {
       FindingSink sink) {
     this.context = context;
     this.buffer = buffer;
-    this.written = initialisation ? new boolean[elements] : null;
+    this.states = initialisation ? new byte[elements] : null;
     this.writers = races ? new long[elements] : null;
     this.readers = races ? new long[elements] : null;
     this.sink = sink;
@@ -77,14 +81,26 @@ final class Shadow {
 
   /** Forgets what was written, as at the start of the buffer's life. */
   void reset() {
-    if (written != null) {
-      Arrays.fill(written, false);
+    if (states != null) {
+      Arrays.fill(states, NEVER_WRITTEN);
     }
   }
 
   void read(Frame f, int element, Stmt where) {
-    if (written != null && !written[element]) {
-      throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
+    if (states != null && states[element] != WRITTEN) {
+      if (states[element] == NEVER_WRITTEN) {
+        throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
+      }
+      if (sink.wants(where)) {
+        sink.report(
+            fault(
+                Finding.Kind.RACE,
+                f,
+                element,
+                where,
+                "an asynchronous copy to it has not been waited for"));
+      }
+      return;
     }
     if (writers == null || readers == null) {
       return;
@@ -104,8 +120,8 @@ final class Shadow {
   }
 
   void write(Frame f, int element, Stmt where) {
-    if (written != null) {
-      written[element] = true;
+    if (states != null) {
+      states[element] = WRITTEN;
     }
     if (writers == null || readers == null) {
       return;
@@ -122,8 +138,8 @@ final class Shadow {
   /** An asynchronous copy to the element is under way: it counts as written once it is complete. */
   void beginWrite(Frame f, int element, Stmt where) {
     write(f, element, where);
-    if (written != null) {
-      written[element] = false;
+    if (states != null) {
+      states[element] = UNDER_WAY;
     }
   }
 

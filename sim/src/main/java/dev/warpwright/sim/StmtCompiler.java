@@ -30,7 +30,8 @@ final class StmtCompiler {
   }
 
   ExprCompiler exprs(Stmt where) {
-    return new ExprCompiler(context, origin == null ? where : origin, CallCompiler.none(context.name()));
+    return new ExprCompiler(
+        context, origin == null ? where : origin, CallCompiler.none(context.name()));
   }
 
   Exec compile(Stmt s) {
@@ -155,8 +156,7 @@ final class StmtCompiler {
       }
       Bytes.poison(stored, storage);
       if (options.trackUninitialised()) {
-        f.shadows[slot] =
-            new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+        f.shadows[slot] = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
       }
       body.run(f);
     };

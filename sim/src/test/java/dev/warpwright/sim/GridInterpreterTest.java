@@ -229,7 +229,7 @@ class GridInterpreterTest {
     }
     assertThatThrownBy(
             () -> new GridInterpreter(copying(false), GridOptions.DEFAULT).run(arguments))
-        .hasMessageContaining("never written: s[0]");
+        .hasMessageContaining("data race: s[0]: an asynchronous copy to it has not been waited");
   }
 
   /** Four threads copy 16 bytes each, of which 12 are present. */
@@ -268,8 +268,7 @@ class GridInterpreterTest {
             new Stmt.If(Exprs.lt(thread, Exprs.i32(32)), copy, read),
             Kernels.SYNC,
             Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(0)));
-    Kernel kernel =
-        Kernels.kernel("inflight", block, 1, thread, 64, new Stmt.Alloc(s, body), x, y);
+    Kernel kernel = Kernels.kernel("inflight", block, 1, thread, 64, new Stmt.Alloc(s, body), x, y);
     for (GridOptions.WarpChoice choice : GridOptions.WarpChoice.values()) {
       List<Finding> findings =
           new GridInterpreter(kernel, GridOptions.DEFAULT.withWarps(choice))
@@ -316,8 +315,7 @@ class GridInterpreterTest {
     // Warp 0 spins until warp 1 has counted up: other warps go on while one spins.
     Buffer flag = Buffer.of("flag", DType.I32, Scope.SHARED, 1);
     Expr zero = Exprs.i32(0);
-    Stmt spin =
-        new Stmt.While(Exprs.eq(Exprs.load(flag, zero), zero), Stmt.Seq.EMPTY);
+    Stmt spin = new Stmt.While(Exprs.eq(Exprs.load(flag, zero), zero), Stmt.Seq.EMPTY);
     Stmt raise =
         new Stmt.If(
             Exprs.eq(thread, Exprs.i32(32)),
@@ -325,8 +323,7 @@ class GridInterpreterTest {
             null);
     Stmt body =
         Stmts.seq(
-            new Stmt.If(
-                Exprs.eq(thread, zero), new Stmt.Store(flag, List.of(zero), zero), null),
+            new Stmt.If(Exprs.eq(thread, zero), new Stmt.Store(flag, List.of(zero), zero), null),
             Kernels.SYNC,
             new Stmt.If(Exprs.lt(thread, Exprs.i32(32)), spin, raise));
     Kernel kernel = Kernels.kernel("spin", block, 1, thread, 64, new Stmt.Alloc(flag, body));
