@@ -294,7 +294,7 @@ public final class Schedule {
 
   // --- tile statements
 
-  /** See {@link Tensorize}; takes all loops that are around the block alone. */
+  /** See {@link Tensorize}; takes the innermost serial loops that are around the block alone. */
   public void tensorize(BlockRef block, Attrs attrs) {
     tensorize(block, null, attrs);
   }

@@ -82,6 +82,16 @@ public final class Accesses {
     add(leaf, point(store.buffer(), store.indices()), true);
   }
 
+  private void addStores(Stmt leaf, Stmt body) {
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Store store) {
+            addStore(leaf, store);
+          }
+        });
+  }
+
   private void visit(Stmt s) {
     switch (s) {
       case Stmt.Seq seq -> seq.stmts().forEach(this::visit);
@@ -116,8 +126,11 @@ public final class Accesses {
       case Stmt.Comment comment -> {}
       case Stmt.Block block -> {
         Substitution bound = Substitution.ofVars(bindings(block));
-        block.reads().forEach(region -> add(block, bound.region(region), false));
-        block.writes().forEach(region -> add(block, bound.region(region), true));
+        // The stores themselves, not the declared regions: those may be larger.
+        if (block.init() != null) {
+          addStores(block, bound.stmt(block.init()));
+        }
+        addStores(block, bound.stmt(block.body()));
         if (block.predicate() != null) {
           addLoads(block, block.predicate());
         }

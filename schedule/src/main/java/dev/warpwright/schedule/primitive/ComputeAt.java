@@ -40,7 +40,7 @@ import java.util.Set;
  *   <li>The block writes one buffer, an intermediate that no other statement writes.
  *   <li>It writes the element that its spatial variables name, each variable one dimension.
  *   <li>All readers of the buffer are inside the loop, in a part of the program after the block.
- *   <li>From the block on, nothing writes what it reads.
+ *   <li>What the block reads is computed outside its loops, and not written from the block on.
  *   <li>Parallel loops of the result are independent.
  * </ol>
  */
@@ -92,6 +92,7 @@ public final class ComputeAt {
     Set<Buffer> sources = Accesses.read(block);
     sources.remove(buffer);
     order.requireUnchangedAfter(check, 6, block, sources);
+    order.requireSources(check, 6, blockPath, loopPath, sources);
 
     Ranges ranges = Tree.ranges(func, loopPath);
     Stmt producer = NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), ranges);
@@ -104,7 +105,7 @@ public final class ComputeAt {
           @Override
           public Stmt stmt(Stmt s) {
             if (s == alloc) {
-              return super.stmt(alloc.body());
+              return stmt(alloc.body());
             }
             if (s == loop) {
               return placed;

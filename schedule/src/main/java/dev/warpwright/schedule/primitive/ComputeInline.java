@@ -37,7 +37,7 @@ import java.util.Set;
  *       own buffer.
  *   <li>The buffer is an intermediate that no other statement writes.
  *   <li>All readers are blocks.
- *   <li>From the block on, nothing writes what it reads.
+ *   <li>What the block reads is computed outside its loops, and not written from the block on.
  *   <li>No block's value grows beyond {@link #MAX_NODES} nodes.
  * </ol>
  */
@@ -89,7 +89,14 @@ public final class ComputeInline {
           "a statement that is no block reads " + buffer.name(),
           access.leaf());
     }
-    order.requireUnchangedAfter(check, 5, block, Accesses.read(block));
+    Set<Buffer> sources = Accesses.read(block);
+    order.requireUnchangedAfter(check, 5, block, sources);
+    for (Access access : Accesses.of(func.body(), buffer)) {
+      List<Stmt> reader = Tree.path(func.body(), s -> s == access.leaf());
+      if (reader != null) {
+        order.requireSources(check, 5, path, reader, sources);
+      }
+    }
 
     Stmt nest = Nest.of(path);
     Stmt body =
@@ -100,7 +107,7 @@ public final class ComputeInline {
               return Stmt.Seq.EMPTY;
             }
             if (s == alloc) {
-              return super.stmt(alloc.body());
+              return stmt(alloc.body());
             }
             if (s instanceof Stmt.Block reader && Accesses.reads(reader, buffer)) {
               Stmt.Block inlined = inline(reader, buffer, vars, store.value());

@@ -9,6 +9,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Independence;
+import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -30,6 +32,8 @@ import java.util.Set;
  *   <li>Blocks have no predicate.
  *   <li>Blocks contain stores only.
  *   <li>A buffer that a block writes is written by no other statement.
+ *   <li>Instances of a block with different spatial variables write different elements, and read
+ *       none that another one writes.
  * </ol>
  */
 public final class NormalForm {
@@ -86,6 +90,7 @@ public final class NormalForm {
         "a loop around block " + name + " is over none of its variables",
         block);
     check.require(3, block.predicate() == null, "block " + name + " has a predicate", block);
+    checkIndependence(check, block, Tree.loops(path));
     Walk.statements(
         block.body(),
         s ->
@@ -94,5 +99,28 @@ public final class NormalForm {
                 s instanceof Stmt.Store || s instanceof Stmt.Seq,
                 "block " + name + " contains more than stores",
                 block));
+  }
+
+  private static void checkIndependence(Check check, Stmt.Block block, List<Stmt.For> loops) {
+    Set<Var> reduce = new HashSet<>();
+    for (IterVar iterVar : block.iterVars()) {
+      if (iterVar.isReduce() && iterVar.binding() instanceof Var v) {
+        reduce.add(v);
+      }
+    }
+    List<Stmt.For> spatial = loops.stream().filter(l -> !reduce.contains(l.var())).toList();
+    Stmt body = block;
+    for (Stmt.For loop : loops) {
+      body = reduce.contains(loop.var()) ? loop.withBody(body) : body;
+    }
+    Buffer conflict = Independence.conflict(spatial, body, Ranges.NONE);
+    check.require(
+        6,
+        conflict == null,
+        "spatial instances of block "
+            + block.name()
+            + " depend on each other through "
+            + (conflict == null ? "" : conflict.name()),
+        block);
   }
 }

@@ -6,7 +6,9 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Tree;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -38,6 +40,28 @@ final class Order {
           !(access.isWrite() && buffers.contains(access.buffer()) && isBefore(from, access.leaf())),
           access.buffer().name() + ", which the block reads, is written later",
           access.leaf());
+    }
+  }
+
+  /**
+   * That what a block reads is there at other places, too: nothing that writes it is inside a loop
+   * around the block that is not around the place.
+   *
+   * @param from the path to the block
+   * @param to the path to the place
+   */
+  void requireSources(
+      Check check, int requirement, List<Stmt> from, List<Stmt> to, Set<Buffer> buffers) {
+    List<Stmt.For> left =
+        Tree.loops(from).stream().filter(loop -> to.stream().noneMatch(s -> s == loop)).toList();
+    for (Stmt.For loop : left) {
+      for (Buffer buffer : Accesses.written(loop)) {
+        check.require(
+            requirement,
+            !buffers.contains(buffer),
+            buffer.name() + ", which the block reads, is computed inside its loop " + loop.var(),
+            loop);
+      }
     }
   }
 }

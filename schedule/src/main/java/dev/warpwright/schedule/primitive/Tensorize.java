@@ -7,6 +7,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.analysis.Independence;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.TileIndex;
@@ -61,7 +62,8 @@ public final class Tensorize {
   /**
    * Applies the primitive.
    *
-   * @param inside the loop that stays, or null to take all loops that are around the block alone
+   * @param inside the loop that stays, or null to take the innermost serial loops that are
+   *     around the block alone
    * @param attrs of the new statement; a product carries {@code instr} and {@code warps}, for
    *     example
    */
@@ -70,7 +72,13 @@ public final class Tensorize {
     List<Stmt> path = check.block(1, blockName);
     Stmt.Block block = (Stmt.Block) path.getLast();
     List<Stmt.For> loops = Nest.loops(path);
-    if (inside != null) {
+    if (inside == null) {
+      int first = loops.size();
+      while (first > 0 && loops.get(first - 1).kind() == ForKind.SERIAL) {
+        first--;
+      }
+      loops = loops.subList(first, loops.size());
+    } else {
       check.loop(1, inside);
       List<Stmt.For> around = Tree.loops(path);
       List<Var> vars = around.stream().map(Stmt.For::var).toList();
@@ -105,6 +113,13 @@ public final class Tensorize {
             ranges,
             inits.isEmpty() ? null : inits.getFirst(),
             stores(check, block, block.body()));
+    if (!block.isReduction()) {
+      check.require(
+          4,
+          Independence.conflict(loops, block, ranges) == null,
+          "instances of block " + blockName + " in the tile depend on each other",
+          block);
+    }
     Stmt statement =
         block.isReduction()
             ? TileReductions.of(check, func, tile, attrs)

@@ -11,10 +11,12 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Span;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Which elements of tiles are zero because nothing is there to be copied or computed. */
 final class ZeroPadding {
@@ -54,7 +56,7 @@ final class ZeroPadding {
           Linear.of(copy.from().buffer().shape().get(from.get(i)))
               .minus(Linear.of(source.min()).plus(within))
               .plus(-1);
-      if (room.equals(slack)) {
+      if (room.equals(slack) && isWithin(tile, within, target.extent())) {
         return true;
       }
     }
@@ -71,14 +73,36 @@ final class ZeroPadding {
     return dimensions;
   }
 
+  /** Whether a coordinate of a tile is inside its extent in every iteration. */
+  private static boolean isWithin(Tile tile, Linear coordinate, Expr extent) {
+    Span span = tile.ranges().of(coordinate);
+    Span room = tile.ranges().of(Linear.of(extent).minus(coordinate).plus(-1));
+    return span != null && span.lo() >= 0 && room != null && room.lo() >= 0;
+  }
+
+  /** Whether the map runs over all coordinates that the condition speaks of. */
+  private static boolean covers(
+      Stmt.TileMap map, Expr condition, Map<Var, Expr> point, Tile tile) {
+    for (int i = 0; i < map.vars().size(); i++) {
+      Var v = map.vars().get(i);
+      Expr coordinate = point.get(v);
+      if (Linear.mentions(condition, Set.of(v))
+          && (coordinate == null
+              || !isWithin(tile, tile.index(coordinate), map.extents().get(i)))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private static boolean byMap(Stmt.TileMap map, Tile tile, Expr.Load load, Linear slack) {
-    Map<Var, Expr> point = new HashMap<>();
     for (Stmt.Store store : map.stores()) {
       if (store.buffer() != load.buffer()
           || !(store.value() instanceof Expr.Select(Expr condition, Expr then, Expr otherwise))
           || !otherwise.equals(Exprs.zero(otherwise.type()))) {
         continue;
       }
+      Map<Var, Expr> point = new HashMap<>();
       for (int d = 0; d < store.indices().size(); d++) {
         Linear index = Linear.of(store.indices().get(d));
         for (Var v : map.vars()) {
@@ -91,7 +115,7 @@ final class ZeroPadding {
       Substitution at = Substitution.ofVars(point);
       for (Expr part : Guard.conjuncts(condition)) {
         Linear room = Tile.slack(at.expr(part), tile.ranges());
-        if (room != null && room.equals(slack)) {
+        if (room != null && room.equals(slack) && covers(map, part, point, tile)) {
           return true;
         }
       }
