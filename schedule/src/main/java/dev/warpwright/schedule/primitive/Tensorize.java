@@ -62,8 +62,8 @@ public final class Tensorize {
   /**
    * Applies the primitive.
    *
-   * @param inside the loop that stays, or null to take the innermost serial loops that are
-   *     around the block alone
+   * @param inside the loop that stays, or null to take the innermost serial loops that are around
+   *     the block alone
    * @param attrs of the new statement; a product carries {@code instr} and {@code warps}, for
    *     example
    */

@@ -81,8 +81,7 @@ final class ZeroPadding {
   }
 
   /** Whether the map runs over all coordinates that the condition speaks of. */
-  private static boolean covers(
-      Stmt.TileMap map, Expr condition, Map<Var, Expr> point, Tile tile) {
+  private static boolean covers(Stmt.TileMap map, Expr condition, Map<Var, Expr> point, Tile tile) {
     for (int i = 0; i < map.vars().size(); i++) {
       Var v = map.vars().get(i);
       Expr coordinate = point.get(v);
