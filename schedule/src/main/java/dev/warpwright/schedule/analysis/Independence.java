@@ -64,8 +64,13 @@ public final class Independence {
   }
 
   /** The atoms over the variables whose values follow from an element that is accessed. */
-  private static Set<Expr> determined(List<Access> accesses, Set<Var> vars, Ranges ranges) {
+  private static Set<Expr> determined(List<Access> accesses, Set<Var> carried, Ranges outer) {
     Set<Expr> known = new HashSet<>();
+    Ranges ranges = outer;
+    for (Access access : accesses) {
+      ranges = ranges.with(access.inner());
+    }
+    Set<Var> vars = entangled(accesses, carried, ranges);
     for (int d = 0; d < accesses.getFirst().buffer().rank(); d++) {
       fromDimension(accesses, d, vars, ranges, known);
     }
@@ -83,15 +88,39 @@ public final class Independence {
     return known;
   }
 
+  /**
+   * The variables and those of inner loops that occur together with them in a quotient or a
+   * remainder: of such a loop (fused and split again) all digits have to be told at once.
+   */
+  private static Set<Var> entangled(List<Access> accesses, Set<Var> carried, Ranges ranges) {
+    Set<Var> all = new LinkedHashSet<>(carried);
+    for (Access access : accesses) {
+      for (int d = 0; d < access.buffer().rank(); d++) {
+        for (Expr atom : access.min(d, ranges).terms().keySet()) {
+          if (Linear.mentions(atom, carried)) {
+            Walk.expressions(
+                atom,
+                e -> {
+                  if (e instanceof Var v && access.innerVars().contains(v)) {
+                    all.add(v);
+                  }
+                });
+          }
+        }
+      }
+    }
+    return all;
+  }
+
   private static void fromDimension(
-      List<Access> accesses, int d, Set<Var> vars, Ranges outer, Set<Expr> known) {
+      List<Access> accesses, int d, Set<Var> vars, Ranges ranges, Set<Expr> known) {
     Linear carried = null;
     Linear fixed = null;
     Span window = null;
     for (Access access : accesses) {
-      Ranges ranges = outer.with(access.inner());
       Linear min = access.min(d, ranges);
       Set<Var> inner = access.innerVars();
+      inner.removeAll(vars);
       Linear moving = min.part(atom -> Linear.mentions(atom, inner));
       Linear here = min.minus(moving).part(atom -> Linear.mentions(atom, vars));
       Linear rest = min.minus(moving).minus(here).plus(-min.constant());
@@ -109,7 +138,7 @@ public final class Independence {
       window = window == null ? span : window.hull(span);
     }
     if (carried != null && window != null) {
-      digits(carried, window.size(), outer, known);
+      digits(carried, window.size(), ranges, known);
     }
   }
 
