@@ -4,6 +4,7 @@ import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;
@@ -29,7 +30,7 @@ final class Devices {
         progress.say(whyNoGpu() + ": running on the CPU");
         yield new CpuDevice();
       }
-      case SIM -> new OfflineGpu(GpuTarget.SM_90A);
+      case SIM -> new SimulatedDevice(GpuTarget.SM_90A);
       case SM_75, SM_80, SM_86, SM_89, SM_90A -> {
         GpuTarget target = target(name);
         try {

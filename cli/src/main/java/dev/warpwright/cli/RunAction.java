@@ -133,11 +133,13 @@ final class RunAction implements Action<RunRequest> {
     float[] output = compiled.run(input.values());
     Verification verification = verify(model, input, expected, output, features, progress);
     double rtol = request.relative().orElse(defaultTolerance);
-    boolean verified =
+    Executable executable = compiled.executable(input.rows());
+    executable.findings().forEach(progress::say);
+    boolean accurate =
         request.absolute().isPresent()
             ? verification.within(rtol, request.absolute().getAsDouble())
             : verification.within(rtol);
-    Executable executable = compiled.executable(input.rows());
+    boolean verified = accurate && executable.findings().isEmpty();
     Executable.Timing timing = executable.time(input.rows() > 1 << 16 ? 5 : 20);
     if (request.out() != null) {
       write(request.out(), output, input, features);

@@ -33,6 +33,11 @@ public interface Executable extends AutoCloseable {
     }
   }
 
+  /** What the last run did that it must not do, one line each; empty on devices that cannot tell. */
+  default List<String> findings() {
+    return List.of();
+  }
+
   /** What is known of each kernel only once it is compiled for the device, in the order of launches. */
   List<KernelFacts> kernelFacts();
 

@@ -1,0 +1,41 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.execute.SimulatedExecutable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.Target;
+
+/** A GPU played by the interpreter of grid kernels: slow, and it checks every access. */
+public record SimulatedDevice(GpuTarget gpu) implements Device {
+  @Override
+  public String name() {
+    return "simulated " + gpu.name();
+  }
+
+  @Override
+  public Target target() {
+    return gpu;
+  }
+
+  @Override
+  public Executable load(CompiledProgram program, ConstantStore constants) {
+    return new SimulatedExecutable(program);
+  }
+
+  @Override
+  public void checkPrecision(Precision precision) {
+    Precisions.check(precision, gpu);
+  }
+
+  @Override
+  public String cudaSource(CompiledProgram program) {
+    return CudaPrinter.print(program.program(), gpu);
+  }
+
+  @Override
+  public void close() {}
+}

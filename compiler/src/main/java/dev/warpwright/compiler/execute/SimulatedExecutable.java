@@ -1,0 +1,106 @@
+package dev.warpwright.compiler.execute;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.PackedConstant;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ScalarEval;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.target.KernelResources;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A program of grid kernels in the interpreter, with its checks. */
+public final class SimulatedExecutable implements Executable {
+  private final CompiledProgram compiled;
+  private final ProgramInterpreter interpreter;
+  private final Arguments arguments;
+  private List<String> findings = List.of();
+  private int rows;
+
+  public SimulatedExecutable(CompiledProgram compiled) {
+    this.compiled = compiled;
+    this.interpreter =
+        new ProgramInterpreter(compiled.program(), GridOptions.DEFAULT, Options.CHECKED);
+    this.arguments = Arguments.of(ProgramInterpreter.params(compiled.program()));
+    for (PackedConstant constant : compiled.constants()) {
+      arguments.bind(constant.buffer(), packed(constant));
+    }
+  }
+
+  private static NdArray packed(PackedConstant constant) {
+    Layout where = constant.where();
+    if (where != null) {
+      throw new IllegalArgumentException("grid kernels take constants as they are");
+    }
+    return NdArray.of(constant.buffer()).fillWith(constant.constant()::element);
+  }
+
+  @Override
+  public void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
+    rows = newRows;
+    if (newRows == 0) {
+      return;
+    }
+    arguments.bind(compiled.network().rows().var(), newRows);
+    for (int i = 0; i < inputs.size(); i++) {
+      Buffer buffer = compiled.network().inputs().get(i);
+      arguments.bind(
+          buffer,
+          NdArray.ofFloats(inputs.get(i), newRows, buffer.extent(1)).to(buffer.dtype()));
+    }
+    for (Buffer output : compiled.network().outputs()) {
+      arguments.bind(output, NdArray.zeros(output.dtype(), newRows, output.extent(1)).poison());
+    }
+    findings = interpreter.check(arguments).stream().map(Finding::message).toList();
+    for (int i = 0; i < outputs.size(); i++) {
+      float[] result = arguments.get(compiled.network().outputs().get(i)).toFloats();
+      System.arraycopy(result, 0, outputs.get(i), 0, result.length);
+    }
+  }
+
+  /** The simulator keeps no time. */
+  @Override
+  public Timing time(int repetitions) {
+    return new Timing(0, compiled.kernels().stream().map(k -> 0.0).toList());
+  }
+
+  @Override
+  public List<String> findings() {
+    return findings;
+  }
+
+  @Override
+  public List<KernelFacts> kernelFacts() {
+    Map<Var, Long> scalars = Map.of(compiled.network().rows().var(), (long) rows);
+    List<KernelFacts> facts = new ArrayList<>();
+    for (Kernel kernel : compiled.program().kernels()) {
+      List<Long> extents = new ArrayList<>();
+      for (ThreadAxis axis : ThreadAxis.values()) {
+        extents.add(ScalarEval.eval(kernel.extent(axis), scalars));
+      }
+      facts.add(
+          new KernelFacts(
+              kernel.name(),
+              extents.subList(0, 3),
+              extents.subList(3, 6).stream().map(Long::intValue).toList(),
+              KernelResources.of(kernel).sharedBytes(),
+              0));
+    }
+    return facts;
+  }
+
+  @Override
+  public void close() {
+    findings = List.of();
+  }
+}
