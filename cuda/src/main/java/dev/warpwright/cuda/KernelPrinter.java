@@ -5,6 +5,7 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
@@ -187,8 +188,14 @@ final class KernelPrinter {
       case Stmt.While w -> braces("while (" + exprs.print(w.condition()) + ")", w.body());
       case Stmt.If i -> conditional("", i);
       case Stmt.Let l -> {
+        int start = out.length();
         let(l.var(), l.value());
+        int end = out.length();
         stmt(l.body());
+        // Simplified offsets may have no use for a variable that the IR mentions.
+        if (!names.isMentioned(l.var()) && !callsIntrinsic(l.value())) {
+          out.delete(start, end);
+        }
       }
       case Stmt.Alloc a -> {
         allocate(a.buffer());
@@ -284,7 +291,7 @@ final class KernelPrinter {
               + text
               + ";");
     } else {
-      holdLoads(value);
+      holdLoadsInside(value);
       String text = exprs.vector(value).string();
       line(
           "const "
@@ -295,6 +302,13 @@ final class KernelPrinter {
               + text
               + ";");
     }
+  }
+
+  private static boolean callsIntrinsic(Expr value) {
+    boolean[] found = new boolean[1];
+    Walk.expressions(
+        value, e -> found[0] |= e instanceof Expr.Call c && c.op() instanceof Intrinsic);
+    return found[0];
   }
 
   private void allocate(Buffer buffer) {

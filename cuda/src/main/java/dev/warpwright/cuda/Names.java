@@ -71,6 +71,7 @@ final class Names {
 
   private final Set<String> taken;
   private final Map<Object, String> names = new HashMap<>();
+  private final Set<Object> mentioned = new HashSet<>();
   private final Deque<Set<String>> scopes = new ArrayDeque<>();
 
   /** Names of a function that calls these functions. */
@@ -112,9 +113,9 @@ final class Names {
     return name;
   }
 
-  /** Whether the object has been declared. */
-  boolean has(Object object) {
-    return names.containsKey(object);
+  /** Whether the name of the object has been asked for. */
+  boolean isMentioned(Object object) {
+    return mentioned.contains(object);
   }
 
   /**
@@ -127,6 +128,7 @@ final class Names {
     if (name == null) {
       throw new IllegalArgumentException("used outside its scope: " + object);
     }
+    mentioned.add(object);
     return name;
   }
 

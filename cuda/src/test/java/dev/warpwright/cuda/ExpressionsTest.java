@@ -150,6 +150,35 @@ class ExpressionsTest {
         .contains("const Vec<float, 4> y_vec = *(const Vec<float, 4>*)&y[t * 4];");
   }
 
+  @Test
+  void variablesThatSimplificationLeftUnusedAreNotDeclared() {
+    Buffer x = Buffer.of("x", DType.F32, Scope.GLOBAL, 64);
+    Var t = Var.index("t");
+    Var warp = Var.index("warp");
+    Expr offset = Exprs.add(t, Exprs.mul(warp, 32));
+    Stmt store = new Stmt.Store(x, List.of(offset), Exprs.f32(1));
+    // There are 64 threads, so t / 64 is 0.
+    assertThat(print(List.of(x), new Stmt.Let(warp, Exprs.div(t, 64), store), t))
+        .contains("x[t] = 1.0f;")
+        .doesNotContain("warp");
+    assertThat(print(List.of(x), new Stmt.Let(warp, Exprs.div(t, 32), store), t))
+        .contains("const int warp = t / 32;");
+  }
+
+  @Test
+  void vectorsMayBeVariables() {
+    Buffer x = Buffer.of("x", DType.F16, Scope.GLOBAL, 1024);
+    Buffer y = Buffer.of("y", DType.F32, Scope.GLOBAL, 1024);
+    Var t = Var.index("t");
+    Expr at = SampleKernels.ramp(Exprs.mul(t, 4), 4);
+    Var v = new Var("v", Type.F16.withLanes(4));
+    Stmt body =
+        new Stmt.Let(v, load(x, at), new Stmt.Store(y, List.of(at), Exprs.cast(DType.F32, v)));
+    assertThat(print(List.of(x, y), body, t))
+        .contains("const Vec<f16, 4> v = *(const Vec<f16, 4>*)&x[t * 4];")
+        .contains("to_f32(v.lane[3])");
+  }
+
   private static Expr load(Buffer buffer, Expr index) {
     return Exprs.load(buffer, index);
   }
