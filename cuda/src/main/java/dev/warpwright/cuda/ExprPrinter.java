@@ -369,9 +369,18 @@ final class ExprPrinter {
     };
   }
 
-  /** Lets lanes of the expression be read from a variable. */
+  /** Lets lanes of the expression be read from a variable, up to {@link #release}. */
   void hold(Expr e, String variable) {
     held.put(e, variable);
+  }
+
+  boolean isHeld(Expr e) {
+    return held.containsKey(e);
+  }
+
+  /** Ends what {@link #hold} began: the same expression in the next statement may differ. */
+  void release() {
+    held.clear();
   }
 
   /** A vector as a {@code Vec}. */

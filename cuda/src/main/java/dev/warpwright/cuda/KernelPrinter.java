@@ -190,6 +190,7 @@ final class KernelPrinter {
       case Stmt.Let l -> {
         int start = out.length();
         let(l.var(), l.value());
+        exprs.release();
         int end = out.length();
         stmt(l.body());
         // Simplified offsets may have no use for a variable that the IR mentions.
@@ -201,7 +202,10 @@ final class KernelPrinter {
         allocate(a.buffer());
         stmt(a.body());
       }
-      case Stmt.Store store -> store(store);
+      case Stmt.Store store -> {
+        store(store);
+        exprs.release();
+      }
       case Stmt.Evaluate e -> line(exprs.print(e.call()) + ";");
       case Stmt.Comment c -> comment(c.text());
       case Stmt.Block b -> throw notInKernel(b);
@@ -367,7 +371,7 @@ final class KernelPrinter {
     holdLoads(value);
     boolean[] reads = new boolean[1];
     Walk.expressions(value, e -> reads[0] |= e instanceof Expr.Load l && l.buffer() == buffer);
-    if (reads[0] && !exprs.isMemory(value)) {
+    if (reads[0] && !exprs.isHeld(value)) {
       // All lanes are read before the first is written.
       String text = exprs.vector(value).string();
       String all = names.declare(buffer.name() + "_new");

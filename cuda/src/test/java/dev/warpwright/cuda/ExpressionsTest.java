@@ -179,6 +179,30 @@ class ExpressionsTest {
         .contains("to_f32(v.lane[3])");
   }
 
+  @Test
+  void aLoadIsRepeatedInTheNextStatement() {
+    Buffer x = Buffer.of("x", DType.F16, Scope.GLOBAL, 1024);
+    Buffer y = Buffer.of("y", DType.F32, Scope.GLOBAL, 1024);
+    Var t = Var.index("t");
+    Expr at = SampleKernels.ramp(Exprs.mul(t, 4), 4);
+    Stmt one = new Stmt.Store(y, List.of(at), Exprs.cast(DType.F32, load(x, at)));
+    assertThat(print(List.of(x, y), Stmts.seq(one, one), t))
+        .contains("x_vec = *(const Vec<f16, 4>*)&x[t * 4];")
+        .contains("x_vec_2 = *(const Vec<f16, 4>*)&x[t * 4];");
+  }
+
+  @Test
+  void lanesThatOverlapAreReadBeforeTheyAreWritten() {
+    Buffer x = Buffer.of("x", DType.F32, Scope.LOCAL, 64);
+    Var t = Var.index("t");
+    Expr to = SampleKernels.ramp(c(1), 4);
+    Expr from = SampleKernels.ramp(c(0), 4);
+    Stmt shift = new Stmt.Alloc(x, new Stmt.Store(x, List.of(to), load(x, from)));
+    assertThat(print(List.of(), shift, t))
+        .contains("const Vec<float, 4> x_new = *(const Vec<float, 4>*)&x[0];")
+        .contains("x[1] = x_new.lane[0];");
+  }
+
   private static Expr load(Buffer buffer, Expr index) {
     return Exprs.load(buffer, index);
   }
