@@ -20,11 +20,43 @@ final class ExprCompiler {
   private final CallCompiler calls;
   private final boolean exact;
 
+  /** How many selects, whose condition differs from lane to lane, are around what is compiled. */
+  private int lanewise;
+
   ExprCompiler(Context context, Stmt where, CallCompiler calls) {
     this.context = context;
     this.where = where;
     this.calls = calls;
     this.exact = context.precision() == Precision.EXACT;
+  }
+
+  /** Whether every lane evaluates what is compiled now, or none does. */
+  boolean allLanes() {
+    return lanewise == 0;
+  }
+
+  private LongExpr selectInteger(Expr.Select s) {
+    LongExpr condition = integer(s.condition());
+    boolean uniform = isUniform(s.condition());
+    lanewise += uniform ? 0 : 1;
+    LongExpr then = integer(s.then());
+    LongExpr otherwise = integer(s.otherwise());
+    lanewise -= uniform ? 0 : 1;
+    return f -> condition.eval(f) != 0 ? then.eval(f) : otherwise.eval(f);
+  }
+
+  private DoubleExpr selectReal(Expr.Select s) {
+    LongExpr condition = integer(s.condition());
+    boolean uniform = isUniform(s.condition());
+    lanewise += uniform ? 0 : 1;
+    DoubleExpr then = real(s.then());
+    DoubleExpr otherwise = real(s.otherwise());
+    lanewise -= uniform ? 0 : 1;
+    return f -> condition.eval(f) != 0 ? then.eval(f) : otherwise.eval(f);
+  }
+
+  private static boolean isUniform(Expr condition) {
+    return condition.type().isScalar() || condition instanceof Expr.Broadcast;
   }
 
   Stmt where() {
@@ -57,12 +89,7 @@ final class ExprCompiler {
               ? compareReals(b.op(), real(b.a()), real(b.b()))
               : binary(b.op(), b.a().type().dtype(), integer(b.a()), integer(b.b()));
       case Expr.Unary u -> unary(u);
-      case Expr.Select s -> {
-        LongExpr condition = integer(s.condition());
-        LongExpr then = integer(s.then());
-        LongExpr otherwise = integer(s.otherwise());
-        yield f -> condition.eval(f) != 0 ? then.eval(f) : otherwise.eval(f);
-      }
+      case Expr.Select s -> selectInteger(s);
       case Expr.Cast c -> castToInteger(c);
       case Expr.Bitcast c -> {
         LongExpr bits = rebits(c);
@@ -219,13 +246,13 @@ final class ExprCompiler {
     if (fromBits == toBits) {
       return source;
     }
-    boolean fromScalar = from.isScalar();
+    boolean scalar = c.type().isScalar();
     return f -> {
       int lane = f.lane;
       long result = 0;
       int got = 0;
-      for (int bit = lane * toBits; got < toBits; ) {
-        f.lane = fromScalar ? lane : bit / fromBits;
+      for (int bit = scalar ? 0 : lane * toBits; got < toBits; ) {
+        f.lane = bit / fromBits;
         int inside = bit % fromBits;
         long element = source.eval(f) & (fromBits == 64 ? -1L : (1L << fromBits) - 1);
         result |= (element >>> inside) << got;
@@ -268,12 +295,7 @@ final class ExprCompiler {
         DoubleExpr a = real(u.a());
         yield f -> -a.eval(f);
       }
-      case Expr.Select s -> {
-        LongExpr condition = integer(s.condition());
-        DoubleExpr then = real(s.then());
-        DoubleExpr otherwise = real(s.otherwise());
-        yield f -> condition.eval(f) != 0 ? then.eval(f) : otherwise.eval(f);
-      }
+      case Expr.Select s -> selectReal(s);
       case Expr.Cast c -> castToReal(c);
       case Expr.Bitcast c -> {
         LongExpr bits = rebits(c);

@@ -2,6 +2,7 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
@@ -180,6 +181,18 @@ final class GridCompiler {
                 body.enter(w, active);
               }
             };
+          });
+    }
+    if (loop.min() instanceof Expr.IntImm(var minType, long from)
+        && loop.extent() instanceof Expr.IntImm(var extentType, long count)) {
+      return WarpNode.straight(
+          (w, mask) -> {
+            for (long i = from; i < from + count; i++) {
+              for (int m = mask; m != 0; m &= m - 1) {
+                w.lanes[Integer.numberOfTrailingZeros(m)].ints[slot] = i;
+              }
+              body.run(w, mask);
+            }
           });
     }
     return WarpNode.straight(

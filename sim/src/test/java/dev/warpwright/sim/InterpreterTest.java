@@ -17,6 +17,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.Layout;
@@ -276,6 +277,51 @@ class InterpreterTest {
     for (int i = 0; i < 8; i++) {
       assertThat(arguments.get("x").get(i)).isEqualTo(before.get(7 - i));
     }
+  }
+
+  @Test
+  void bitcastsCutAndJoinLanes() {
+    Buffer words = Buffer.of("words", DType.U32, Scope.GLOBAL, 4);
+    Buffer halves = Buffer.of("halves", DType.F16, Scope.GLOBAL, 8);
+    Expr two = new Expr.Ramp(Exprs.i32(2), 1, 2);
+    Expr four = new Expr.Ramp(Exprs.i32(4), 1, 4);
+    Expr joined = new Expr.Bitcast(new Type(DType.U32, 2), Exprs.load(halves, four));
+    Expr cut = new Expr.Bitcast(new Type(DType.F16, 4), Exprs.load(words, two));
+    Expr pair = Exprs.load(halves, new Expr.Ramp(Exprs.i32(6), 1, 2));
+    Expr spread = new Expr.Broadcast(new Expr.Bitcast(Type.U32, pair), 2);
+    PrimFunc func =
+        Programs.func(
+            "bits",
+            Stmts.seq(
+                new Stmt.Store(words, List.of(two), joined),
+                new Stmt.Store(halves, List.of(new Expr.Ramp(Exprs.i32(0), 1, 4)), cut),
+                new Stmt.Store(words, List.of(new Expr.Ramp(Exprs.i32(0), 1, 2)), spread)),
+            words,
+            halves);
+    Arguments arguments = Arguments.random(func.params(), SEED);
+    Interpreter.run(func, arguments);
+    NdArray h = arguments.get("halves");
+    for (int i = 0; i < 4; i++) {
+      assertThat(h.get(i)).isEqualTo(h.get(i + 4));
+    }
+    assertThat(arguments.get("words").integerElement(1))
+        .isEqualTo(arguments.get("words").integerElement(3));
+  }
+
+  @Test
+  void aVectorOfWhichOnlySomeLanesAreChosen() {
+    Buffer x = Buffer.of("x", DType.F32, Scope.GLOBAL, 6);
+    Buffer y = Buffer.of("y", DType.F32, Scope.GLOBAL, 4);
+    Expr all = new Expr.Ramp(Exprs.i32(0), 1, 4);
+    Expr shifted = new Expr.Ramp(Exprs.i32(4), 1, 4);
+    Expr chosen = new Expr.Binary(BinaryOp.LT, shifted, new Expr.Broadcast(Exprs.i32(6), 4));
+    Expr odd =
+        new Expr.Select(chosen, Exprs.load(x, shifted), Exprs.constant(new Type(DType.F32, 4), 7));
+    PrimFunc func = Programs.func("some", new Stmt.Store(y, List.of(all), odd), x, y);
+    Arguments arguments = Arguments.random(func.params(), SEED);
+    Interpreter.run(func, arguments);
+    assertThat(arguments.get("y").get(1)).isEqualTo(arguments.get("x").get(5));
+    assertThat(arguments.get("y").get(2)).isEqualTo(7);
   }
 
   @Test
