@@ -162,7 +162,8 @@ public final class Arguments {
       return imm.value();
     }
     Symbols symbols = new Symbols();
-    Context context = new Context("host expression", Precision.EXACT, symbols, false, false);
+    Context context =
+        new Context(Source.named("host expression"), Precision.EXACT, symbols, false, false);
     ExprCompiler compiler = new ExprCompiler(context, Stmt.Seq.EMPTY, CallCompiler.none("host"));
     if (e.type().dtype().isFloat()) {
       DoubleExpr value = compiler.real(e);

@@ -93,7 +93,7 @@ final class BlockRun {
         Finding.Kind.BARRIER, waiting.keySet().iterator().next(), first, "", text.toString());
   }
 
-  private static String place(Stmt barrier) {
-    return "'" + Excerpt.of(barrier) + "'";
+  private String place(Stmt barrier) {
+    return "'" + context.source().excerpt(barrier) + "'";
   }
 }

@@ -8,13 +8,13 @@ import java.util.Arrays;
 /**
  * What the compilers of one function share.
  *
- * @param name of the function, for messages
+ * @param source text of the function, for messages
  * @param precision of float arithmetic and storage
  * @param grid whether threads of a grid execute: then accesses go through {@link Shadow}s where
  *     there are, and vector accesses must be aligned
  * @param track whether reads of never written elements are errors
  */
-record Context(String name, Precision precision, Symbols symbols, boolean grid, boolean track) {
+record Context(Source source, Precision precision, Symbols symbols, boolean grid, boolean track) {
 
   /** Whether accesses look for a {@link Shadow}. */
   boolean checked() {
@@ -29,7 +29,14 @@ record Context(String name, Precision precision, Symbols symbols, boolean grid, 
   /** An error at a statement. */
   SimulationError fault(Finding.Kind kind, Stmt where, Frame f, String element, String detail) {
     return new SimulationError(
-        new Finding(kind, name, Excerpt.of(where), f.who(), element, detail));
+        new Finding(
+            kind,
+            source.name(),
+            source.line(where),
+            source.excerpt(where),
+            f.who(),
+            element,
+            detail));
   }
 
   SimulationError outOfBounds(Buffer buffer, long[] coordinates, Stmt where, Frame f) {

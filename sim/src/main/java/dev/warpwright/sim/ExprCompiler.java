@@ -314,13 +314,13 @@ final class ExprCompiler {
   private void requireArithmetic(DType dtype, String what) {
     if (dtype != DType.F32 && dtype != DType.F64) {
       throw new IllegalArgumentException(
-          context.name()
+          context.source().name()
               + ": arithmetic on "
               + dtype
               + " is not defined, cast to f32 first: "
               + what
               + " in '"
-              + Excerpt.of(where)
+              + context.source().excerpt(where)
               + "'");
     }
   }

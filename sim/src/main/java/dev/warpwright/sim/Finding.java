@@ -7,13 +7,20 @@ import java.util.Objects;
  *
  * @param kind what is wrong
  * @param kernel name of the kernel or function
+ * @param line line of the kernel's text form on which the statement is, from 1; 0 if unknown
  * @param statement text of the statement, on one line
  * @param who the thread or warp, empty where there are no threads
  * @param element the element concerned, as {@code buffer[i, j]}, or empty
  * @param detail the rest of the message
  */
 public record Finding(
-    Kind kind, String kernel, String statement, String who, String element, String detail) {
+    Kind kind,
+    String kernel,
+    int line,
+    String statement,
+    String who,
+    String element,
+    String detail) {
   /** Kinds of findings. */
   public enum Kind {
     OUT_OF_BOUNDS("out of bounds"),
@@ -53,7 +60,8 @@ public record Finding(
       text.append(", by ").append(who);
     }
     if (!statement.isEmpty()) {
-      text.append(", in '").append(statement).append('\'');
+      text.append(line > 0 ? ", in line " + line + " '" : ", in '");
+      text.append(statement).append('\'');
     }
     return text.toString();
   }

@@ -70,7 +70,10 @@ final class GridCompiler {
 
   private IllegalArgumentException refused(Stmt s) {
     return new IllegalArgumentException(
-        context.name() + ": '" + Excerpt.of(s) + "' has no place in a grid kernel, lower it first");
+        context.source().name()
+            + ": '"
+            + context.source().excerpt(s)
+            + "' has no place in a grid kernel, lower it first");
   }
 
   private static WarpNode seq(WarpNode[] nodes) {

@@ -48,7 +48,7 @@ public final class GridInterpreter {
     }
     this.kernel = kernel;
     this.options = options;
-    this.context = new Context(kernel.name(), Precision.EXACT, new Symbols(), true, true);
+    this.context = new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true);
     GridCompiler compiler = new GridCompiler(context);
     this.body = compiler.compile(kernel.body());
     this.shared = List.copyOf(compiler.shared());

@@ -22,15 +22,16 @@ public final class Interpreter {
   private final List<Param> params;
   private final Exec body;
 
-  private Interpreter(String name, List<Param> params, Stmt body, Options options) {
+  private Interpreter(Source source, List<Param> params, Stmt body, Options options) {
     this.params = params;
     this.context =
-        new Context(name, options.precision(), new Symbols(), false, options.trackUninitialised());
+        new Context(
+            source, options.precision(), new Symbols(), false, options.trackUninitialised());
     this.body = new StmtCompiler(context, options).compile(body);
   }
 
   public static Interpreter of(PrimFunc func, Options options) {
-    return new Interpreter(func.name(), func.params(), func.body(), options);
+    return new Interpreter(Source.of(func), func.params(), func.body(), options);
   }
 
   /**
@@ -42,7 +43,7 @@ public final class Interpreter {
     if (kernel.kind() != Kernel.Kind.HOST) {
       throw new IllegalArgumentException(kernel.name() + " is a grid kernel");
     }
-    return new Interpreter(kernel.name(), kernel.params(), kernel.body(), options);
+    return new Interpreter(Source.of(kernel), kernel.params(), kernel.body(), options);
   }
 
   /** Compiles and runs once, bit-exact. */

@@ -41,13 +41,13 @@ final class IntrinsicCall {
     this.meaning = meaning;
     if (args.size() != intrinsic.operands().size()) {
       throw new IllegalArgumentException(
-          context.name()
+          context.source().name()
               + ": "
               + intrinsic.text()
               + " takes "
               + intrinsic.operands().size()
               + " arguments in '"
-              + Excerpt.of(where)
+              + context.source().excerpt(where)
               + "'");
     }
     operands = new Operand[args.size()];
@@ -58,13 +58,13 @@ final class IntrinsicCall {
         operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset());
       } else if (declared.isAddress()) {
         throw new IllegalArgumentException(
-            context.name()
+            context.source().name()
                 + ": "
                 + declared.name()
                 + " of "
                 + intrinsic.text()
                 + " must be an address in '"
-                + Excerpt.of(where)
+                + context.source().excerpt(where)
                 + "'");
       } else {
         operands[i] = new Operand(declared, null, null, exprs.bits(args.get(i)));

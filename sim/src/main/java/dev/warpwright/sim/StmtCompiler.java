@@ -31,7 +31,7 @@ final class StmtCompiler {
 
   ExprCompiler exprs(Stmt where) {
     return new ExprCompiler(
-        context, origin == null ? where : origin, CallCompiler.none(context.name()));
+        context, origin == null ? where : origin, CallCompiler.none(context.source().name()));
   }
 
   Exec compile(Stmt s) {

@@ -26,7 +26,7 @@ final class TileExpansion {
               + " and "
               + from.size()
               + " dimensions in '"
-              + Excerpt.of(copy)
+              + Source.firstLine(copy)
               + "'");
     }
     List<Var> vars = vars(to.size());

@@ -53,7 +53,10 @@ final class TileMmaCompiler {
       dimensions.sort(null);
       if (dimensions.size() != 2) {
         throw new IllegalArgumentException(
-            context.name() + ": operand is no matrix in '" + Excerpt.of(mma) + "'");
+            context.source().name()
+                + ": operand is no matrix in '"
+                + context.source().excerpt(mma)
+                + "'");
       }
       rowDimension = dimensions.get(0);
       colDimension = dimensions.get(1);
@@ -124,7 +127,10 @@ final class TileMmaCompiler {
       LongExpr bn = mma.transposeB() ? b.rows : b.cols;
       if (a.rows.eval(f) != m || bn.eval(f) != n || bk.eval(f) != k) {
         throw new IllegalArgumentException(
-            context.name() + ": tiles do not fit each other in '" + Excerpt.of(mma) + "'");
+            context.source().name()
+                + ": tiles do not fit each other in '"
+                + context.source().excerpt(mma)
+                + "'");
       }
       double[] x = a.values(f, tf32);
       double[] y = b.values(f, tf32);

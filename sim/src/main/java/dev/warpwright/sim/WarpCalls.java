@@ -68,11 +68,11 @@ final class WarpCalls implements CallCompiler {
     if (!(call.op() instanceof TargetIntrinsic intrinsic)
         || !(intrinsic.effect() instanceof TargetIntrinsic.Computes computes)) {
       throw new IllegalArgumentException(
-          context.name()
+          context.source().name()
               + ": "
               + call.op().text()
               + " gives no value in '"
-              + Excerpt.of(where)
+              + context.source().excerpt(where)
               + "'");
     }
     if (intrinsic.collective() == Intrinsic.Collective.THREAD) {
@@ -101,7 +101,7 @@ final class WarpCalls implements CallCompiler {
           };
       case WARPGROUP, BLOCK ->
           throw new IllegalArgumentException(
-              context.name()
+              context.source().name()
                   + ": the simulator does not execute "
                   + intrinsic.text()
                   + ", which is collective over a "

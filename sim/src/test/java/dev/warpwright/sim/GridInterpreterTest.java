@@ -147,7 +147,7 @@ class GridInterpreterTest {
             () -> new GridInterpreter(kernel, GridOptions.DEFAULT).run(arguments(kernel)))
         .hasMessage(
             "far: out of bounds: y[256]: global f32 has shape [256], by block (8, 0, 0) thread"
-                + " (0, 0, 0), in 'y[((b * 32) + t)] = 1.0'");
+                + " (0, 0, 0), in line 2 'y[b * 32 + t] = 1.0f32'");
   }
 
   private Expr at() {

@@ -229,7 +229,7 @@ class InterpreterTest {
         .isInstanceOf(SimulationError.class)
         .hasMessageContaining("bad: out of bounds: C[3, 1]")
         .hasMessageContaining("shape [3, 4]")
-        .hasMessageContaining("'C[i, 1] = 0.0'");
+        .hasMessageContaining("in line 3 'C[i, 1] = 0.0f32'");
     assertThatThrownBy(
             () ->
                 Interpreter.run(

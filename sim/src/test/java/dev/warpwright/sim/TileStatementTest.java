@@ -1,6 +1,7 @@
 package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -103,6 +104,18 @@ class TileStatementTest {
         assertThat(y.get("C").sameBits(x.get("C"))).as("%d %s %s", size, order, SEED).isTrue();
       }
     }
+  }
+
+  @Test
+  void errorsNameTheTileStatement() {
+    Buffer a = Buffer.of("a", DType.F32, Scope.GLOBAL, 4);
+    Buffer s = Buffer.of("s", DType.F32, Scope.SHARED, 4);
+    Stmt body = new Stmt.Alloc(s, new Stmt.TileCopy(Region.whole(a), Region.whole(s), Attrs.NONE));
+    PrimFunc func = Programs.func("early", body, a);
+    assertThatThrownBy(
+            () -> Interpreter.of(func, Options.CHECKED).run(Arguments.random(func.params(), SEED)))
+        .hasMessageContaining("never written: s[0]")
+        .hasMessageContaining("in line 3 'tile.copy a");
   }
 
   @Test

@@ -1,0 +1,71 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.text.Printed;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The text form of what is executed, for messages; printed when the first message needs it. */
+final class Source {
+  private static final int LONGEST = 160;
+
+  private final String name;
+  private final Supplier<@Nullable Printed> print;
+  private @Nullable Printed printed;
+
+  private Source(String name, Supplier<@Nullable Printed> print) {
+    this.name = name;
+    this.print = print;
+  }
+
+  static Source of(PrimFunc func) {
+    return new Source(func.name(), () -> new IrPrinter().print(func));
+  }
+
+  static Source of(Kernel kernel) {
+    return new Source(kernel.name(), () -> new IrPrinter().print(kernel));
+  }
+
+  /** Without a text. */
+  static Source named(String name) {
+    return new Source(name, () -> null);
+  }
+
+  String name() {
+    return name;
+  }
+
+  private synchronized @Nullable Printed printed() {
+    if (printed == null) {
+      printed = print.get();
+    }
+    return printed;
+  }
+
+  /** The line of the text on which a statement begins, from 1; 0 if it is not in the text. */
+  int line(Stmt s) {
+    Printed text = printed();
+    return text == null ? 0 : text.line(s).orElse(0);
+  }
+
+  /** That line, shortened; the first line of the statement alone if it is not in the text. */
+  String excerpt(Stmt s) {
+    Printed text = printed();
+    int line = line(s);
+    return text == null || line == 0
+        ? firstLine(s)
+        : shortened(text.text().lines().skip(line - 1L).findFirst().orElse(""));
+  }
+
+  static String firstLine(Stmt s) {
+    return shortened(IrPrinter.text(s).lines().findFirst().orElse(""));
+  }
+
+  private static String shortened(String line) {
+    String stripped = line.strip();
+    return stripped.length() <= LONGEST ? stripped : stripped.substring(0, LONGEST - 1) + "…";
+  }
+}
