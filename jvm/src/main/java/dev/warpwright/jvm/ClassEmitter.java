@@ -158,6 +158,10 @@ final class ClassEmitter {
 
   /** The method {@code run(begin, end)}: unpacks what the parallel loop captured and calls it. */
   private void dispatch(CodeBuilder code) {
+    if (parallelBodies.isEmpty()) {
+      code.return_();
+      return;
+    }
     Label none = code.newLabel();
     List<SwitchCase> cases = new ArrayList<>();
     for (int i = 0; i < parallelBodies.size(); i++) {

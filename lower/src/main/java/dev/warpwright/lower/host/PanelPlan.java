@@ -111,8 +111,9 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
         func.body(),
         s -> {
           if (s instanceof Stmt.Alloc a) {
-            int multiple = accumulators.getOrDefault(a.buffer(), target.lanes());
-            replaced.put(a.buffer(), scratch(a.buffer(), multiple));
+            Buffer b = a.buffer();
+            int multiple = accumulators.getOrDefault(b, target.lanes());
+            replaced.put(b, scratch(b, multiple, accumulators.containsKey(b)));
           }
         });
     for (Param param : func.params()) {
@@ -196,22 +197,22 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
     return best;
   }
 
-  private static Buffer scratch(Buffer b, int multiple) {
+  /** Scratch memory whose rows are whole vectors; single columns stay, unless multiplied into. */
+  private static Buffer scratch(Buffer b, int multiple, boolean accumulator) {
     Scope scope = b.scope() == Scope.FRAGMENT ? Scope.SHARED : b.scope();
-    Buffer result = padded(b, multiple);
-    return result.withScope(scope);
+    boolean pads =
+        b.rank() > 0
+            && b.layout() == null
+            && b.shape().getLast() instanceof Expr.IntImm imm
+            && (accumulator || imm.value() > 1);
+    return (pads ? padded(b, multiple) : b).withScope(scope);
   }
 
-  /** The last extent rounded up, where it is more than one element and constant. */
+  /** The last extent rounded up. */
   private static Buffer padded(Buffer b, int multiple) {
-    if (b.rank() == 0 || b.layout() != null) {
-      return b;
-    }
-    if (!(b.shape().getLast() instanceof Expr.IntImm imm) || imm.value() == 1) {
-      return b;
-    }
     List<Expr> shape = new ArrayList<>(b.shape());
-    shape.set(shape.size() - 1, Exprs.i32(roundUp(imm.value(), multiple)));
+    long last = b.extent(b.rank() - 1);
+    shape.set(shape.size() - 1, Exprs.i32(roundUp(last, multiple)));
     return b.withShape(shape);
   }
 

@@ -40,20 +40,19 @@ public final class ExpandMath extends Rewriter {
         int mark = lets.size();
         List<Expr> indices = exprs(store.indices());
         Expr value = expr(store.value());
-        yield bound(mark, new Stmt.Store(store.buffer(), indices, value));
+        boolean changed = indices != store.indices() || value != store.value();
+        yield changed ? wrap(take(mark), new Stmt.Store(store.buffer(), indices, value)) : s;
       }
       case Stmt.Let l -> {
         int mark = lets.size();
         Expr value = expr(l.value());
         List<Stmt.Let> mine = take(mark);
-        yield wrap(mine, new Stmt.Let(l.var(), value, stmt(l.body())));
+        Stmt body = stmt(l.body());
+        boolean changed = value != l.value() || body != l.body();
+        yield changed ? wrap(mine, new Stmt.Let(l.var(), value, body)) : s;
       }
       default -> super.stmt(s);
     };
-  }
-
-  private Stmt bound(int mark, Stmt s) {
-    return wrap(take(mark), s);
   }
 
   private List<Stmt.Let> take(int mark) {

@@ -166,10 +166,10 @@ final class MathExpansions {
   private Expr tanh(Expr x) {
     Expr a = let.apply(abs(x));
     Expr square = let.apply(mul(x, x));
-    Expr small = fma(mul(square, x), polynomial(square, TANH), x);
+    Expr small = fma(mul(square, a), polynomial(square, TANH), a);
     Expr e = exp(let.apply(add(a, a)));
     Expr large = sub(f(1), div(f(2), add(e, f(1))));
-    return select(lt(a, f(0.625)), small, signed(large, x));
+    return signed(select(lt(a, f(0.625)), small, large), x);
   }
 
   private Expr erf(Expr x) {
@@ -181,11 +181,15 @@ final class MathExpansions {
     return select(lt(a, f(0.921875)), small, signed(large, x));
   }
 
+  /** Of the magnitude, with the sign put back at the end, so that a zero keeps its sign. */
   private Expr sin(Expr x) {
-    Expr rounded = let.apply(fma(x, f(1 / Math.PI), f(ROUNDER)));
+    Expr a = let.apply(abs(x));
+    Expr rounded = let.apply(fma(a, f(1 / Math.PI), f(ROUNDER)));
     Expr n = let.apply(sub(rounded, f(ROUNDER)));
-    Expr r = let.apply(fma(n, f(-PI_LOW), fma(n, f(-PI_MIDDLE), fma(n, f(-PI_HIGH), x))));
-    return trigonometric(MathOp.SIN, x, r, bits(rounded));
+    Expr r = let.apply(fma(n, f(-PI_LOW), fma(n, f(-PI_MIDDLE), fma(n, f(-PI_HIGH), a))));
+    Expr parity = binary(BinaryOp.SHL, bits(rounded), i(31));
+    Expr sign = binary(BinaryOp.BIT_AND, bits(x), i(0x8000_0000));
+    return trigonometric(MathOp.SIN, x, r, binary(BinaryOp.BIT_XOR, parity, sign));
   }
 
   /** cos x = (-1)^(q+1) · sin r for x = r + (2q + 1)·π/2. */
@@ -194,20 +198,20 @@ final class MathExpansions {
     Expr n = let.apply(fma(f(2), sub(rounded, f(ROUNDER)), f(1)));
     Expr r =
         let.apply(fma(n, f(-PI_LOW / 2), fma(n, f(-PI_MIDDLE / 2), fma(n, f(-PI_HIGH / 2), x))));
-    return trigonometric(MathOp.COS, x, r, binary(BinaryOp.ADD, bits(rounded), i(1)));
+    Expr flip = binary(BinaryOp.SHL, binary(BinaryOp.ADD, bits(rounded), i(1)), i(31));
+    return trigonometric(MathOp.COS, x, r, flip);
   }
 
-  /** sin r, negated where the parity is odd; the function itself beyond the limit. */
-  private Expr trigonometric(MathOp op, Expr x, Expr r, Expr parity) {
+  /** sin r with its sign bit flipped where {@code flip} has it; the function beyond the limit. */
+  private Expr trigonometric(MathOp op, Expr x, Expr r, Expr flip) {
     Expr square = let.apply(mul(r, r));
     Expr value = fma(mul(square, r), polynomial(square, SIN), r);
-    Expr flipped =
-        floats(binary(BinaryOp.BIT_XOR, bits(value), binary(BinaryOp.SHL, parity, i(31))));
+    Expr flipped = floats(binary(BinaryOp.BIT_XOR, bits(value), flip));
     return select(lt(abs(x), f(TRIGONOMETRIC_LIMIT)), flipped, Exprs.call(op, x));
   }
 
   private Expr log(Expr x) {
-    Expr tiny = let.apply(lt(x, f(0x1p-126)));
+    Expr tiny = lt(x, f(0x1p-126));
     Expr normal = let.apply(select(tiny, mul(x, f(0x1p23)), x));
     // Counted from √½, so that the fraction lies in [√½, √2).
     Expr shifted = let.apply(sub(bits(normal), i(0x3F35_04F3)));

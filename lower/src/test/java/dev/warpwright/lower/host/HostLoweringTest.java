@@ -1,0 +1,173 @@
+package dev.warpwright.lower.host;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.ReduceOp;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.jvm.Parallel;
+import dev.warpwright.jvm.ParallelRunner;
+import dev.warpwright.lower.Executors;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class HostLoweringTest {
+  private static final HostTarget AVX512 = new HostTarget(512, 2);
+
+  @ParameterizedTest
+  @CsvSource({
+    "512, 1, 12, f32",
+    "512, 2, 16, f32",
+    "512, 2, 7, f32",
+    "256, 1, 13, f32",
+    "128, 1, 5, f32",
+    "512, 1, 12, bf16",
+    "512, 1, 12, f16",
+    "256, 2, 6, bf16",
+    "128, 1, 4, f16"
+  })
+  void fusedNetworksAreBitEqual(int bits, int cores, int bm, String weights) {
+    MlpProgram mlp =
+        MlpProgram.of(
+            new int[] {5, 33, 48, 17, 64, 10}, bm, 1000, DType.parse(weights), MlpProgram.RELU);
+    HostProgram lowered =
+        HostLowering.lower(mlp.func(), new HostTarget(bits, cores), mlp.constants());
+    for (long rows : new long[] {1, bm, 3L * bm + 1}) {
+      Executors.assertSame(mlp.func(), lowered, 7 + rows, Map.of("M", rows), Parallel.SERIAL);
+    }
+  }
+
+  @Test
+  void randomWidthsAndBlocksAreBitEqual() {
+    long seed = new Random().nextLong();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    try (ParallelRunner pool = new ParallelRunner(3)) {
+      for (int round = 0; round < 12; round++) {
+        int[] widths = random.ints(2 + random.nextInt(4), 1, 100).toArray();
+        int bm = 1 + random.nextInt(30);
+        MlpProgram mlp = MlpProgram.of(widths, bm, 500, DType.F32, MlpProgram.RELU);
+        int bits = 128 << random.nextInt(3);
+        HostProgram lowered =
+            HostLowering.lower(mlp.func(), new HostTarget(bits, 2), mlp.constants());
+        long rows = 1 + random.nextInt(100);
+        Executors.assertSame(mlp.func(), lowered, seed + round, Map.of("M", rows), pool);
+      }
+    }
+  }
+
+  @Test
+  void fewRowsRunPanelsInParallel() {
+    MlpProgram mlp = MlpProgram.of(new int[] {512, 1100, 7}, 4, 4, DType.F32, MlpProgram.RELU);
+    HostProgram lowered = HostLowering.lower(mlp.func(), AVX512, mlp.constants());
+    assertThat(loops(lowered.kernel(), ForKind.PARALLEL)).isEqualTo(1);
+    try (ParallelRunner pool = new ParallelRunner(2)) {
+      Executors.assertSame(mlp.func(), lowered, 3, Map.of("M", 3L), pool);
+    }
+  }
+
+  @Test
+  void operandsThatAreNotConstantArePackedOnTheRun() {
+    MlpProgram mlp = MlpProgram.of(new int[] {20, 50}, 8, 100, DType.F32, MlpProgram.RELU);
+    HostProgram lowered = HostLowering.lower(mlp.func(), AVX512, Set.of());
+    assertThat(lowered.packed()).isEmpty();
+    Executors.assertSame(mlp.func(), lowered, 11, Map.of("M", 19L), Parallel.SERIAL);
+  }
+
+  @Test
+  void multiplicationsOfIntermediatesAreLoweredToo() {
+    Buffer a = Buffer.of("A", DType.F32, Scope.GLOBAL, 9, 21);
+    Buffer c = Buffer.of("C", DType.F32, Scope.GLOBAL, 9, 9);
+    Buffer left = Buffer.of("left", DType.F32, Scope.SHARED, 9, 21);
+    Buffer acc = Buffer.of("acc", DType.F32, Scope.FRAGMENT, 9, 9);
+    Stmt body =
+        Stmts.alloc(
+            List.of(left, acc),
+            Stmts.seq(
+                new Stmt.TileCopy(Region.whole(left), Region.whole(a), Attrs.NONE),
+                new Stmt.TileFill(Region.whole(acc), Exprs.f32(0.5), Attrs.NONE),
+                new Stmt.TileMma(
+                    Region.whole(acc), Region.whole(left), Region.whole(left), true, Attrs.NONE),
+                new Stmt.TileCopy(Region.whole(c), region(acc, 9, 9), Attrs.NONE)));
+    PrimFunc func = new PrimFunc("gram", List.of(a, c), body, Attrs.NONE);
+    HostProgram lowered = HostLowering.lower(func, AVX512, Set.of());
+    Executors.assertSame(func, lowered, 5, Map.of(), Parallel.SERIAL);
+  }
+
+  @Test
+  void reductionsAreWithinRounding() {
+    // Sums are taken in another order, so only maxima are bit-equal.
+    Buffer a = Buffer.of("A", DType.F32, Scope.GLOBAL, 5, 83);
+    Buffer c = Buffer.of("C", DType.F32, Scope.GLOBAL, 5);
+    Var i = Var.index("i");
+    Var k = Var.index("k");
+    Stmt body =
+        Stmts.seq(
+            new Stmt.TileFill(Region.whole(c), Exprs.f32(-1), Attrs.NONE),
+            new Stmt.TileReduce(
+                ReduceOp.MAX,
+                List.of(i),
+                List.of(Exprs.i32(5)),
+                List.of(k),
+                List.of(Exprs.i32(83)),
+                c,
+                List.of(i),
+                Exprs.load(a, i, k),
+                Attrs.NONE));
+    PrimFunc func = new PrimFunc("rowmax", List.of(a, c), body, Attrs.NONE);
+    HostProgram lowered = HostLowering.lower(func, AVX512, Set.of());
+    Executors.assertSame(func, lowered, 5, Map.of(), Parallel.SERIAL);
+  }
+
+  @Test
+  void functionsAreExpandedBeforeVectorization() {
+    MlpProgram mlp =
+        MlpProgram.of(new int[] {8, 33, 4}, 6, 100, DType.F32, e -> Exprs.call(MathOp.TANH, e));
+    HostProgram lowered = HostLowering.lower(mlp.func(), AVX512, mlp.constants());
+    int[] calls = new int[1];
+    int[] vectors = new int[1];
+    Walk.expressions(
+        lowered.kernel().body(),
+        e -> {
+          if (e instanceof Expr.Call c && c.op() == MathOp.TANH) {
+            calls[0]++;
+          }
+          if (e instanceof Expr.Bitcast c && !c.type().equals(Type.F32)) {
+            vectors[0]++;
+          }
+        });
+    assertThat(calls[0]).isZero();
+    assertThat(vectors[0]).isPositive();
+  }
+
+  private static Region region(Buffer buffer, long rows, long columns) {
+    return new Region(buffer, List.of(Range.of(rows), Range.of(columns)));
+  }
+
+  private static long loops(Kernel kernel, ForKind kind) {
+    int[] count = new int[1];
+    Walk.statements(
+        kernel.body(), s -> count[0] += s instanceof Stmt.For f && f.kind() == kind ? 1 : 0);
+    return count[0];
+  }
+}
