@@ -5,4 +5,5 @@ module dev.warpwright.ir {
   exports dev.warpwright.ir.arith;
   exports dev.warpwright.ir.layout;
   exports dev.warpwright.ir.text;
+  exports dev.warpwright.ir.verify;
 }

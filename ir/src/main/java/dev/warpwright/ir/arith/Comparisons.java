@@ -133,6 +133,10 @@ final class Comparisons {
       t = t.dividedBy(g);
       u = u.dividedBy(g);
     }
+    Expr coarse = withoutRest(op, t, u, k);
+    if (coarse != null) {
+      return coarse;
+    }
     if (t.isConstant()) {
       Linear none = t;
       t = u;
@@ -151,6 +155,29 @@ final class Comparisons {
     t.add(Exprs.constant(t.type(), Math.max(k, 0)), -1);
     u.add(Exprs.constant(u.type(), Math.min(k, 0)), 1);
     return new Expr.Binary(op, t.toExpr(), u.toExpr());
+  }
+
+  /** {@code g·A + r < g·B} where {@code A < B}, if 0 ≤ r < g; null if that does not apply. */
+  private @Nullable Expr withoutRest(BinaryOp op, Linear t, Linear u, long k) {
+    if (op == BinaryOp.EQ || op == BinaryOp.NE) {
+      return null;
+    }
+    // t ≤ u + k where t < u + k + 1
+    boolean next = op == BinaryOp.LE || op == BinaryOp.GT;
+    long limit = next ? k + 1 : k;
+    long factor = u.gcd();
+    for (long coefficient : t.terms().values()) {
+      long g = Linear.gcd(Linear.gcd(coefficient, factor), limit);
+      Linear rest = t.part(term -> term.getValue() % g != 0, 0);
+      Interval values = bounds.of(rest);
+      if (g > 1 && !rest.isConstant() && values.min() >= 0 && values.max() < g) {
+        Linear a = t.part(term -> term.getValue() % g == 0, 0).dividedBy(g);
+        Linear b = u.dividedBy(g).plus(Linear.constant(u.type(), limit / g), 1);
+        BinaryOp strict = op == BinaryOp.LE ? BinaryOp.LT : op == BinaryOp.GT ? BinaryOp.GE : op;
+        return compare(strict, a.toExpr(), b.toExpr());
+      }
+    }
+    return null;
   }
 
   private Expr againstConstant(BinaryOp op, Linear t, long k, Linear left, Linear right) {

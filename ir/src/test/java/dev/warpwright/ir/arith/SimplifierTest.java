@@ -93,6 +93,8 @@ class SimplifierTest {
     check(lt(mul(x, 4), i32(15)), lt(x, i32(4)));
     check(lt(div(n, 16), i32(4)), lt(n, i32(64)));
     check(lt(add(n, i32(3)), i32(10)), lt(n, i32(7)));
+    check(lt(add(mul(n, 4), y), i32(64)), lt(n, i32(16)));
+    check(bin(BinaryOp.LE, add(mul(n, 4), y), sub(mul(x, 8), i32(1))), lt(n, mul(x, 2)));
     check(lt(i32(3), n), bin(BinaryOp.GT, n, i32(3)));
     check(bin(BinaryOp.EQ, mul(x, 2), i32(7)), Exprs.bool(false));
     check(new Expr.Unary(UnaryOp.NOT, lt(n, x)), bin(BinaryOp.GE, n, x));

@@ -1,0 +1,110 @@
+package dev.warpwright.ir.verify;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.verify.Verifier.Findings;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Calls of intrinsics: operands, and that the threads of a collective call are together. */
+final class IntrinsicRules {
+  private final Findings findings;
+  private final @Nullable Convergence convergence;
+  private final boolean host;
+
+  /**
+   * Rules.
+   *
+   * @param kernel in whose threads the calls are; null above the Kernel level
+   */
+  IntrinsicRules(Findings findings, @Nullable Kernel kernel) {
+    this.findings = findings;
+    this.convergence =
+        kernel == null || kernel.kind() == Kernel.Kind.HOST ? null : new Convergence(kernel);
+    this.host = kernel != null && kernel.kind() == Kernel.Kind.HOST;
+  }
+
+  void check(Expr.Call call, Intrinsic intrinsic, Place place) {
+    String name = intrinsic.text();
+    if (host) {
+      wrong(call, name + " does not run in a host kernel");
+    }
+    List<Intrinsic.Operand> operands = intrinsic.operands();
+    if (call.args().size() != operands.size()) {
+      wrong(call, name + " takes " + operands.size() + " operands, not " + call.args().size());
+      return;
+    }
+    for (int i = 0; i < operands.size(); i++) {
+      operand(call.args().get(i), operands.get(i), name, place);
+    }
+    Type result = intrinsic.result();
+    if (result != null && !result.equals(call.type())) {
+      wrong(call, name + " gives " + result + ", not " + call.type());
+    }
+    if (convergence != null) {
+      for (Place.Parting parting : place.parting()) {
+        if (convergence.parts(intrinsic, parting, place)) {
+          findings.add(
+              Rule.CONVERGENCE,
+              call,
+              "the threads that execute "
+                  + name
+                  + " together part before it, at "
+                  + IrPrinter.text(parting.condition()));
+        }
+      }
+    }
+  }
+
+  private void wrong(Object node, String message) {
+    findings.add(Rule.INTRINSICS, node, message);
+  }
+
+  private void operand(Expr arg, Intrinsic.Operand operand, String name, Place place) {
+    String what = "operand '" + operand.name() + "' of " + name;
+    if (!operand.isAddress()) {
+      DType dtype = operand.dtype();
+      if (arg instanceof Expr.AddressOf) {
+        wrong(arg, what + " is a value, not an address");
+      } else if (!arg.type().isScalar() || (dtype != null && arg.type().dtype() != dtype)) {
+        wrong(arg, what + " is of type " + dtype + ", not " + arg.type());
+      }
+      return;
+    }
+    if (!(arg instanceof Expr.AddressOf address)) {
+      wrong(arg, what + " is an address, not a value of type " + arg.type());
+      return;
+    }
+    Buffer buffer = address.buffer();
+    if (!operand.scopes().contains(buffer.scope())) {
+      wrong(arg, what + " points into " + operand.scopes() + ", not " + buffer.scope() + " memory");
+    }
+    DType dtype = operand.dtype();
+    if (dtype != null && buffer.dtype() != dtype) {
+      wrong(arg, what + " points at " + dtype + ", not " + buffer.dtype());
+    }
+    // Without an element type the elements are bytes.
+    long bytes = (long) operand.elements() * (dtype == null ? 1 : dtype.bytes());
+    if (operand.access() != Intrinsic.Access.NONE
+        && buffer.hasConstantShape()
+        && buffer.layout() == null) {
+      Expr last = address.indices().isEmpty() ? null : address.indices().getLast();
+      long rest = buffer.storageElements();
+      if (last != null && buffer.rank() == 1) {
+        rest -= Math.max(0, place.bounds().of(last).min());
+      }
+      if (rest * buffer.dtype().bytes() < bytes) {
+        findings.add(
+            Rule.IN_BOUNDS,
+            arg,
+            "%s covers %d bytes of '%s', which has %d there"
+                .formatted(what, bytes, buffer.name(), rest * buffer.dtype().bytes()));
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.warpwright.ir.verify;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.verify.Verifier.Findings;
+import java.util.List;
+
+/** The rules for computations and tile programs, and for parameters in general. */
+final class PrimFuncRules {
+  private PrimFuncRules() {}
+
+  static void check(PrimFunc f, Findings findings) {
+    StmtRules rules = new StmtRules(findings, null);
+    rules.check(f.body(), params(f.params(), rules, findings));
+  }
+
+  /** Checks parameters and says what is known behind them. */
+  static Place params(List<? extends Param> params, StmtRules rules, Findings findings) {
+    Place place = Place.OUTSIDE.with(Simplify.ofParams(params));
+    for (Param param : params) {
+      if (param instanceof ScalarParam scalar) {
+        if (place.vars().contains(scalar.var())) {
+          findings.add(
+              Rule.DECLARED_ONCE, scalar, "parameter '" + scalar.name() + "' is there twice");
+        }
+        place = place.with(scalar.var());
+      }
+    }
+    Place scalars = place;
+    for (Param param : params) {
+      if (param instanceof Buffer buffer) {
+        if (place.buffers().contains(buffer)) {
+          findings.add(
+              Rule.DECLARED_ONCE, buffer, "parameter '" + buffer.name() + "' is there twice");
+        }
+        buffer.shape().forEach(e -> rules.exprs().check(e, scalars));
+        AccessRules.layout(buffer, findings);
+        if (buffer.scope() != Scope.GLOBAL) {
+          findings.add(
+              Rule.SCOPES,
+              buffer,
+              "parameter '%s' has scope %s, not global".formatted(buffer.name(), buffer.scope()));
+        }
+        place = place.with(buffer);
+      }
+    }
+    return place;
+  }
+}

@@ -1,0 +1,227 @@
+package dev.warpwright.ir.verify;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Substitution;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Interval;
+import dev.warpwright.ir.arith.Simplifier;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.verify.Verifier.Findings;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** The rules for programs. */
+final class ProgramRules {
+  private final Program program;
+  private final Findings findings;
+  private final StmtRules rules;
+  private final Map<Buffer, Program.Role> roles = new HashMap<>();
+  private final Set<Buffer> written = new HashSet<>();
+  private final Set<Buffer> reported = new HashSet<>();
+
+  private ProgramRules(Program program, Findings findings) {
+    this.program = program;
+    this.findings = findings;
+    this.rules = new StmtRules(findings, null);
+  }
+
+  static void check(Program p, Findings findings) {
+    new ProgramRules(p, findings).check();
+  }
+
+  private void check() {
+    List<Param> params = program.params().stream().map(Program.ProgramParam::param).toList();
+    Place place = PrimFuncRules.params(params, rules, findings);
+    for (Program.ProgramParam param : program.params()) {
+      if (param.param() instanceof Buffer buffer) {
+        roles.put(buffer, param.role());
+        if (param.role() != Program.Role.OUTPUT) {
+          written.add(buffer);
+        }
+      }
+    }
+    for (Buffer buffer : program.workspace()) {
+      for (Expr extent : buffer.shape()) {
+        rules.exprs().check(extent, place);
+      }
+      AccessRules.layout(buffer, findings);
+      if (buffer.scope() != Scope.GLOBAL) {
+        findings.add(
+            Rule.SCOPES,
+            buffer,
+            "workspace '%s' has scope %s, not global".formatted(buffer.name(), buffer.scope()));
+      }
+      if (place.buffers().contains(buffer)) {
+        findings.add(
+            Rule.DECLARED_ONCE, buffer, "buffer '" + buffer.name() + "' is declared twice");
+      }
+      place = place.with(buffer);
+    }
+    kernels();
+    for (Program.Step step : program.steps()) {
+      switch (step) {
+        case Program.Memset memset -> memset(memset, place);
+        case Program.Launch launch -> launch(launch, place);
+      }
+    }
+    roles.forEach(
+        (buffer, role) -> {
+          if (role == Program.Role.OUTPUT && !written.contains(buffer)) {
+            dataflow(buffer, "output '" + buffer.name() + "' is never written");
+          }
+        });
+  }
+
+  private void kernels() {
+    Set<String> names = new HashSet<>();
+    for (Kernel kernel : program.kernels()) {
+      KernelRules.check(kernel, findings);
+      if (!names.add(kernel.name())) {
+        findings.add(Rule.KERNEL_NAMES, kernel, "there are two kernels '" + kernel.name() + "'");
+      }
+    }
+  }
+
+  private void dataflow(Object node, String message) {
+    findings.add(Rule.DATAFLOW, node, message);
+  }
+
+  private void writes(Object step, Buffer buffer) {
+    Program.Role role = roles.get(buffer);
+    if (role == Program.Role.INPUT || role == Program.Role.CONSTANT) {
+      dataflow(step, role.text() + " '" + buffer.name() + "' is written");
+    }
+    written.add(buffer);
+  }
+
+  private void memset(Program.Memset memset, Place place) {
+    Buffer buffer = memset.buffer();
+    declared(memset, buffer, place);
+    if (memset.value() < 0 || memset.value() > 255) {
+      findings.add(Rule.ARGUMENTS, memset, memset.value() + " is no byte");
+    }
+    writes(memset, buffer);
+  }
+
+  private void declared(Object step, Buffer buffer, Place place) {
+    if (!place.buffers().contains(buffer)) {
+      findings.add(Rule.DECLARED, step, "buffer '" + buffer.name() + "' is not declared here");
+    }
+  }
+
+  private void launch(Program.Launch launch, Place place) {
+    Kernel kernel = launch.kernel();
+    Map<Var, Expr> scalars = new HashMap<>();
+    for (int i = 0; i < launch.arguments().size(); i++) {
+      if (kernel.params().get(i) instanceof ScalarParam param
+          && launch.arguments().get(i) instanceof Program.ScalarArgument(Expr value)) {
+        rules.exprs().check(value, place);
+        scalar(launch, param, value, place);
+        scalars.put(param.var(), value);
+      }
+    }
+    Set<Buffer> loaded = new HashSet<>();
+    Set<Buffer> stored = new HashSet<>();
+    Uses.of(kernel.body(), loaded, stored);
+    Set<Buffer> writtenHere = new HashSet<>();
+    for (int i = 0; i < launch.arguments().size(); i++) {
+      Param param = kernel.params().get(i);
+      Program.Argument argument = launch.arguments().get(i);
+      boolean fits = (param instanceof Buffer) == (argument instanceof Program.BufferArgument);
+      if (!fits) {
+        findings.add(
+            Rule.ARGUMENTS,
+            launch,
+            "argument %d of '%s' should be a %s"
+                .formatted(i, kernel.name(), param instanceof Buffer ? "buffer" : "scalar"));
+      } else if (param instanceof Buffer formal
+          && argument instanceof Program.BufferArgument(Buffer actual)) {
+        declared(launch, actual, place);
+        buffer(launch, formal, actual, scalars, place);
+        // A kernel that writes what it reads may write it first.
+        if (loaded.contains(formal)
+            && !stored.contains(formal)
+            && !written.contains(actual)
+            && reported.add(actual)) {
+          dataflow(launch, "'" + actual.name() + "' is read before anything is written to it");
+        }
+        if (stored.contains(formal)) {
+          writtenHere.add(actual);
+        }
+      }
+    }
+    writtenHere.forEach(buffer -> writes(launch, buffer));
+  }
+
+  private void argument(Object launch, String message) {
+    findings.add(Rule.ARGUMENTS, launch, message);
+  }
+
+  private void scalar(Program.Launch launch, ScalarParam param, Expr value, Place place) {
+    if (!value.type().equals(param.var().type())) {
+      argument(
+          launch,
+          "'%s' takes '%s' of type %s, not %s"
+              .formatted(launch.kernel().name(), param.name(), param.var().type(), value.type()));
+      return;
+    }
+    Interval values = place.bounds().of(value);
+    if (values.max() < param.min() || values.min() > param.max()) {
+      argument(
+          launch,
+          "'%s' is meant for '%s' in %d..%d, not %s"
+              .formatted(
+                  launch.kernel().name(),
+                  param.name(),
+                  param.min(),
+                  param.max(),
+                  IrPrinter.text(value)));
+    }
+  }
+
+  private void buffer(
+      Program.Launch launch, Buffer formal, Buffer actual, Map<Var, Expr> scalars, Place place) {
+    String pair =
+        "'%s' passed for '%s' of '%s'"
+            .formatted(actual.name(), formal.name(), launch.kernel().name());
+    if (formal.dtype() != actual.dtype()) {
+      argument(launch, pair + " has type " + actual.dtype() + ", not " + formal.dtype());
+    }
+    if (formal.rank() != actual.rank()) {
+      argument(launch, pair + " has rank " + actual.rank() + ", not " + formal.rank());
+      return;
+    }
+    for (int i = 0; i < formal.rank(); i++) {
+      Expr wanted = Substitution.ofVars(scalars).expr(formal.shape().get(i));
+      Expr given = actual.shape().get(i);
+      if (wanted.type().equals(given.type())
+          && new Simplifier(place.bounds()).proves(new Expr.Binary(BinaryOp.NE, wanted, given))) {
+        argument(
+            launch,
+            "%s has extent %s in dimension %d, not %s"
+                .formatted(pair, IrPrinter.text(given), i, IrPrinter.text(wanted)));
+      }
+    }
+    if (!Objects.equals(formal.layout(), actual.layout())) {
+      argument(
+          launch, "%s has layout %s, not %s".formatted(pair, actual.layout(), formal.layout()));
+    }
+    if (actual.alignment() < formal.alignment()) {
+      argument(
+          launch,
+          "%s is aligned to %d bytes, not %d"
+              .formatted(pair, actual.alignment(), formal.alignment()));
+    }
+  }
+}

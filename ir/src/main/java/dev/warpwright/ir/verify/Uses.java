@@ -1,0 +1,67 @@
+package dev.warpwright.ir.verify;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import java.util.Set;
+
+/** Which buffers statements load and store. */
+final class Uses {
+  private Uses() {}
+
+  static void of(Stmt s, Set<Buffer> loaded, Set<Buffer> stored) {
+    Walk.all(
+        s,
+        stmt -> {
+          switch (stmt) {
+            case Stmt.Store store -> stored.add(store.buffer());
+            case Stmt.TileCopy c -> {
+              stored.add(c.to().buffer());
+              loaded.add(c.from().buffer());
+            }
+            case Stmt.TileFill f -> stored.add(f.to().buffer());
+            case Stmt.TileMma m -> {
+              stored.add(m.c().buffer());
+              loaded.add(m.c().buffer());
+              loaded.add(m.a().buffer());
+              loaded.add(m.b().buffer());
+            }
+            case Stmt.TileReduce r -> {
+              stored.add(r.to());
+              loaded.add(r.to());
+            }
+            case Stmt.Seq x -> {}
+            case Stmt.For x -> {}
+            case Stmt.While x -> {}
+            case Stmt.If x -> {}
+            case Stmt.Let x -> {}
+            case Stmt.Alloc x -> {}
+            case Stmt.Evaluate x -> {}
+            case Stmt.Comment x -> {}
+            case Stmt.Block x -> {}
+            case Stmt.TileMap x -> {}
+          }
+        },
+        e -> {
+          if (e instanceof Expr.Load load) {
+            loaded.add(load.buffer());
+          } else if (e instanceof Expr.Call call && call.op() instanceof Intrinsic intrinsic) {
+            for (int i = 0; i < Math.min(call.args().size(), intrinsic.operands().size()); i++) {
+              if (call.args().get(i) instanceof Expr.AddressOf address) {
+                switch (intrinsic.operands().get(i).access()) {
+                  case READ -> loaded.add(address.buffer());
+                  case WRITE -> stored.add(address.buffer());
+                  case READ_WRITE -> {
+                    loaded.add(address.buffer());
+                    stored.add(address.buffer());
+                  }
+                  case NONE -> {}
+                }
+              }
+            }
+          }
+        });
+  }
+}
