@@ -287,14 +287,14 @@ final class ExprCompiler {
       return f -> fromU64(exact ? to : DType.F64, a.eval(f));
     }
     if (!exact || to == DType.F64) {
-      return f -> a.eval(f);
+      return f -> (double) a.eval(f);
     }
-    return to == DType.F32 ? f -> (float) a.eval(f) : f -> Numerics.round(to, a.eval(f));
+    return to == DType.F32 ? f -> (float) a.eval(f) : f -> Numerics.round(to, (double) a.eval(f));
   }
 
   private static double fromU64(DType to, long value) {
     if (value >= 0) {
-      return to == DType.F32 ? (float) value : Numerics.round(to, value);
+      return to == DType.F32 ? (float) value : Numerics.round(to, (double) value);
     }
     // Halve with a sticky bit, so that the one rounding sees what was shifted out.
     long half = (value >>> 1) | (value & 1);

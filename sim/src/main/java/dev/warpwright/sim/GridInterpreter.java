@@ -15,7 +15,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Executes a grid kernel: warps of 32 lanes in lockstep, with masks where they diverge; warps take
@@ -93,29 +92,16 @@ public final class GridInterpreter {
     return RaceCollector.collect(races -> execute(arguments, races));
   }
 
-  /** Memory that all threads see, and who is told of races. */
-  private record Grid(
-      byte[][] memory,
-      long[] outer,
-      @Nullable Shadow[] shadows,
-      Arguments arguments,
-      Shadow.FindingSink sink,
-      long[] blocks,
-      int[] threads) {}
-
   /** Runs; races go to the sink. */
   void execute(Arguments arguments, Shadow.FindingSink sink) {
     long[] blocks = new long[3];
-    int[] threads = new int[3];
+    long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
       long extent = arguments.evaluate(kernel.extent(axis)).longValue();
-      if (axis.isBlock()) {
-        blocks[axis.dimension()] = extent;
-      } else {
-        threads[axis.dimension()] = (int) extent;
-      }
+      (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
-    int perBlock = threads[0] * threads[1] * threads[2];
+    Grid grid = new Grid(arguments, sink, Index3.of(blocks), Index3.of(threads), context.symbols());
+    long perBlock = grid.threads.count();
     if (perBlock < 1 || perBlock > MAX_THREADS) {
       throw new IllegalArgumentException(
           kernel.name()
@@ -125,22 +111,12 @@ public final class GridInterpreter {
               + MAX_THREADS
               + " are possible");
     }
-    Symbols symbols = context.symbols();
-    Grid grid =
-        new Grid(
-            new byte[symbols.bufferSlots()][],
-            new long[symbols.bufferSlots()],
-            new Shadow[symbols.bufferSlots()],
-            arguments,
-            sink,
-            blocks,
-            threads);
     for (Param p : kernel.params()) {
-      if (p instanceof Buffer b && symbols.knows(b)) {
+      if (p instanceof Buffer b && context.symbols().knows(b)) {
         bind(grid, b);
       }
     }
-    schedule(grid, Math.toIntExact(blocks[0] * blocks[1] * blocks[2]));
+    schedule(grid, Math.toIntExact(grid.blocks.count()));
   }
 
   private void bind(Grid grid, Buffer b) {
@@ -196,8 +172,8 @@ public final class GridInterpreter {
       outer[slot] = b.rank() == 0 ? 1 : b.extent(0);
       shadows[slot] = new Shadow(context, b, elements, true, options.checkRaces(), grid.sink);
     }
-    long[] block = index(number, grid.blocks[0], grid.blocks[1]);
-    int threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
+    Index3 block = grid.blocks.index(number);
+    int threads = (int) grid.threads.count();
     Warp[] warps = new Warp[(threads + WARP - 1) / WARP];
     for (int w = 0; w < warps.length; w++) {
       Frame[] lanes = new Frame[Math.min(WARP, threads - w * WARP)];
@@ -206,12 +182,12 @@ public final class GridInterpreter {
         System.arraycopy(memory, 0, f.memory, 0, memory.length);
         System.arraycopy(outer, 0, f.outer, 0, outer.length);
         System.arraycopy(shadows, 0, f.shadows, 0, shadows.length);
-        long[] thread = index(w * WARP + lane, grid.threads[0], grid.threads[1]);
+        Index3 thread = grid.threads.index(w * WARP + lane);
         f.thread = new ThreadId(block, thread);
         grid.arguments.setScalars(f, symbols);
         for (ThreadBinding b : kernel.bindings()) {
           int dimension = b.axis().dimension();
-          f.ints[symbols.slot(b.var())] = b.axis().isBlock() ? block[dimension] : thread[dimension];
+          f.ints[symbols.slot(b.var())] = (b.axis().isBlock() ? block : thread).get(dimension);
         }
         lanes[lane] = f;
       }
@@ -224,9 +200,5 @@ public final class GridInterpreter {
           });
     }
     return new BlockRun(context, number, warps);
-  }
-
-  private static long[] index(long number, long x, long y) {
-    return new long[] {number % x, number / x % y, number / x / y};
   }
 }

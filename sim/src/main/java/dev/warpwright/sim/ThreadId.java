@@ -1,13 +1,9 @@
 package dev.warpwright.sim;
 
 /** A simulated thread. */
-record ThreadId(long[] block, long[] thread) {
+record ThreadId(Index3 block, Index3 thread) {
   @Override
   public String toString() {
-    return "block " + text(block) + " thread " + text(thread);
-  }
-
-  static String text(long[] index) {
-    return "(" + index[0] + ", " + index[1] + ", " + index[2] + ")";
+    return "block " + block + " thread " + thread;
   }
 }

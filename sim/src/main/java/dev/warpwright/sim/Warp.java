@@ -63,12 +63,4 @@ final class Warp {
       stack.getLast().advance(this);
     }
   }
-
-  /** Who this is, for messages. */
-  String who() {
-    ThreadId first = lanes[0].thread;
-    return first == null
-        ? "warp " + index
-        : "block " + ThreadId.text(first.block()) + " warp " + index;
-  }
 }

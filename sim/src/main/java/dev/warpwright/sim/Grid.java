@@ -1,0 +1,34 @@
+package dev.warpwright.sim;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One launch in execution: its extents, the memory that all threads see, and who hears of races.
+ */
+final class Grid {
+  final Arguments arguments;
+  final Shadow.FindingSink sink;
+  final Index3 blocks;
+  final Index3 threads;
+
+  /** Storage, outermost extent and shadow of each global buffer, by slot. */
+  final byte[][] memory;
+
+  final long[] outer;
+  final @Nullable Shadow[] shadows;
+
+  Grid(
+      Arguments arguments,
+      Shadow.FindingSink sink,
+      Index3 blocks,
+      Index3 threads,
+      Symbols symbols) {
+    this.arguments = arguments;
+    this.sink = sink;
+    this.blocks = blocks;
+    this.threads = threads;
+    this.memory = new byte[symbols.bufferSlots()][];
+    this.outer = new long[symbols.bufferSlots()];
+    this.shadows = new Shadow[symbols.bufferSlots()];
+  }
+}
