@@ -25,7 +25,8 @@ final class CudaTypes {
       case BF16 -> "bf16";
       case F32 -> "float";
       case F64 -> "double";
-      case MBARRIER, HANDLE -> throw new IllegalArgumentException("no value of type " + dtype);
+      case MBARRIER -> "unsigned long long";
+      case HANDLE -> throw new IllegalArgumentException("no value of type " + dtype);
     };
   }
 

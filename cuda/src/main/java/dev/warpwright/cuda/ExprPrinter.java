@@ -12,6 +12,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.target.TensorMaps;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -27,15 +28,17 @@ final class ExprPrinter {
   private final Uses uses;
   private final Facts facts;
   private final FlatIndex flat;
+  private final HopperArguments hopper;
 
   /** Vector expressions that a variable holds. */
   private final Map<Expr, String> held = new IdentityHashMap<>();
 
-  ExprPrinter(Names names, Uses uses, Facts facts) {
+  ExprPrinter(Names names, Uses uses, Facts facts, Map<TensorMaps.Spec, String> maps) {
     this.names = names;
     this.uses = uses;
     this.facts = facts;
     this.flat = new FlatIndex(facts);
+    this.hopper = new HopperArguments(this, uses, maps);
   }
 
   /** A scalar expression. */
@@ -262,7 +265,7 @@ final class ExprPrinter {
       throw new IllegalArgumentException("intrinsic without CUDA text: " + intrinsic.text());
     }
     String function = uses.intrinsic(target);
-    List<String> args = call.args().stream().map(arg -> print(arg).string()).toList();
+    List<String> args = hopper.arguments(call, target);
     if (!target.takesConstant()) {
       return Text.atom(function + "(" + String.join(", ", args) + ")");
     }

@@ -44,6 +44,26 @@ enum Helper {
         T lane[N];
       };
       """),
+  TENSOR_MAP(
+      90,
+      """
+      // How a matrix in global memory is cut into boxes; made by the driver, passed by value.
+      struct __align__(64) TensorMap {
+        unsigned char opaque[128];
+      };
+      """),
+  MATRIX_DESCRIPTOR(
+      90,
+      """
+      // Describes an operand of a warpgroup product: rows of 16-byte chunks, swizzled in groups of 8.
+      template <int mode, int stride>
+      __device__ __forceinline__ unsigned long long matrix_descriptor(const void* start) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
+        constexpr unsigned long long layout = static_cast<unsigned long long>(mode) << 62 |
+            static_cast<unsigned long long>(stride >> 4) << 32 | 1ull << 16;
+        return layout | (address & 0x3FFFF) >> 4;
+      }
+      """),
   F16_TO_F32(
       75,
       """

@@ -20,8 +20,11 @@ import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.target.TensorMaps;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Prints one grid kernel. */
 final class KernelPrinter {
@@ -34,6 +37,7 @@ final class KernelPrinter {
   private final Facts facts;
   private final Names names;
   private final ExprPrinter exprs;
+  private final Map<TensorMaps.Spec, String> maps = new LinkedHashMap<>();
   private final StringBuilder out = new StringBuilder();
   private int depth;
 
@@ -44,7 +48,8 @@ final class KernelPrinter {
     this.accesses = AccessSummary.of(kernel);
     this.names = new Names(accesses.functions());
     this.facts = new Facts(Simplify.ofKernel(kernel));
-    this.exprs = new ExprPrinter(names, uses, facts);
+    TensorMaps.of(kernel).maps().forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
+    this.exprs = new ExprPrinter(names, uses, facts, maps);
     if (resources.sharedBytes() > target.sharedPerBlock()) {
       throw new UserError(
           "kernel "
@@ -68,6 +73,10 @@ final class KernelPrinter {
     List<String> params = new ArrayList<>();
     for (Param param : kernel.params()) {
       params.add(parameter(param));
+    }
+    for (String map : maps.values()) {
+      uses.helper(Helper.TENSOR_MAP);
+      params.add("const __grid_constant__ TensorMap " + map);
     }
     line("// " + launch());
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);

@@ -340,6 +340,9 @@ final class GridCompiler {
     }
     return switch (intrinsic.effect()) {
       case TargetIntrinsic.Synchronises(var kind) -> synchronise(e, kind, calls);
+      case TargetIntrinsic.Drives(var unit) ->
+          throw new IllegalArgumentException(
+              "the simulator has no " + unit + " and cannot execute " + intrinsic.text());
       case TargetIntrinsic.Computes computes -> {
         WarpNode.Straight call =
             calls.call(intrinsic, computes.meaning(), e.call().args(), (f, bits) -> {});

@@ -158,6 +158,12 @@ public final class Intrinsics {
   public static final TargetIntrinsic PACK_BF16X2 =
       pack("pack.bf16x2", Numerics::bf16Bits, 80, CudaWrappers.PACK_BF16X2);
 
+  static {
+    for (TargetIntrinsic intrinsic : HopperIntrinsics.TABLE) {
+      BY_NAME.put(intrinsic.text(), intrinsic);
+    }
+  }
+
   private Intrinsics() {}
 
   /** The intrinsic of this name in the text form. */

@@ -34,13 +34,39 @@ public record TargetIntrinsic(
     implements Intrinsic {
 
   /** What a call does. */
-  public sealed interface Effect permits Computes, Synchronises {}
+  public sealed interface Effect permits Computes, Synchronises, Drives {}
 
   /** Computes values or moves data. */
   public record Computes(Meaning meaning) implements Effect {}
 
   /** Orders memory or makes threads wait; executors implement each kind. */
   public record Synchronises(SyncKind kind) implements Effect {}
+
+  /**
+   * Drives a unit of the chip that works beside the threads, or orders memory against one. Calls of
+   * this kind are barriers to code motion.
+   */
+  public record Drives(Unit unit) implements Effect {}
+
+  /** The units that {@link Drives} names, each with the operations listed in {@link HopperIntrinsics}. */
+  public enum Unit {
+    /** Barrier objects in shared memory. */
+    MBARRIER,
+    /** The bulk tensor copy engine. */
+    BULK_COPY,
+    /** Asynchronous products of a warpgroup. */
+    WARPGROUP_MMA,
+    /** Other blocks of the cluster. */
+    CLUSTER,
+    /** Barriers that some warps of a block share. */
+    NAMED_BARRIER,
+    /** The register file, which warpgroups divide among themselves. */
+    REGISTER_FILE,
+    /** Memory order between ordinary accesses and the asynchronous units. */
+    PROXY,
+    /** Counters in global memory, with acquire and release order at the scope of the GPU. */
+    COUNTER
+  }
 
   /** The kinds of synchronisation. */
   public enum SyncKind {
@@ -75,7 +101,7 @@ public record TargetIntrinsic(
 
   @Override
   public boolean isBarrier() {
-    return effect instanceof Synchronises;
+    return effect instanceof Synchronises || effect instanceof Drives;
   }
 
   @Override

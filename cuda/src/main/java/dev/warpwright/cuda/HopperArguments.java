@@ -1,0 +1,79 @@
+package dev.warpwright.cuda;
+
+import dev.warpwright.ir.Expr;
+import dev.warpwright.target.MatrixDescriptor;
+import dev.warpwright.target.TensorMaps;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Prints the arguments of intrinsics. Operands of warpgroup products become descriptors, tiles of
+ * bulk copies a tensor map and coordinates; all others are printed as they are.
+ */
+final class HopperArguments {
+  private final ExprPrinter exprs;
+  private final Uses uses;
+  private final Map<TensorMaps.Spec, String> maps;
+
+  HopperArguments(ExprPrinter exprs, Uses uses, Map<TensorMaps.Spec, String> maps) {
+    this.exprs = exprs;
+    this.uses = uses;
+    this.maps = maps;
+  }
+
+  List<String> arguments(Expr.Call call, TargetIntrinsic intrinsic) {
+    List<Expr> args = call.args();
+    if (HopperIntrinsics.productColumns(intrinsic) > 0) {
+      return List.of(
+          print(args.get(0)), descriptor(args.get(1)), descriptor(args.get(2)), print(args.get(3)));
+    }
+    TensorMaps.Spec spec = TensorMaps.spec(call).orElse(null);
+    if (spec == null) {
+      return args.stream().map(this::print).toList();
+    }
+    String map = "&" + maps.get(spec);
+    List<String> printed = new ArrayList<>();
+    if (intrinsic == HopperIntrinsics.BULK_STORE) {
+      printed.add(map);
+      printed.addAll(coordinates(args.get(0)));
+      printed.add(print(args.get(1)));
+      return printed;
+    }
+    printed.add(print(args.get(0)));
+    printed.add(map);
+    printed.addAll(coordinates(args.get(1)));
+    printed.add(print(args.get(2)));
+    if (intrinsic == HopperIntrinsics.BULK_LOAD_MULTICAST) {
+      printed.add(print(args.get(5)));
+    }
+    return printed;
+  }
+
+  private String descriptor(Expr operand) {
+    if (!(operand instanceof Expr.AddressOf address)) {
+      throw new IllegalArgumentException("an operand of a product is no address: " + operand);
+    }
+    MatrixDescriptor descriptor = MatrixDescriptor.of(address.buffer());
+    return uses.helper(Helper.MATRIX_DESCRIPTOR)
+        + "<"
+        + descriptor.mode()
+        + ", "
+        + descriptor.stride()
+        + ">("
+        + print(operand)
+        + ")";
+  }
+
+  /** Column and row of the tile's first element: the innermost coordinate comes first. */
+  private List<String> coordinates(Expr tile) {
+    List<Expr> indices = ((Expr.AddressOf) tile).indices();
+    return List.of(print(indices.get(1)), print(indices.get(0)));
+  }
+
+  private String print(Expr e) {
+    return exprs.print(e).string();
+  }
+}

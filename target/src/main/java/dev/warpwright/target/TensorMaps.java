@@ -1,0 +1,103 @@
+package dev.warpwright.target;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The tensor maps that a kernel's bulk copies need, derived from the buffers' shapes and layouts. The printed kernel takes them
+ * as parameters behind its own, in this order; who launches it encodes them for the pointers at hand.
+ *
+ * @param maps each different one once, in the order of first use
+ */
+public record TensorMaps(List<Spec> maps) {
+  private static final int MAX_BOX = 256;
+
+  /**
+   * A map of a matrix in global memory.
+   *
+   * @param global the kernel's parameter, of rank 2
+   * @param rows of the box that one copy moves
+   * @param cols of the box
+   * @param swizzleBytes 0, 32, 64 or 128
+   */
+  public record Spec(Buffer global, int rows, int cols, int swizzleBytes) {}
+
+  public TensorMaps {
+    maps = List.copyOf(maps);
+  }
+
+  /**
+   * The maps of a kernel.
+   *
+   * @throws UserError if a bulk copy cannot be described by a map; the message says which and why
+   */
+  public static TensorMaps of(Kernel kernel) {
+    List<Spec> specs = new ArrayList<>();
+    Walk.expressions(
+        kernel.body(),
+        e -> {
+          if (e instanceof Expr.Call call) {
+            spec(call).filter(spec -> !specs.contains(spec)).ifPresent(specs::add);
+          }
+        });
+    return new TensorMaps(specs);
+  }
+
+  /** The map that a call needs; none if it is no bulk tensor copy. */
+  public static Optional<Spec> spec(Expr.Call call) {
+    boolean load =
+        call.op() == HopperIntrinsics.BULK_LOAD
+            || call.op() == HopperIntrinsics.BULK_LOAD_MULTICAST;
+    if (!load && call.op() != HopperIntrinsics.BULK_STORE) {
+      return Optional.empty();
+    }
+    Buffer dst = buffer(call.args().get(0));
+    Buffer src = buffer(call.args().get(1));
+    Buffer global = load ? src : dst;
+    Buffer shared = load ? dst : src;
+    int rows = constant(call, call.args().get(load ? 3 : 2), "rows");
+    int cols = constant(call, call.args().get(load ? 4 : 3), "columns");
+    if (global.rank() != 2) {
+      throw new UserError("bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not 2");
+    }
+    if (global.dtype() != shared.dtype()) {
+      throw new UserError(
+          "bulk copy between " + global.name() + " (" + global.dtype() + ") and " + shared.name() + " ("
+              + shared.dtype() + "): it converts nothing");
+    }
+    SharedTile tile = SharedTile.of(shared);
+    int width = cols * global.dtype().bytes();
+    if (width != tile.width()) {
+      throw new UserError(
+          "bulk copy of " + cols + " columns of " + global.name() + ": its rows take " + width + " bytes, those of "
+              + shared.name() + " " + tile.width());
+    }
+    if (rows < 1 || rows > MAX_BOX || cols > MAX_BOX || width % 16 != 0) {
+      throw new UserError(
+          "bulk copy of " + rows + "x" + cols + " of " + global.name() + ": a box has 1 to 256 elements each way and"
+              + " rows of a multiple of 16 bytes");
+    }
+    return Optional.of(new Spec(global, rows, cols, tile.swizzled() ? tile.width() : 0));
+  }
+
+  private static Buffer buffer(Expr e) {
+    if (e instanceof Expr.AddressOf address) {
+      return address.buffer();
+    }
+    throw new UserError("a bulk copy needs addresses of elements, not " + e);
+  }
+
+  private static int constant(Expr.Call call, Expr e, String what) {
+    if (e instanceof Expr.IntImm imm) {
+      return Math.toIntExact(imm.value());
+    }
+    throw new UserError(call.op().text() + " needs a constant number of " + what);
+  }
+}

@@ -1,0 +1,286 @@
+package dev.warpwright.target.intrinsic;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Intrinsic.Access;
+import dev.warpwright.ir.Intrinsic.Collective;
+import dev.warpwright.ir.Intrinsic.Operand;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Type;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The intrinsics of sm_90a. Tensor maps and matrix descriptors are no operands: bulk copies and
+ * products name elements of buffers, and {@link dev.warpwright.target.TensorMaps} and {@link
+ * dev.warpwright.target.MatrixDescriptor} derive the rest from the buffers' layouts.
+ */
+public final class HopperIntrinsics {
+  static final List<TargetIntrinsic> TABLE = new ArrayList<>();
+
+  private static final Set<Scope> LOCAL = Set.of(Scope.LOCAL);
+  private static final Set<Scope> SHARED = Set.of(Scope.SHARED);
+  private static final Set<Scope> GLOBAL = Set.of(Scope.GLOBAL);
+  private static final Operand BARRIER =
+      new Operand("barrier", DType.MBARRIER, SHARED, Access.READ_WRITE, 1);
+
+  /** {@code (barrier, arrivals)}: a fresh barrier, whose phases end after so many arrivals. */
+  public static final TargetIntrinsic MBARRIER_INIT =
+      add("mbarrier.init", Collective.THREAD, Unit.MBARRIER, HopperWrappers.MBARRIER_INIT, BARRIER, i32("arrivals"));
+
+  /** {@code (barrier)}: one arrival; releases the thread's earlier accesses to the block. */
+  public static final TargetIntrinsic MBARRIER_ARRIVE =
+      add("mbarrier.arrive", Collective.THREAD, Unit.MBARRIER, HopperWrappers.MBARRIER_ARRIVE, BARRIER);
+
+  /** {@code (barrier, bytes)}: one arrival, and so many bytes that bulk copies will deliver in this phase. */
+  public static final TargetIntrinsic MBARRIER_ARRIVE_EXPECT_TX =
+      add(
+          "mbarrier.arrive.expect_tx",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_ARRIVE_EXPECT_TX,
+          BARRIER,
+          i32("bytes"));
+
+  /** {@code (barrier, rank)}: one arrival at the barrier at this address in the block of that rank. */
+  public static final TargetIntrinsic MBARRIER_ARRIVE_CLUSTER =
+      add(
+          "mbarrier.arrive.cluster",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_ARRIVE_CLUSTER,
+          BARRIER,
+          i32("rank"));
+
+  /** {@code (barrier, parity)}: waits for the end of the phase of that parity; acquires in the block. */
+  public static final TargetIntrinsic MBARRIER_WAIT =
+      add(
+          "mbarrier.wait",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_WAIT,
+          BARRIER,
+          i32("parity"));
+
+  /** As {@link #MBARRIER_WAIT}, acquiring what other blocks of the cluster released. */
+  public static final TargetIntrinsic MBARRIER_WAIT_CLUSTER =
+      add(
+          "mbarrier.wait.cluster",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_WAIT_CLUSTER,
+          BARRIER,
+          i32("parity"));
+
+  /** Makes fresh barriers visible to the cluster and to bulk copies. */
+  public static final TargetIntrinsic FENCE_MBARRIER_INIT =
+      add("fence.mbarrier_init", Collective.THREAD, Unit.MBARRIER, HopperWrappers.FENCE_MBARRIER_INIT);
+
+  /** Orders the thread's writes to shared memory before later reads by bulk copies and products. */
+  public static final TargetIntrinsic FENCE_PROXY_ASYNC =
+      add("fence.proxy.async", Collective.THREAD, Unit.PROXY, HopperWrappers.FENCE_PROXY_ASYNC);
+
+  /** Orders ordinary accesses to global memory against bulk copies of it. */
+  public static final TargetIntrinsic FENCE_PROXY_ASYNC_GLOBAL =
+      add(
+          "fence.proxy.async.global",
+          Collective.THREAD,
+          Unit.PROXY,
+          HopperWrappers.FENCE_PROXY_ASYNC_GLOBAL);
+
+  /** The rank of the block in its cluster. */
+  public static final TargetIntrinsic CLUSTER_RANK =
+      value("cluster.rank", Type.I32, Unit.CLUSTER, HopperWrappers.CLUSTER_RANK);
+
+  /** All threads of the cluster wait for each other. */
+  public static final TargetIntrinsic CLUSTER_SYNC =
+      add("cluster.sync", Collective.BLOCK, Unit.CLUSTER, HopperWrappers.CLUSTER_SYNC);
+
+  /** {@code (id, threads)}: so many threads, whole warps, wait for each other; ids 1 to 15. */
+  public static final TargetIntrinsic BAR_SYNC =
+      add(
+          "bar.sync",
+          Collective.WARP,
+          Unit.NAMED_BARRIER,
+          HopperWrappers.NAMED_BARRIER,
+          i32("id"),
+          i32("threads"));
+
+  /** {@code (n)}: the warpgroup takes registers until each thread has n. */
+  public static final TargetIntrinsic SETMAXNREG_INC =
+      add("setmaxnreg.inc", Collective.WARPGROUP, Unit.REGISTER_FILE, HopperWrappers.SETMAXNREG_INC, i32("n"));
+
+  /** {@code (n)}: the warpgroup gives registers back until each thread has n. */
+  public static final TargetIntrinsic SETMAXNREG_DEC =
+      add("setmaxnreg.dec", Collective.WARPGROUP, Unit.REGISTER_FILE, HopperWrappers.SETMAXNREG_DEC, i32("n"));
+
+  /**
+   * {@code (dst, src, barrier, rows, cols)}: starts to copy the tile of {@code rows} × {@code cols}
+   * (constants) at {@code src} of a matrix in global memory to {@code dst}; what lies outside the
+   * matrix becomes zero. The whole tile's bytes count at the barrier.
+   */
+  public static final TargetIntrinsic BULK_LOAD =
+      add(
+          "bulk.load.2d",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_LOAD,
+          new Operand("dst", null, SHARED, Access.WRITE, 16),
+          new Operand("src", null, GLOBAL, Access.NONE, 16),
+          BARRIER,
+          i32("rows"),
+          i32("cols"));
+
+  /** As {@link #BULK_LOAD}, into every block of the cluster whose bit of {@code mask} is set, at the same place. */
+  public static final TargetIntrinsic BULK_LOAD_MULTICAST =
+      add(
+          "bulk.load.2d.multicast",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_LOAD_MULTICAST,
+          new Operand("dst", null, SHARED, Access.WRITE, 16),
+          new Operand("src", null, GLOBAL, Access.NONE, 16),
+          BARRIER,
+          i32("rows"),
+          i32("cols"),
+          i32("mask"));
+
+  /** {@code (dst, src, rows, cols)}: starts to copy a tile to global memory; only what lies inside the matrix is written. */
+  public static final TargetIntrinsic BULK_STORE =
+      add(
+          "bulk.store.2d",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_STORE,
+          new Operand("dst", null, GLOBAL, Access.NONE, 16),
+          new Operand("src", null, SHARED, Access.READ, 16),
+          i32("rows"),
+          i32("cols"));
+
+  /** Closes the thread's group of bulk stores. */
+  public static final TargetIntrinsic BULK_COMMIT =
+      add("bulk.commit", Collective.THREAD, Unit.BULK_COPY, HopperWrappers.BULK_COMMIT);
+
+  /** {@code (n)}: waits until at most n of the thread's groups have not yet read their source. */
+  public static final TargetIntrinsic BULK_WAIT_READ =
+      add("bulk.wait.read", Collective.THREAD, Unit.BULK_COPY, HopperWrappers.BULK_WAIT_READ, i32("n"));
+
+  /** {@code (n)}: waits until at most n of the thread's groups are not yet written. */
+  public static final TargetIntrinsic BULK_WAIT =
+      add("bulk.wait", Collective.THREAD, Unit.BULK_COPY, HopperWrappers.BULK_WAIT, i32("n"));
+
+  /** Orders register accesses before the warpgroup's next products. */
+  public static final TargetIntrinsic WGMMA_FENCE =
+      add("wgmma.fence", Collective.WARPGROUP, Unit.WARPGROUP_MMA, HopperWrappers.WGMMA_FENCE);
+
+  /** Closes the warpgroup's group of products. */
+  public static final TargetIntrinsic WGMMA_COMMIT =
+      add("wgmma.commit", Collective.WARPGROUP, Unit.WARPGROUP_MMA, HopperWrappers.WGMMA_COMMIT);
+
+  /** {@code (n)}: waits until at most n of the warpgroup's groups are unfinished. */
+  public static final TargetIntrinsic WGMMA_WAIT =
+      add("wgmma.wait", Collective.WARPGROUP, Unit.WARPGROUP_MMA, HopperWrappers.WGMMA_WAIT, i32("n"));
+
+  /** {@code (address, value)}: adds and gives the old value; acquires and releases. */
+  public static final TargetIntrinsic ATOMIC_ADD =
+      value(
+          "atomic.add.acq_rel.u32",
+          Type.U32,
+          Unit.COUNTER,
+          HopperWrappers.ATOMIC_ADD_U32,
+          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
+          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
+
+  /** {@code (address, value)}: adds; releases the thread's earlier accesses to the GPU. */
+  public static final TargetIntrinsic RED_RELEASE =
+      add(
+          "red.add.release.u32",
+          Collective.THREAD,
+          Unit.COUNTER,
+          HopperWrappers.RED_RELEASE_U32,
+          new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
+          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
+
+  /** {@code (address)}: the value, acquiring what was released with it. */
+  public static final TargetIntrinsic LOAD_ACQUIRE =
+      value(
+          "load.acquire.u32",
+          Type.U32,
+          Unit.COUNTER,
+          HopperWrappers.LOAD_ACQUIRE_U32,
+          new Operand("address", DType.U32, GLOBAL, Access.READ, 1));
+
+  private static final Map<TargetIntrinsic, Integer> PRODUCT_COLUMNS = new HashMap<>();
+
+  static {
+    for (String type : List.of("bf16", "f16")) {
+      for (int n = 8; n <= 256; n += 8) {
+        String text = "wgmma.m64n" + n + "k16.f32." + type;
+        TargetIntrinsic product =
+            add(
+                text,
+                Collective.WARPGROUP,
+                Unit.WARPGROUP_MMA,
+                HopperWrappers.wgmma(text, n, type),
+                new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, n / 2),
+                new Operand("a", DType.parse(type), SHARED, Access.READ, 16),
+                new Operand("b", DType.parse(type), SHARED, Access.READ, 16),
+                i32("scale_d"));
+        PRODUCT_COLUMNS.put(product, n);
+      }
+    }
+  }
+
+  private HopperIntrinsics() {}
+
+  /**
+   * Columns n of a product {@code wgmma.m64nNk16…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D, or
+   * without D where {@code scale_d} is 0; A (64 × 16) and B (n × 16) begin at the elements given. 0
+   * for any other intrinsic.
+   */
+  public static int productColumns(TargetIntrinsic intrinsic) {
+    return PRODUCT_COLUMNS.getOrDefault(intrinsic, 0);
+  }
+
+  private static TargetIntrinsic add(
+      String text, Collective collective, Unit unit, String cuda, Operand... operands) {
+    return add(text, collective, null, unit, cuda, operands);
+  }
+
+  private static TargetIntrinsic value(
+      String text, Type result, Unit unit, String cuda, Operand... operands) {
+    return add(text, Collective.THREAD, result, unit, cuda, operands);
+  }
+
+  private static TargetIntrinsic add(
+      String text,
+      Collective collective,
+      @Nullable Type result,
+      Unit unit,
+      String cuda,
+      Operand... operands) {
+    boolean anyArch = unit == Unit.COUNTER || unit == Unit.NAMED_BARRIER;
+    TargetIntrinsic intrinsic =
+        new TargetIntrinsic(
+            text,
+            collective,
+            List.of(operands),
+            result,
+            new Drives(unit),
+            anyArch ? 75 : 90,
+            !anyArch,
+            cuda,
+            "PTX ISA, " + text);
+    TABLE.add(intrinsic);
+    return intrinsic;
+  }
+
+  private static Operand i32(String name) {
+    return new Operand(name, DType.I32, Set.of(), Access.NONE, 1);
+  }
+}

@@ -1,0 +1,243 @@
+package dev.warpwright.target.intrinsic;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The CUDA text of the intrinsics of sm_90a: barriers in shared memory, bulk tensor copies, warpgroup
+ * products, clusters, and counters in global memory.
+ */
+final class HopperWrappers {
+  private static final String SHARED =
+      "static_cast<unsigned>(__cvta_generic_to_shared(%s))";
+
+  static final String MBARRIER_INIT =
+      shared(
+          "void mbarrier_init(unsigned long long* barrier, int arrivals)",
+          "barrier",
+          "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(address), \"r\"(arrivals) : \"memory\");");
+
+  static final String MBARRIER_ARRIVE =
+      shared(
+          "void mbarrier_arrive(unsigned long long* barrier)",
+          "barrier",
+          "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(address) : \"memory\");");
+
+  static final String MBARRIER_ARRIVE_EXPECT_TX =
+      shared(
+          "void mbarrier_arrive_expect_tx(unsigned long long* barrier, int bytes)",
+          "barrier",
+          "asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\"r\"(address), \"r\"(bytes)"
+              + " : \"memory\");");
+
+  static final String MBARRIER_ARRIVE_CLUSTER =
+      shared(
+          "void mbarrier_arrive_cluster(unsigned long long* barrier, int rank)",
+          "barrier",
+          "asm volatile(\n"
+              + "      \"{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; \"\n"
+              + "      \"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address), \"r\"(rank)\n"
+              + "      : \"memory\");");
+
+  static final String MBARRIER_WAIT = waiting("mbarrier_wait", "");
+
+  static final String MBARRIER_WAIT_CLUSTER =
+      waiting("mbarrier_wait_cluster", ".acquire.cluster");
+
+  static final String FENCE_MBARRIER_INIT =
+      plain("fence_mbarrier_init", "fence.mbarrier_init.release.cluster;");
+
+  static final String FENCE_PROXY_ASYNC =
+      plain("fence_proxy_async", "fence.proxy.async.shared::cta;");
+
+  static final String FENCE_PROXY_ASYNC_GLOBAL =
+      plain("fence_proxy_async_global", "fence.proxy.async.global;");
+
+  static final String CLUSTER_RANK =
+      """
+      __device__ __forceinline__ int cluster_rank() {
+        int rank;
+        asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+        return rank;
+      }
+      """;
+
+  static final String CLUSTER_SYNC =
+      plain(
+          "cluster_sync",
+          "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;");
+
+  static final String NAMED_BARRIER =
+      """
+      __device__ __forceinline__ void bar_sync(int id, int threads) {
+        asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+      }
+      """;
+
+  static final String SETMAXNREG_INC = constant("setmaxnreg_inc", "setmaxnreg.inc.sync.aligned.u32 %0;");
+  static final String SETMAXNREG_DEC = constant("setmaxnreg_dec", "setmaxnreg.dec.sync.aligned.u32 %0;");
+
+  static final String WGMMA_FENCE = plain("wgmma_fence", "wgmma.fence.sync.aligned;");
+  static final String WGMMA_COMMIT = plain("wgmma_commit", "wgmma.commit_group.sync.aligned;");
+  static final String WGMMA_WAIT = constant("wgmma_wait", "wgmma.wait_group.sync.aligned %0;");
+
+  static final String BULK_LOAD =
+      """
+      __device__ __forceinline__ void bulk_load_2d(
+          void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier) {
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            " [%0], [%1, {%2, %3}], [%4];" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(dst))),
+            "l"(map), "r"(col), "r"(row),
+            "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+            : "memory");
+      }
+      """;
+
+  static final String BULK_LOAD_MULTICAST =
+      """
+      __device__ __forceinline__ void bulk_load_2d_multicast(
+          void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier, int mask) {
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(
+                static_cast<unsigned>(__cvta_generic_to_shared(dst))),
+            "l"(map), "r"(col), "r"(row),
+            "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+            "h"(static_cast<unsigned short>(mask))
+            : "memory");
+      }
+      """;
+
+  static final String BULK_STORE =
+      """
+      __device__ __forceinline__ void bulk_store_2d(
+          const TensorMap* map, int col, int row, const void* src) {
+        asm volatile(
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+            "r"(col), "r"(row), "r"(static_cast<unsigned>(__cvta_generic_to_shared(src)))
+            : "memory");
+      }
+      """;
+
+  static final String BULK_COMMIT = plain("bulk_commit", "cp.async.bulk.commit_group;");
+  static final String BULK_WAIT_READ =
+      constant("bulk_wait_read", "cp.async.bulk.wait_group.read %0;");
+  static final String BULK_WAIT = constant("bulk_wait", "cp.async.bulk.wait_group %0;");
+
+  static final String ATOMIC_ADD_U32 =
+      """
+      __device__ __forceinline__ unsigned atomic_add_acq_rel_u32(unsigned* address, unsigned value) {
+        unsigned old;
+        asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                     : "=r"(old) : "l"(address), "r"(value) : "memory");
+        return old;
+      }
+      """;
+
+  static final String RED_RELEASE_U32 =
+      """
+      __device__ __forceinline__ void red_add_release_u32(unsigned* address, unsigned value) {
+        asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+      }
+      """;
+
+  static final String LOAD_ACQUIRE_U32 =
+      """
+      __device__ __forceinline__ unsigned load_acquire_u32(const unsigned* address) {
+        unsigned value;
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+        return value;
+      }
+      """;
+
+  private HopperWrappers() {}
+
+  private static String shared(String signature, String pointer, String asm) {
+    return """
+    __device__ __forceinline__ %s {
+      const unsigned address = %s;
+      %s
+    }
+    """
+        .formatted(signature, SHARED.formatted(pointer), asm);
+  }
+
+  private static String plain(String name, String ptx) {
+    return """
+    __device__ __forceinline__ void %s() {
+      asm volatile("%s" ::: "memory");
+    }
+    """
+        .formatted(name, ptx);
+  }
+
+  private static String constant(String name, String ptx) {
+    return """
+    template <int n>
+    __device__ __forceinline__ void %s() {
+      asm volatile("%s" ::"n"(n) : "memory");
+    }
+    """
+        .formatted(name, ptx);
+  }
+
+  /** try_wait may give up after a time limit of its own, hence the loop. */
+  private static String waiting(String name, String order) {
+    return """
+    __device__ __forceinline__ void %s(unsigned long long* barrier, int parity) {
+      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+      asm volatile(
+          "{ .reg .pred done; wait: mbarrier.try_wait.parity%s.shared::cta.b64 done, [%%0], %%1; "
+          "@!done bra wait; }" ::"r"(address), "r"(parity) : "memory");
+    }
+    """
+        .formatted(name, order)
+        .replace("wait:", "wait_%=:")
+        .replace("bra wait;", "bra wait_%=;");
+  }
+
+  /** D (64 × n) += A · B, both K-major in shared memory; with {@code scale_d} zero D is not read. */
+  static String wgmma(String text, int n, String type) {
+    int registers = n / 2;
+    List<String> names = new ArrayList<>();
+    List<String> constraints = new ArrayList<>();
+    for (int i = 0; i < registers; i++) {
+      names.add("%" + i);
+      constraints.add("\"+f\"(d[%d])".formatted(i));
+    }
+    StringBuilder regs = new StringBuilder();
+    for (int i = 0; i < registers; i += 16) {
+      regs.append(i == 0 ? "{" : "\n      \"")
+          .append(String.join(", ", names.subList(i, Math.min(i + 16, registers))))
+          .append(i + 16 >= registers ? "}, " : ", ")
+          .append('"');
+    }
+    StringBuilder outs = new StringBuilder();
+    for (int i = 0; i < registers; i += 8) {
+      outs.append(i == 0 ? "" : ",\n        ")
+          .append(String.join(", ", constraints.subList(i, Math.min(i + 8, registers))));
+    }
+    return """
+    __device__ __forceinline__ void %s(
+        float* d, unsigned long long a, unsigned long long b, int scale_d) {
+      asm volatile(
+          "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s "
+          "%s
+          "%%%d, %%%d, p, 1, 1, 0, 0; }"
+          : %s
+          : "l"(a), "l"(b), "r"(scale_d));
+    }
+    """
+        .formatted(
+            text.replace('.', '_'),
+            registers + 2,
+            n,
+            type,
+            type,
+            regs,
+            registers,
+            registers + 1,
+            outs);
+  }
+}
