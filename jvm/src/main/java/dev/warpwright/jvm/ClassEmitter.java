@@ -20,8 +20,10 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -50,6 +52,7 @@ final class ClassEmitter {
   private final Kernel kernel;
   private final Deque<Pending> pending = new ArrayDeque<>();
   private final List<Pending> parallelBodies = new ArrayList<>();
+  private final Map<String, Method> outlined = new HashMap<>();
   private final Set<Var> nonNegative = new HashSet<>();
   private int methods;
   private int scratchSlots;
@@ -187,9 +190,13 @@ final class ClassEmitter {
     code.labelBinding(none).return_();
   }
 
-  /** Plans a method for a statement; the caller loads the frame, then the captured names. */
+  /**
+   * Plans a method for a statement, or gives the one of an equal statement; the caller loads the
+   * frame, then the captured names.
+   */
   Method outline(Stmt stmt, FreeNames captured) {
-    return add(stmt, captured, false);
+    return outlined.computeIfAbsent(
+        Fingerprint.of(stmt, this::isNonNegative), key -> add(stmt, captured, false));
   }
 
   /** Plans a method for the body of a parallel loop, called by number. */
