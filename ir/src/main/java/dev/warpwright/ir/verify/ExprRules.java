@@ -208,7 +208,11 @@ final class ExprRules {
       outside |= values.min() >= imm.value();
       outside |= reachesOutside(index, imm.value(), values, place);
     } else if (index.type().equals(extent.type())) {
-      outside |= new Simplifier(place.bounds()).proves(new Expr.Binary(BinaryOp.GE, index, extent));
+      // Where conditions contradict each other, everything is provable and nothing happens.
+      Simplifier simplifier = new Simplifier(place.bounds());
+      outside |=
+          simplifier.proves(new Expr.Binary(BinaryOp.GE, index, extent))
+              && !simplifier.proves(new Expr.Binary(BinaryOp.LT, index, extent));
     }
     if (outside) {
       findings.add(
