@@ -20,6 +20,8 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -227,6 +229,49 @@ class HostCompilerTest {
     assertThatThrownBy(() -> HostCompiler.compile(kernel(List.of(a), Stmt.Seq.EMPTY)))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("buffer A has 4294967296 elements");
+  }
+
+  @Test
+  void equalLoopNestsShareOneMethod() {
+    Buffer a = global("A", DType.F32, 8, 8);
+    Buffer b = global("B", DType.F32, 8, 8);
+    Buffer c = global("C", DType.F32, 4, 16);
+    Kernel two = kernel(List.of(a, b), Stmts.seq(increment(a, 8, 8), increment(b, 8, 8)));
+    Kernel three =
+        kernel(
+            List.of(a, b, c),
+            Stmts.seq(increment(a, 8, 8), increment(b, 8, 8), increment(c, 4, 16)));
+    assertThat(parts(two)).isEqualTo(1);
+    assertThat(parts(three)).isEqualTo(2);
+    float[] x = new float[64];
+    float[] y = new float[64];
+    float[] z = new float[64];
+    HostCompiler.compile(three).run(new Object[] {x, y, z}, new long[0], Parallel.SERIAL);
+    assertThat(x).containsOnly(1f);
+    assertThat(y).containsOnly(1f);
+    assertThat(z).containsOnly(1f);
+  }
+
+  private static Stmt increment(Buffer buffer, int rows, int columns) {
+    Var i = Var.index("i");
+    Var j = Var.index("j");
+    return Stmt.For.of(
+        ForKind.SERIAL,
+        i,
+        Exprs.i32(rows),
+        Stmt.For.of(
+            ForKind.SERIAL,
+            j,
+            Exprs.i32(columns),
+            new Stmt.Store(
+                buffer, List.of(i, j), Exprs.add(Exprs.load(buffer, i, j), Exprs.f32(1)))));
+  }
+
+  private static long parts(Kernel kernel) {
+    ClassDesc self = ClassDesc.of("dev.warpwright.jvm.Generated");
+    return ClassFile.of().parse(new ClassEmitter(self, kernel).emit()).methods().stream()
+        .filter(m -> m.methodName().stringValue().startsWith("part"))
+        .count();
   }
 
   @Test

@@ -20,9 +20,13 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.lower.Executors;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Verification;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -158,6 +162,66 @@ class HostLoweringTest {
         });
     assertThat(calls[0]).isZero();
     assertThat(vectors[0]).isPositive();
+  }
+
+  @Test
+  void normalizedRowsAreWithinRounding() {
+    // A layer norm: statistics by reductions, then a map that reads one value per row.
+    int bm = 5;
+    int n = 83;
+    Buffer x = Buffer.of("X", DType.F32, Scope.GLOBAL, bm, n);
+    Buffer gamma = Buffer.of("gamma", DType.F32, Scope.GLOBAL, n);
+    Buffer y = Buffer.of("Y", DType.F32, Scope.GLOBAL, bm, n);
+    Buffer in = Buffer.of("in", DType.F32, Scope.SHARED, bm, n);
+    Buffer mean = Buffer.of("mean", DType.F32, Scope.SHARED, bm);
+    Buffer square = Buffer.of("square", DType.F32, Scope.SHARED, bm);
+    Buffer out = Buffer.of("out", DType.F32, Scope.SHARED, bm, n);
+    Var i = Var.index("i");
+    Var j = Var.index("j");
+    Expr share = Exprs.f32(1.0 / n);
+    Expr centred = Exprs.sub(Exprs.load(in, i, j), Exprs.load(mean, i));
+    Expr variance = Exprs.add(Exprs.load(square, i), Exprs.f32(1e-5));
+    Expr scaled = Exprs.mul(centred, Exprs.call(MathOp.RSQRT, variance));
+    Stmt body =
+        Stmts.alloc(
+            List.of(in, mean, square, out),
+            Stmts.seq(
+                new Stmt.TileCopy(Region.whole(in), Region.whole(x), Attrs.NONE),
+                new Stmt.TileFill(Region.whole(mean), Exprs.f32(0), Attrs.NONE),
+                sum(mean, i, j, bm, n, Exprs.mul(Exprs.load(in, i, j), share)),
+                new Stmt.TileFill(Region.whole(square), Exprs.f32(0), Attrs.NONE),
+                sum(square, i, j, bm, n, Exprs.mul(Exprs.mul(centred, centred), share)),
+                new Stmt.TileMap(
+                    List.of(i, j),
+                    List.of(Exprs.i32(bm), Exprs.i32(n)),
+                    List.of(
+                        new Stmt.Store(
+                            out, List.of(i, j), Exprs.mul(scaled, Exprs.load(gamma, j)))),
+                    Attrs.NONE),
+                new Stmt.TileCopy(Region.whole(y), region(out, bm, n), Attrs.NONE)));
+    PrimFunc func = new PrimFunc("norm", List.of(x, gamma, y), body, Attrs.NONE);
+    Kernel kernel = HostLowering.lower(func, AVX512, Set.of()).kernel();
+    Arguments want = Executors.interpreted(func, 23, Map.of());
+    Arguments before = Arguments.random(func.params(), 23);
+    Object[] arrays = {
+      Executors.toArray(before.get(x)), Executors.toArray(before.get(gamma)), new float[bm * n]
+    };
+    HostCompiler.compile(kernel).run(arrays, new long[0], Parallel.SERIAL);
+    NdArray got = NdArray.ofFloats((float[]) arrays[2], bm, n);
+    assertThat(Verification.compare(got, want.get(y)).within(1e-6)).isTrue();
+  }
+
+  private static Stmt sum(Buffer to, Var i, Var j, int rows, int columns, Expr value) {
+    return new Stmt.TileReduce(
+        ReduceOp.SUM,
+        List.of(i),
+        List.of(Exprs.i32(rows)),
+        List.of(j),
+        List.of(Exprs.i32(columns)),
+        to,
+        List.of(i),
+        value,
+        Attrs.NONE);
   }
 
   private static Region region(Buffer buffer, long rows, long columns) {
