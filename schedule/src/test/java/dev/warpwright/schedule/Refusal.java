@@ -14,7 +14,7 @@ public final class Refusal {
   public static ScheduleError of(
       Schedule schedule, String primitive, int requirement, String reason, ThrowingCallable call) {
     PrimFunc before = schedule.func();
-    List<?> trace = schedule.trace().instructions();
+    List<?> trace = steps(schedule);
     ScheduleError error = catchThrowableOfType(ScheduleError.class, call);
     assertThat(error).as("a refusal by %s", primitive).isNotNull();
     assertThat(error.primitive()).isEqualTo(primitive);
@@ -22,7 +22,12 @@ public final class Refusal {
     assertThat(error.reason()).contains(reason);
     assertThat(error.func()).isSameAs(before);
     assertThat(schedule.func()).isSameAs(before);
-    assertThat(schedule.trace().instructions()).isEqualTo(trace);
+    assertThat(steps(schedule)).isEqualTo(trace);
     return error;
+  }
+
+  /** What changed the function; looking loops up (in the call itself) does not. */
+  private static List<?> steps(Schedule schedule) {
+    return schedule.trace().instructions().stream().filter(x -> !x.op().equals("loops")).toList();
   }
 }

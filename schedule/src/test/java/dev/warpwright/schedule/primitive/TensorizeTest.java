@@ -1,0 +1,279 @@
+package dev.warpwright.schedule.primitive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ReduceOp;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.Functions;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Refusal;
+import dev.warpwright.schedule.Samples;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.analysis.Tree;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class TensorizeTest {
+  private static <T extends Stmt> T only(Schedule s, Class<T> kind) {
+    List<T> found = all(s, kind);
+    assertThat(found).as(kind.getSimpleName()).hasSize(1);
+    return found.getFirst();
+  }
+
+  private static <T extends Stmt> List<T> all(Schedule s, Class<T> kind) {
+    List<T> found = new ArrayList<>();
+    Walk.statements(
+        s.func().body(),
+        st -> {
+          if (kind.isInstance(st)) {
+            found.add(kind.cast(st));
+          }
+        });
+    return found;
+  }
+
+  private static List<LoopRef> loops(Schedule s, String name) {
+    return s.loops(s.block(name));
+  }
+
+  @Test
+  void aWholeProduct() {
+    for (boolean transposed : new boolean[] {false, true}) {
+      Buffer a = Buffer.of("a", DType.F16, Scope.GLOBAL, 4, 6);
+      Buffer b = Buffer.of("b", DType.F16, Scope.GLOBAL, transposed ? new long[] {5, 6} : new long[] {6, 5});
+      Buffer c = Samples.global("c", 4, 5);
+      PrimFunc func =
+          Functions.function(List.of(a, b, c), Functions.product(c, a, b, transposed));
+      Schedule s = new Schedule(func);
+      s.tensorize(s.block("c"), Attrs.NONE.with("instr", "fma"));
+      assertThat(only(s, Stmt.TileFill.class).to().buffer()).isSameAs(c);
+      Stmt.TileMma mma = only(s, Stmt.TileMma.class);
+      assertThat(mma.transposeB()).isEqualTo(transposed);
+      assertThat(mma.attrs().getString("instr")).isEqualTo("fma");
+      assertThat(Tree.blocks(s.func().body())).isEmpty();
+      Functions.assertSameResults(func, s.func(), 0);
+    }
+  }
+
+  @Test
+  void aTileOfAProductInSteps() {
+    PrimFunc func = Samples.matmul(8, 6, 12);
+    Schedule s = new Schedule(func);
+    List<LoopRef> l = loops(s, "c");
+    Schedule.Halves i = s.split(l.get(0), 4);
+    Schedule.Halves j = s.split(l.get(1), 3);
+    Schedule.Halves k = s.split(l.get(2), 4);
+    s.reorder(i.outer(), j.outer(), k.outer(), i.inner(), j.inner(), k.inner());
+    Refusal.of(
+        s, "tensorize", 4, "decompose it first", () -> s.tensorize(s.block("c"), k.outer(), Attrs.NONE));
+    BlockRef init = s.decomposeReduction(s.block("c"), k.outer());
+    s.tensorize(init, j.outer(), Attrs.NONE);
+    s.tensorize(s.block("c"), k.outer(), Attrs.NONE);
+    assertThat(only(s, Stmt.TileMma.class).a().ranges().get(1).extent()).isEqualTo(Exprs.i32(4));
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void loopsSplitInsideTheTileJoinAgain() {
+    PrimFunc func = Samples.matmul(8, 6, 12);
+    Schedule s = new Schedule(func);
+    List<LoopRef> l = loops(s, "c");
+    s.split(l.get(0), 4);
+    s.split(l.get(2), 3);
+    s.tensorize(s.block("c"), Attrs.NONE);
+    assertThat(only(s, Stmt.TileMma.class).a().ranges().get(0).extent()).isEqualTo(Exprs.i32(8));
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void rowsAreSummed() {
+    PrimFunc func = Samples.centred(5, 7);
+    Schedule s = new Schedule(func);
+    s.tensorize(s.block("s"), Attrs.NONE);
+    s.tensorize(s.block("y"), Attrs.NONE);
+    assertThat(only(s, Stmt.TileReduce.class).op()).isEqualTo(ReduceOp.SUM);
+    assertThat(only(s, Stmt.TileMap.class).vars()).hasSize(2);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void aGuardedSumAddsNothingBeyondTheEnd() {
+    PrimFunc func = Samples.centred(5, 7);
+    Schedule s = new Schedule(func);
+    s.setScope(s.buffer("s"), Scope.SHARED);
+    s.split(loops(s, "s").get(1), 4);
+    s.tensorize(s.block("s"), Attrs.NONE);
+    assertThat(only(s, Stmt.TileReduce.class).value()).isInstanceOf(Expr.Select.class);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void copiesCastAndCutAtTheEdge() {
+    Buffer x = Buffer.of("x", DType.F16, Scope.GLOBAL, 7, 5);
+    Buffer y = Samples.global("y", 7, 5);
+    PrimFunc func =
+        Functions.function(
+            List.of(x, y),
+            Functions.elementwise(y, at -> Exprs.cast(DType.F32, new Expr.Load(x, at))));
+    Schedule s = new Schedule(func);
+    LoopRef tile = s.split(loops(s, "y").get(0), 4).outer();
+    s.tensorize(s.block("y"), tile, Attrs.NONE);
+    Stmt.TileCopy copy = only(s, Stmt.TileCopy.class);
+    assertThat(copy.to().ranges().get(0).extent()).isEqualTo(Exprs.i32(4));
+    s.parallel(tile);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void aTransposeIsAMap() {
+    Buffer x = Samples.global("x", 7, 5);
+    Buffer y = Samples.global("y", 5, 7);
+    PrimFunc func =
+        Functions.function(
+            List.of(x, y),
+            Functions.elementwise(y, at -> Exprs.load(x, at.get(1), at.get(0))));
+    Schedule s = new Schedule(func);
+    s.tensorize(s.block("y"), Attrs.NONE);
+    assertThat(only(s, Stmt.TileMap.class).stores()).hasSize(1);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void aGuardedMapOnChipSelectsZero() {
+    PrimFunc func = Samples.chain(4, 6);
+    Schedule s = new Schedule(func);
+    LoopRef col = s.split(loops(s, "y").get(1), 4).outer();
+    s.computeAt(s.block("h"), col);
+    s.setScope(s.buffer("h"), Scope.LOCAL);
+    s.compact(s.buffer("h"));
+    s.tensorize(s.block("h"), col, Attrs.NONE);
+    Stmt.TileMap map = only(s, Stmt.TileMap.class);
+    assertThat(map.stores().getFirst().value()).isInstanceOf(Expr.Select.class);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void aGuardedStoreToGlobalMemoryIsRefused() {
+    Schedule s = new Schedule(Samples.chain(7, 6));
+    LoopRef tile = s.split(loops(s, "y").get(0), 4).outer();
+    Refusal.of(
+        s, "tensorize", 5, "leave the chip", () -> s.tensorize(s.block("y"), tile, Attrs.NONE));
+    Schedule t = new Schedule(Samples.matmul(7, 4, 5));
+    LoopRef rows = t.split(loops(t, "c").get(0), 4).outer();
+    Refusal.of(
+        t, "tensorize", 5, "leave the chip", () -> t.tensorize(t.block("c"), rows, Attrs.NONE));
+  }
+
+  @Test
+  void aCutReductionNeedsZeros() {
+    PrimFunc func = Samples.matmul(4, 4, 7);
+    Schedule s = new Schedule(func);
+    Schedule.Written c = s.cacheWrite(s.block("c"), Scope.LOCAL);
+    LoopRef k = s.split(loops(s, "c").get(2), 4).outer();
+    Refusal.of(
+        s,
+        "tensorize",
+        6,
+        "a is not known to be zero",
+        () -> s.tensorize(s.block("c"), null, Attrs.NONE));
+    List<LoopRef> l = loops(s, "c");
+    s.reorder(k, l.get(0), l.get(1), l.get(3));
+    BlockRef a = s.cacheRead(s.buffer("a"), Scope.SHARED, s.block("c"));
+    BlockRef b = s.cacheRead(s.buffer("b"), Scope.SHARED, s.block("c"));
+    s.computeAt(a, k);
+    s.computeAt(b, k);
+    s.compactAll();
+    BlockRef init = s.decomposeReduction(s.block("c"), k);
+    s.tensorize(init, Attrs.NONE);
+    s.tensorize(a, Attrs.NONE);
+    Refusal.of(
+        s,
+        "tensorize",
+        6,
+        "b_shared is not known to be zero",
+        () -> s.tensorize(s.block("c"), null, Attrs.NONE));
+    s.tensorize(b, Attrs.NONE);
+    s.tensorize(s.block("c"), null, Attrs.NONE);
+    s.tensorize(c.copy(), Attrs.NONE);
+    assertThat(Tree.blocks(s.func().body())).isEmpty();
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void zerosHaveToBeWrittenNotJustAllocated() {
+    // a is staged before k is split: the copy ends with a, so what the last step reads beyond is
+    // undefined, though its source would have given zeros.
+    Schedule s = new Schedule(Samples.matmul(4, 4, 7));
+    s.cacheWrite(s.block("c"), Scope.LOCAL);
+    BlockRef a = s.cacheRead(s.buffer("a"), Scope.SHARED, s.block("c"));
+    BlockRef b = s.cacheRead(s.buffer("b"), Scope.SHARED, s.block("c"));
+    s.split(loops(s, "c").get(2), 4);
+    s.compactAll();
+    s.tensorize(a, Attrs.NONE);
+    s.tensorize(b, Attrs.NONE);
+    Refusal.of(
+        s,
+        "tensorize",
+        6,
+        "a_shared is not known to be zero",
+        () -> s.tensorize(s.block("c"), null, Attrs.NONE));
+  }
+
+  @Test
+  void refusesWhatItDoesNotKnow() {
+    Schedule s = new Schedule(Samples.chainOfRows(6));
+    LoopRef h = loops(s, "h").get(0);
+    Refusal.of(
+        s, "tensorize", 1, "no block q", () -> s.tensorize(new BlockRef("q"), Attrs.NONE));
+    Refusal.of(
+        s, "tensorize", 1, "is not around", () -> s.tensorize(s.block("y"), h, Attrs.NONE));
+    Refusal.of(
+        s, "tensorize", 3, "constant extent", () -> s.tensorize(s.block("y"), Attrs.NONE));
+    s.computeAt(s.block("h"), loops(s, "y").get(1));
+    LoopRef row = loops(s, "y").get(0);
+    Refusal.of(
+        s, "tensorize", 2, "alone", () -> s.tensorize(s.block("y"), row, Attrs.NONE));
+
+    Buffer x = Samples.global("x", 4, 6);
+    Buffer p = Samples.global("p", 4);
+    Stmt sum = Functions.rowSum(p, x);
+    Schedule t =
+        new Schedule(
+            Functions.function(
+                List.of(x, p),
+                new Rewriter() {
+                  @Override
+                  public Expr expr(Expr e) {
+                    return e instanceof Expr.Binary(var op, Expr a, Expr b)
+                            && op == BinaryOp.ADD
+                            && e.type().equals(Type.F32)
+                        ? Exprs.call(MathOp.POW, a, b)
+                        : super.expr(e);
+                  }
+                }.stmt(sum)));
+    Refusal.of(
+        t,
+        "tensorize",
+        4,
+        "neither a matrix product nor a sum",
+        () -> t.tensorize(t.block("p"), Attrs.NONE));
+    Schedule u = new Schedule(Samples.matmul(4, 4, 6));
+    u.fuse(loops(u, "c").get(1), loops(u, "c").get(2));
+    Refusal.of(
+        u, "tensorize", 4, "spatial and reduce", () -> u.tensorize(u.block("c"), Attrs.NONE));
+  }
+}
