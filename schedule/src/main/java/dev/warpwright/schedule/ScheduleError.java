@@ -2,6 +2,7 @@ package dev.warpwright.schedule;
 
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.text.IrPrinter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +29,27 @@ public final class ScheduleError extends RuntimeException {
    */
   public ScheduleError(
       String primitive, int requirement, String reason, PrimFunc func, @Nullable Stmt culprit) {
-    super(primitive + ": " + reason + " (requirement " + requirement + ")");
     this.primitive = primitive;
     this.requirement = requirement;
     this.reason = reason;
     this.func = func;
     this.culprit = culprit;
+  }
+
+  /** One line, then the function with the culprit underlined. */
+  @Override
+  public String getMessage() {
+    return summary() + "\n" + program();
+  }
+
+  /** One line: the primitive, what does not hold, and which of its requirements that is. */
+  public String summary() {
+    return primitive + ": " + reason + " (requirement " + requirement + ")";
+  }
+
+  private String program() {
+    IrPrinter printer = culprit == null ? new IrPrinter() : IrPrinter.withMark(culprit);
+    return printer.print(func).text();
   }
 
   public String primitive() {

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
@@ -168,7 +169,7 @@ public final class Functions {
       for (Buffer buffer : Accesses.written(expected.body())) {
         if (expected.params().contains(buffer)) {
           assertThat(right.get(buffer).bytes())
-              .as("%s with %d rows", buffer.name(), rows)
+              .as("%s with %d rows of%n%s", buffer.name(), rows, IrPrinter.text(actual))
               .isEqualTo(left.get(buffer).bytes());
         }
       }

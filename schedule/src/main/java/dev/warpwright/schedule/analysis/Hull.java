@@ -47,7 +47,8 @@ public final class Hull {
       Set<Var> inner = access.innerVars();
       Linear moving = min.part(atom -> Linear.mentions(atom, inner));
       Linear fixed = min.minus(moving).plus(-min.constant());
-      Span span = ranges.of(moving.plus(min.constant()));
+      // Of the inner loops alone: bounds of those around may be as wide as a parameter's.
+      Span span = Ranges.NONE.with(access.inner()).of(moving.plus(min.constant()));
       if (span == null || base != null && !base.equals(fixed)) {
         return null;
       }

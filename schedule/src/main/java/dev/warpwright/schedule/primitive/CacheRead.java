@@ -38,6 +38,7 @@ import java.util.Map;
  *   <li>Each of the blocks reads the buffer and does not write it.
  *   <li>Nothing writes the buffer from the place of the copy on.
  *   <li>Iterations of parallel loops do not share the copy, if it is on chip.
+ *   <li>All of the buffer is written: it was not made smaller around guarded accesses.
  * </ol>
  */
 public final class CacheRead {
@@ -63,6 +64,7 @@ public final class CacheRead {
           reader);
       readers.add(reader);
     }
+    check.allWritten(5, buffer);
     List<Stmt> path = Tree.pathToAlloc(func, buffer);
     boolean whole = path == null || Tree.loops(path).isEmpty();
     Stmt scopeBody =

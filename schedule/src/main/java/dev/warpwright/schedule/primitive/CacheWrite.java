@@ -5,6 +5,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
@@ -36,6 +37,9 @@ import java.util.Set;
  *   <li>The block exists.
  *   <li>It writes one buffer, which no other statement writes.
  *   <li>Iterations of parallel loops do not share the new buffer, if it is on chip.
+ *   <li>All of the buffer is written: it was not made smaller around guarded accesses, and the
+ *       block is not guarded in a tile.
+ *   <li>Loops that carry the reduction of the block are around it alone.
  * </ol>
  */
 public final class CacheWrite {
@@ -61,9 +65,24 @@ public final class CacheWrite {
           "another statement writes " + buffer.name(),
           access.leaf());
     }
+    check.allWritten(4, buffer);
     Stmt nest = Nest.of(path);
     List<Stmt> around = path.subList(0, path.indexOf(nest));
     Ranges ranges = Tree.ranges(func, around);
+    if (block instanceof Stmt.Block reduction) {
+      for (Stmt.For loop : Tree.loops(around)) {
+        check.require(
+            5,
+            !reduction.isReduction() || Reorder.isSpatial(reduction, loop.var()),
+            "loop " + loop.var() + " around the copy would carry the reduction of " + blockName,
+            loop);
+      }
+    }
+    check.require(
+        4,
+        Tree.loops(around).isEmpty() || !(block instanceof Stmt.Block b && b.predicate() != null),
+        "block " + blockName + " is guarded in a tile: make the copy before tiling",
+        block);
     String bufferName = Tree.freshName(func, buffer.name() + "_" + scope.text().replace('.', '_'));
     String copyName = Tree.freshName(func, buffer.name() + "_write");
     Buffer cached = buffer.withScope(scope).withName(bufferName);
@@ -71,8 +90,13 @@ public final class CacheWrite {
     Region box = Tree.loops(around).isEmpty() ? Region.whole(buffer) : Hull.of(writes, ranges);
     Stmt computing = Substitution.ofBuffers(Map.of(buffer, cached)).stmt(nest);
     Stmt copying = NewNest.copy(copyName, buffer, cached, box, ranges);
-    Stmt both = new Stmt.Alloc(cached, new Stmt.Seq(List.of(computing, copying)));
-    PrimFunc result = Tree.replace(func, nest, both);
+    // In scope up to the end of the body around, so that the copy can be moved there.
+    List<Stmt.For> loops = Tree.loops(around);
+    Stmt body = loops.isEmpty() ? func.body() : loops.getLast().body();
+    Stmt scoped =
+        Tree.insertBefore(body, s -> Tree.contains(s, nest), List.of(cached), Stmt.Seq.EMPTY);
+    Stmt both = Tree.tidy(Tree.replace(scoped, nest, Stmts.seq(computing, copying)));
+    PrimFunc result = Tree.replace(func, body, both);
     return new Result(check.parallelLoopsIndependent(3, result), copyName, bufferName);
   }
 }

@@ -1,15 +1,20 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.ScheduleError;
+import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Independence;
+import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -71,6 +76,52 @@ final class Check {
       throw error(requirement, "there is no buffer " + name + " (any more)", null);
     }
     return buffer;
+  }
+
+  /**
+   * That all there is of an intermediate is written, or where it is allocated under loops, all that
+   * is accessed. Of tiles, after {@link Compact} of all buffers, there may be elements that only
+   * guarded instances would touch; a copy would read them.
+   */
+  void allWritten(int requirement, Buffer buffer) {
+    List<Stmt> path = Tree.pathToAlloc(func, buffer);
+    if (path == null || !(path.getLast() instanceof Stmt.Alloc alloc)) {
+      return;
+    }
+    List<Access> writes =
+        Accesses.of(alloc.body(), buffer).stream().filter(Access::isWrite).toList();
+    List<Access> all = Accesses.of(alloc.body(), buffer);
+    Ranges ranges = Tree.ranges(func, path);
+    boolean inLoops = !Tree.loops(path).isEmpty();
+    for (Access write : writes) {
+      boolean guarded = write.leaf() instanceof Stmt.Block block && block.predicate() != null;
+      boolean named =
+          !inLoops && write.leaf() instanceof Stmt.Block block && namesAll(block, buffer);
+      boolean covered =
+          !guarded
+              && Hull.of(writes, ranges)
+                  .equals(inLoops ? Hull.of(all, ranges) : Region.whole(buffer));
+      require(
+          requirement,
+          named || covered,
+          buffer.name() + " may have elements that nothing writes: make the copy earlier",
+          write.leaf());
+    }
+  }
+
+  /** Whether the block writes the elements that its variables name, and they name all. */
+  private static boolean namesAll(Stmt.Block block, Buffer buffer) {
+    for (Region region : block.writes()) {
+      for (int d = 0; d < region.ranges().size(); d++) {
+        Expr index = region.ranges().get(d).min();
+        Expr extent = buffer.shape().get(d);
+        if (block.iterVars().stream()
+            .noneMatch(v -> v.var() == index && v.extent().equals(extent))) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   void serial(int requirement, Stmt.For loop) {

@@ -1,5 +1,6 @@
 package dev.warpwright.schedule.primitive;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
@@ -7,6 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
@@ -33,7 +35,8 @@ import java.util.Set;
  *   <li>The block is a reduction with an initialisation.
  *   <li>No loop around the given one is over a reduce variable of the block.
  *   <li>The loops from the given one on are over spatial variables or over reduce variables, not
- *       over both, and each predicate concerns one kind only.
+ *       over both, nor over none of them, and each predicate concerns one kind only.
+ *   <li>The buffer that the block writes is allocated around the given loop.
  * </ol>
  */
 public final class DecomposeReduction {
@@ -57,6 +60,14 @@ public final class DecomposeReduction {
     if (init == null || !block.isReduction()) {
       throw check.error(2, "block " + blockName + " has no initialisation", block);
     }
+    for (Buffer buffer : Accesses.written(block)) {
+      List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
+      check.require(
+          5,
+          alloc == null || path.indexOf(alloc.getLast()) < path.indexOf(around.get(at)),
+          buffer.name() + " is allocated inside loop " + loopVar,
+          block);
+    }
     Set<Var> reduceLoops = new HashSet<>();
     Set<Var> spatialLoops = new HashSet<>();
     for (int i = 0; i < around.size(); i++) {
@@ -72,6 +83,11 @@ public final class DecomposeReduction {
           around.get(i));
       check.require(
           4,
+          i < at || reduceLoops.contains(vars.get(i)) || spatialLoops.contains(vars.get(i)),
+          "loop " + vars.get(i) + " computes block " + blockName + " again and again",
+          around.get(i));
+      check.require(
+          4,
           !(reduceLoops.contains(vars.get(i)) && spatialLoops.contains(vars.get(i))),
           "loop " + vars.get(i) + " is over spatial and reduce variables",
           around.get(i));
@@ -83,7 +99,14 @@ public final class DecomposeReduction {
       if (spatialLoops.contains(loop.var())) {
         Var v = Var.index(loop.var().name());
         loops.add(
-            Stmt.For.of(loop.kind(), v, loop.extent(), Stmt.Seq.EMPTY).withAttrs(loop.attrs()));
+            new Stmt.For(
+                v,
+                loop.min(),
+                loop.extent(),
+                loop.kind(),
+                loop.axis(),
+                loop.attrs(),
+                Stmt.Seq.EMPTY));
         fresh.put(loop.var(), v);
       }
     }

@@ -63,5 +63,13 @@ final class Order {
             loop);
       }
     }
+    for (Buffer buffer : buffers) {
+      List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
+      check.require(
+          requirement,
+          alloc == null || to.stream().anyMatch(s -> s == alloc.getLast()),
+          buffer.name() + ", which the block reads, is not allocated around the new place",
+          alloc == null ? null : alloc.getLast());
+    }
   }
 }

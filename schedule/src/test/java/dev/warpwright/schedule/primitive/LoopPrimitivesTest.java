@@ -15,6 +15,7 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Refusal;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -277,5 +278,22 @@ final class LoopPrimitivesTest {
     Refusal.of(s, "annotate", 1, "no loop over i", () -> s.annotate(i, "hint", "x"));
     assertThat(Exprs.isConst(loop(s, s.loops(s.block("c")).get(0)).extent(), 2)).isTrue();
     assertThat(loop(s, s.loops(s.block("c")).get(0)).attrs().getString("hint")).isEqualTo("here");
+  }
+
+  @Test
+  void messageShowsTheProgramWithTheCulpritMarked() {
+    Schedule s = new Schedule(Samples.chain(4, 6));
+    LoopRef j = s.loops(s.block("y")).get(1);
+    s.parallel(j);
+    ScheduleError error =
+        Refusal.of(s, "unroll", 2, "loop j is not serial but 'parallel'", () -> s.unroll(j));
+    assertThat(error.summary())
+        .isEqualTo("unroll: loop j is not serial but 'parallel' (requirement 2)");
+    List<String> lines = error.getMessage().lines().toList();
+    int carets = 0;
+    while (!lines.get(carets).contains("^^^")) {
+      carets++;
+    }
+    assertThat(lines.get(carets - 1)).contains("parallel j in 6");
   }
 }
