@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Primitives in random order, with random arguments, most of which are refused: whatever is
- * accepted does not change a bit of the result. {@code -Dwarpwright.seed=N} repeats a run.
+ * accepted does not change a bit of the result. {@code -Dwarpwright.seed=N} tries other ones.
  */
 final class RandomScheduleTest {
   private static final int PROGRAMS = 150;
@@ -31,7 +31,7 @@ final class RandomScheduleTest {
   /** Splits by factors that do not divide make loops longer and longer. */
   private static final long MAX_INSTANCES = 20_000;
 
-  private final long seed = Long.getLong("warpwright.seed", System.nanoTime());
+  private final long seed = Long.getLong("warpwright.seed", 1);
 
   @Test
   void acceptedStepsKeepTheAnswer() {
@@ -52,7 +52,12 @@ final class RandomScheduleTest {
         assertThat(StructuralEquality.difference(schedule.func(), replayed)).isEmpty();
       } catch (RuntimeException | AssertionError e) {
         throw new AssertionError(
-            "seed " + seed + ", program " + p + ":\n" + schedule.trace().toJson()
+            "seed "
+                + seed
+                + ", program "
+                + p
+                + ":\n"
+                + schedule.trace().toJson()
                 + IrPrinter.text(schedule.func()),
             e);
       }
@@ -67,8 +72,7 @@ final class RandomScheduleTest {
       case 1 -> Samples.chain(size(random), size(random));
       case 2 -> Samples.chainOfRows(size(random));
       case 3 -> Samples.centred(size(random), size(random));
-      default ->
-          Functions.mlp(DType.F16, m.var(), m, size(random), size(random), size(random));
+      default -> Functions.mlp(DType.F16, m.var(), m, size(random), size(random), size(random));
     };
   }
 
@@ -126,7 +130,8 @@ final class RandomScheduleTest {
           }
         }
         case 15 -> s.compactAll();
-        case 16 -> s.setScope(new BufferRef(buffers.isEmpty() ? "x" : pick(buffers, random)), scope);
+        case 16 ->
+            s.setScope(new BufferRef(buffers.isEmpty() ? "x" : pick(buffers, random)), scope);
         default -> s.tensorize(block, random.nextBoolean() ? loop : null, Attrs.NONE);
       }
       return true;

@@ -59,7 +59,6 @@ public final class Samples {
     return Functions.function(
         List.of(x, y),
         Functions.rowSum(s, x),
-        Functions.elementwise(
-            y, at -> Exprs.sub(new Expr.Load(x, at), Exprs.load(s, at.get(0)))));
+        Functions.elementwise(y, at -> Exprs.sub(new Expr.Load(x, at), Exprs.load(s, at.get(0)))));
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
@@ -11,7 +12,9 @@ import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Rebase;
+import dev.warpwright.schedule.analysis.Span;
 import dev.warpwright.schedule.analysis.Tree;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -49,11 +52,33 @@ public final class Compact {
     check.require(3, !accesses.isEmpty(), buffer.name() + " is not accessed", alloc);
 
     Ranges ranges = Tree.ranges(func, path);
-    Region box = Hull.of(accesses, ranges);
+    Region box = box(buffer, accesses, ranges);
     Buffer small = buffer.withShape(box.ranges().stream().map(Range::extent).toList());
     List<Linear> origin =
         box.ranges().stream().map(range -> Linear.of(range.min(), ranges)).toList();
     Stmt body = new Rebase(buffer, small, origin, ranges).stmt(alloc.body());
     return Tree.replace(func, alloc, new Stmt.Alloc(small, body));
+  }
+
+  /**
+   * The box that stays. What a tile copy reads or writes outside of the buffer has a meaning, so
+   * the end of the buffer stays where it is in a dimension in which a copy may go beyond it.
+   */
+  private static Region box(Buffer buffer, List<Access> accesses, Ranges ranges) {
+    Region hull = Hull.of(accesses, ranges);
+    if (accesses.stream().noneMatch(a -> a.leaf() instanceof Stmt.TileCopy)) {
+      return hull;
+    }
+    List<Range> box = new ArrayList<>();
+    for (int d = 0; d < buffer.rank(); d++) {
+      Range range = hull.ranges().get(d);
+      Linear first = Linear.of(range.min(), ranges);
+      Span low = ranges.of(first);
+      Span room =
+          ranges.of(Linear.of(buffer.shape().get(d)).minus(first).minus(Linear.of(range.extent())));
+      boolean inside = low != null && low.lo() >= 0 && room != null && room.lo() >= 0;
+      box.add(inside ? range : new Range(Exprs.i32(0), buffer.shape().get(d)));
+    }
+    return new Region(buffer, box);
   }
 }

@@ -118,8 +118,7 @@ final class LoopPrimitivesTest {
   void fuseRefuses() {
     Schedule s = new Schedule(Samples.chainOfRows(3));
     List<LoopRef> loops = s.loops(s.block("y"));
-    Refusal.of(
-        s, "fuse", 3, "is not all there is", () -> s.fuse(loops.get(1), loops.get(0)));
+    Refusal.of(s, "fuse", 3, "is not all there is", () -> s.fuse(loops.get(1), loops.get(0)));
     s.parallel(loops.get(1));
     Refusal.of(s, "fuse", 2, "is not serial", () -> s.fuse(loops.get(0), loops.get(1)));
     Schedule t = new Schedule(Samples.chainOfRows(3));
@@ -149,19 +148,16 @@ final class LoopPrimitivesTest {
     Refusal.of(s, "reorder", 1, "not given once", () -> s.reorder(l.get(0), l.get(0)));
     Schedule.Halves k = s.split(l.get(2), 2);
     Refusal.of(s, "reorder", 1, "no loop over k", () -> s.reorder(l.get(2), l.get(0)));
-    Refusal.of(
-        s, "reorder", 5, "carry the reduction", () -> s.reorder(k.inner(), k.outer()));
+    Refusal.of(s, "reorder", 5, "carry the reduction", () -> s.reorder(k.inner(), k.outer()));
     s.decomposeReduction(s.block("c"), k.outer());
-    Refusal.of(
-        s, "reorder", 2, "is not all there is", () -> s.reorder(k.outer(), l.get(0)));
+    Refusal.of(s, "reorder", 2, "is not all there is", () -> s.reorder(k.outer(), l.get(0)));
 
     Schedule t = new Schedule(Samples.chain(4, 4));
     LoopRef y = t.loops(t.block("y")).get(0);
     LoopRef h = t.loops(t.block("h")).get(0);
     Refusal.of(t, "reorder", 2, "not around each other", () -> t.reorder(y, h));
     t.vectorize(t.loops(t.block("y")).get(1));
-    Refusal.of(
-        t, "reorder", 4, "vectorized", () -> t.reorder(t.loops(t.block("y")).get(1), y));
+    Refusal.of(t, "reorder", 4, "vectorized", () -> t.reorder(t.loops(t.block("y")).get(1), y));
   }
 
   @Test
@@ -256,8 +252,7 @@ final class LoopPrimitivesTest {
     Schedule s = new Schedule(Samples.chain(4, 6));
     LoopRef row = s.loops(s.block("y")).get(0);
     s.setScope(s.buffer("h"), Scope.SHARED);
-    Refusal.of(
-        s, "bind", 5, "share the shared buffer h", () -> s.bind(row, ThreadAxis.BLOCK_X));
+    Refusal.of(s, "bind", 5, "share the shared buffer h", () -> s.bind(row, ThreadAxis.BLOCK_X));
     s.computeAt(s.block("h"), row);
     s.bind(row, ThreadAxis.BLOCK_X);
   }

@@ -81,7 +81,11 @@ final class PlacementTest {
     s.computeAt(s.block("s"), y.get(1));
     Functions.assertSameResults(func, s.func(), 0);
     Refusal.of(
-        s, "parallel", 3, "depend on each other through s", () -> s.parallel(loops(s, "s").getLast()));
+        s,
+        "parallel",
+        3,
+        "depend on each other through s",
+        () -> s.parallel(loops(s, "s").getLast()));
   }
 
   @Test
@@ -94,10 +98,7 @@ final class PlacementTest {
             List.of(x, y),
             Functions.elementwise(h, at -> Exprs.mul(new Expr.Load(x, at), Exprs.f32(3))),
             Functions.elementwise(
-                y,
-                at ->
-                    Exprs.add(
-                        new Expr.Load(h, at), Exprs.load(h, Exprs.add(at.get(0), 2)))));
+                y, at -> Exprs.add(new Expr.Load(h, at), Exprs.load(h, Exprs.add(at.get(0), 2)))));
     Schedule s = new Schedule(func);
     LoopRef tile = s.split(loops(s, "y").get(0), 4).outer();
     s.computeAt(s.block("h"), tile);
@@ -159,10 +160,7 @@ final class PlacementTest {
             List.of(x, y),
             shifted(h),
             Functions.elementwise(
-                y,
-                at ->
-                    Exprs.add(
-                        new Expr.Load(x, at), Exprs.load(h, Exprs.add(at.get(0), 2)))));
+                y, at -> Exprs.add(new Expr.Load(x, at), Exprs.load(h, Exprs.add(at.get(0), 2)))));
     Schedule s = new Schedule(func);
     Refusal.of(
         s,
@@ -274,7 +272,10 @@ final class PlacementTest {
     s.computeInline(s.block("h"));
     assertThat(Tree.intermediates(s.func())).isEmpty();
     assertThat(Tree.blocks(s.func().body())).hasSize(1);
-    assertThat(block(s, "y").reads()).singleElement().extracting(r -> r.buffer().name()).isEqualTo("x");
+    assertThat(block(s, "y").reads())
+        .singleElement()
+        .extracting(r -> r.buffer().name())
+        .isEqualTo("x");
     Functions.assertSameResults(func, s.func(), 0);
   }
 
@@ -386,8 +387,7 @@ final class PlacementTest {
     PrimFunc func = s.func().withBody(new Stmt.Alloc(unused, s.func().body()));
     Schedule t = new Schedule(func);
     Refusal.of(t, "compact", 3, "not accessed", () -> t.compact(t.buffer("u")));
-    Buffer laidOut =
-        Samples.global("h", 8).withLayout(Layout.rowMajor(8));
+    Buffer laidOut = Samples.global("h", 8).withLayout(Layout.rowMajor(8));
     Buffer y = Samples.global("y", 8);
     Schedule u =
         new Schedule(
@@ -435,8 +435,7 @@ final class PlacementTest {
   @Test
   void cacheReadRefuses() {
     Schedule s = new Schedule(Samples.chain(4, 6));
-    Refusal.of(
-        s, "cacheRead", 1, "no reader", () -> s.cacheRead(s.buffer("x"), Scope.SHARED));
+    Refusal.of(s, "cacheRead", 1, "no reader", () -> s.cacheRead(s.buffer("x"), Scope.SHARED));
     Refusal.of(
         s,
         "cacheRead",
@@ -462,18 +461,13 @@ final class PlacementTest {
     Schedule u = new Schedule(Samples.chain(4, 6));
     u.parallel(loops(u, "y").get(0));
     Refusal.of(
-        u,
-        "cacheRead",
-        4,
-        "share",
-        () -> u.cacheRead(u.buffer("h"), Scope.SHARED, u.block("y")));
+        u, "cacheRead", 4, "share", () -> u.cacheRead(u.buffer("h"), Scope.SHARED, u.block("y")));
   }
 
   @Test
   void cacheWriteRefuses() {
     Schedule s = new Schedule(Samples.centred(4, 6));
-    Refusal.of(
-        s, "cacheWrite", 1, "no block", () -> s.cacheWrite(new BlockRef("q"), Scope.SHARED));
+    Refusal.of(s, "cacheWrite", 1, "no block", () -> s.cacheWrite(new BlockRef("q"), Scope.SHARED));
     s.decomposeReduction(s.block("s"), loops(s, "s").get(1));
     Refusal.of(
         s, "cacheWrite", 2, "another statement", () -> s.cacheWrite(s.block("s"), Scope.SHARED));

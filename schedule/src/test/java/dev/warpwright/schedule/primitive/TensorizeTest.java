@@ -54,10 +54,11 @@ final class TensorizeTest {
   void aWholeProduct() {
     for (boolean transposed : new boolean[] {false, true}) {
       Buffer a = Buffer.of("a", DType.F16, Scope.GLOBAL, 4, 6);
-      Buffer b = Buffer.of("b", DType.F16, Scope.GLOBAL, transposed ? new long[] {5, 6} : new long[] {6, 5});
+      Buffer b =
+          Buffer.of(
+              "b", DType.F16, Scope.GLOBAL, transposed ? new long[] {5, 6} : new long[] {6, 5});
       Buffer c = Samples.global("c", 4, 5);
-      PrimFunc func =
-          Functions.function(List.of(a, b, c), Functions.product(c, a, b, transposed));
+      PrimFunc func = Functions.function(List.of(a, b, c), Functions.product(c, a, b, transposed));
       Schedule s = new Schedule(func);
       s.tensorize(s.block("c"), Attrs.NONE.with("instr", "fma"));
       assertThat(only(s, Stmt.TileFill.class).to().buffer()).isSameAs(c);
@@ -79,7 +80,11 @@ final class TensorizeTest {
     Schedule.Halves k = s.split(l.get(2), 4);
     s.reorder(i.outer(), j.outer(), k.outer(), i.inner(), j.inner(), k.inner());
     Refusal.of(
-        s, "tensorize", 4, "decompose it first", () -> s.tensorize(s.block("c"), k.outer(), Attrs.NONE));
+        s,
+        "tensorize",
+        4,
+        "decompose it first",
+        () -> s.tensorize(s.block("c"), k.outer(), Attrs.NONE));
     BlockRef init = s.decomposeReduction(s.block("c"), k.outer());
     s.tensorize(init, j.outer(), Attrs.NONE);
     s.tensorize(s.block("c"), k.outer(), Attrs.NONE);
@@ -144,8 +149,7 @@ final class TensorizeTest {
     Buffer y = Samples.global("y", 5, 7);
     PrimFunc func =
         Functions.function(
-            List.of(x, y),
-            Functions.elementwise(y, at -> Exprs.load(x, at.get(1), at.get(0))));
+            List.of(x, y), Functions.elementwise(y, at -> Exprs.load(x, at.get(1), at.get(0))));
     Schedule s = new Schedule(func);
     s.tensorize(s.block("y"), Attrs.NONE);
     assertThat(only(s, Stmt.TileMap.class).stores()).hasSize(1);
@@ -237,16 +241,12 @@ final class TensorizeTest {
   void refusesWhatItDoesNotKnow() {
     Schedule s = new Schedule(Samples.chainOfRows(6));
     LoopRef h = loops(s, "h").get(0);
-    Refusal.of(
-        s, "tensorize", 1, "no block q", () -> s.tensorize(new BlockRef("q"), Attrs.NONE));
-    Refusal.of(
-        s, "tensorize", 1, "is not around", () -> s.tensorize(s.block("y"), h, Attrs.NONE));
-    Refusal.of(
-        s, "tensorize", 3, "constant extent", () -> s.tensorize(s.block("y"), Attrs.NONE));
+    Refusal.of(s, "tensorize", 1, "no block q", () -> s.tensorize(new BlockRef("q"), Attrs.NONE));
+    Refusal.of(s, "tensorize", 1, "is not around", () -> s.tensorize(s.block("y"), h, Attrs.NONE));
+    Refusal.of(s, "tensorize", 3, "constant extent", () -> s.tensorize(s.block("y"), Attrs.NONE));
     s.computeAt(s.block("h"), loops(s, "y").get(1));
     LoopRef row = loops(s, "y").get(0);
-    Refusal.of(
-        s, "tensorize", 2, "alone", () -> s.tensorize(s.block("y"), row, Attrs.NONE));
+    Refusal.of(s, "tensorize", 2, "alone", () -> s.tensorize(s.block("y"), row, Attrs.NONE));
 
     Buffer x = Samples.global("x", 4, 6);
     Buffer p = Samples.global("p", 4);

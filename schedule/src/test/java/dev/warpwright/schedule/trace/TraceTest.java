@@ -68,7 +68,8 @@ final class TraceTest {
     String json = trace.toJson();
     assertThat(Trace.parse(json)).isEqualTo(trace);
     assertThat(json.lines()).hasSize(trace.instructions().size() + 2);
-    assertThat(json).startsWith("[\n  {\"op\": \"cacheWrite\", \"in\": [\"c\"], \"attrs\": {\"scope\"");
+    assertThat(json)
+        .startsWith("[\n  {\"op\": \"cacheWrite\", \"in\": [\"c\"], \"attrs\": {\"scope\"");
   }
 
   @Test
