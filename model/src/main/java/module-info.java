@@ -8,6 +8,7 @@ module dev.warpwright.model {
   exports dev.warpwright.model;
   exports dev.warpwright.model.graph;
   exports dev.warpwright.model.function;
+  exports dev.warpwright.model.io;
   exports dev.warpwright.model.npy;
   exports dev.warpwright.model.image;
 }

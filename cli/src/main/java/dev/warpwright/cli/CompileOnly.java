@@ -17,7 +17,7 @@ import java.util.Locale;
 final class CompileOnly {
   private CompileOnly() {}
 
-  static Report report(ModelRequest request, CompiledModel compiled, int rows, Progress progress) {
+  static Report report(ModelRequest request, CompiledModel compiled, int rows) {
     CompiledProgram program = compiled.program(rows);
     GpuTarget target = (GpuTarget) compiled.device().target();
     Cubin cubin = GpuDevice.compile(compiled.cudaSource(rows), target);

@@ -17,7 +17,8 @@ final class Devices {
   /**
    * The device.
    *
-   * @param mustRun whether a GPU target without its device is an error, not a reason to compile only
+   * @param mustRun whether a GPU target without its device is an error, not a reason to compile
+   *     only
    */
   static Device open(TargetName name, boolean mustRun, Progress progress) {
     return switch (name) {
@@ -39,7 +40,7 @@ final class Devices {
           if (mustRun) {
             throw e;
           }
-          progress.say(e.getMessage() + ": compiling only");
+          progress.say(cause(e.getMessage()) + ": compiling only, nothing is run");
           yield new OfflineGpu(target);
         }
       }
@@ -51,10 +52,15 @@ final class Devices {
         .orElseThrow(() -> new IllegalArgumentException(name + " is no GPU target"));
   }
 
-  private static String whyNoGpu() {
-    String reason = CudaDriver.whyMissing();
-    int semicolon = reason.indexOf(';');
-    return semicolon < 0 ? reason : reason.substring(0, semicolon);
+  /** Why there is no GPU to run on. */
+  static String whyNoGpu() {
+    return cause(CudaDriver.whyMissing());
+  }
+
+  /** A message without its advice, which follows a semicolon. */
+  private static String cause(String message) {
+    int semicolon = message.indexOf(';');
+    return semicolon < 0 ? message : message.substring(0, semicolon);
   }
 
   /** Whether the device computes, rather than only compiles. */

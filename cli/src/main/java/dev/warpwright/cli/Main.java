@@ -26,6 +26,9 @@ public final class Main {
 
   private static List<Command> commands() {
     return List.of(
-        new RunCommand(new RunAction()), new PlanCommand(new PlanAction()), new VersionCommand());
+        new RunCommand(new RunAction()),
+        new PlanCommand(new PlanAction()),
+        new DevicesCommand(new DevicesAction()),
+        new VersionCommand());
   }
 }

@@ -1,7 +1,7 @@
 package dev.warpwright.cli;
 
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +40,14 @@ final class ModelOptions {
       description = "The number of rows; default: the input's.")
   @Nullable Integer batch;
 
+  @Option(
+      names = "--emit",
+      paramLabel = "DIR",
+      description =
+          "Write the program there in text, as it is after each step: function, tile program,"
+              + " kernel, CUDA C++.")
+  @Nullable Path emit;
+
   /**
    * The checked options.
    *
@@ -54,6 +62,7 @@ final class ModelOptions {
         target,
         arch == null ? null : Architecture.parse(arch),
         precision,
-        batch == null ? OptionalInt.empty() : OptionalInt.of(batch));
+        batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
+        emit);
   }
 }

@@ -13,10 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param precision the precision asked for; null for the file's
  * @param batch the number of rows, at least 1; empty for the input's
+ * @param emit the folder to write the program to in text, after each step; null for nowhere
  */
 public record ModelRequest(
     Path file,
     TargetName target,
     @Nullable Architecture arch,
     @Nullable Precision precision,
-    OptionalInt batch) {}
+    OptionalInt batch,
+    @Nullable Path emit) {}

@@ -3,7 +3,6 @@ package dev.warpwright.cli;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
-import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.UnfusedTraffic;
@@ -23,13 +22,14 @@ final class PlanAction implements Action<ModelRequest> {
 
   @Override
   public Report perform(ModelRequest request, Progress progress) {
-    Model model = Warpwright.load(request.file());
+    Model model = Models.load(request);
     Precision precision =
         request.precision() == null ? Precision.of(model.graph()) : request.precision();
     int rows = request.batch().orElse(DEFAULT_ROWS);
     try (Device device = Devices.open(request.target(), false, progress);
         CompiledModel compiled = model.compile(device, precision)) {
       CompiledProgram program = compiled.program(rows);
+      ProgramText.write(request.emit(), compiled, rows, progress);
       return report(request, device, program, rows);
     }
   }
@@ -99,7 +99,10 @@ final class PlanAction implements Action<ModelRequest> {
     return new Report(true, head + lines, json);
   }
 
-  /** One kernel for each stage: every buffer is written once and read once by each stage that uses it. */
+  /**
+   * One kernel for each stage: every buffer is written once and read once by each stage that uses
+   * it.
+   */
   private static long unfusedBytes(CompiledProgram program, Map<Var, Long> scalars) {
     return UnfusedTraffic.bytes(program.network(), scalars);
   }

@@ -3,6 +3,7 @@ package dev.warpwright.cli;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -25,8 +26,32 @@ final class RunCommand extends Command {
       description = "The right output; default: what the reference interpreter computes.")
   @Nullable Path expect;
 
-  @Option(names = "--out", paramLabel = "Y.npy", description = "Write the output there.")
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "The seed of random input; default: another one each time.")
+  @Nullable Long seed;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Write the output there: a .npy file, or with --image a .png file.")
   @Nullable Path out;
+
+  @Option(
+      names = "--image",
+      paramLabel = "WxH",
+      converter = ImageSize.Converter.class,
+      description =
+          "The rows are the pixels of a picture of this size, and their 1 or 3 values from 0 to 1"
+              + " its grey or colour; --out writes it as PNG.")
+  @Nullable ImageSize image;
+
+  @Option(
+      names = "--time",
+      paramLabel = "SECONDS",
+      description = "Measure for that long; default: 0.1. On the CPU give 1 or more.")
+  double seconds = 0.1;
 
   @Option(
       names = "--rtol",
@@ -48,14 +73,25 @@ final class RunCommand extends Command {
 
   @Override
   Report perform(Progress progress) {
+    if (image != null && out == null) {
+      throw new UserError("--image " + image + ": give --out FILE.png, where the picture goes");
+    }
+    if (image == null && out != null && out.toString().endsWith(".png")) {
+      throw new UserError("--out " + out + ": for a picture give its size, --image WIDTHxHEIGHT");
+    }
+    if (!(seconds >= 0 && seconds <= 3600)) {
+      throw new UserError("--time " + seconds + ": give seconds, from 0 to 3600");
+    }
     return action.perform(
         new RunRequest(
             model.request(),
             input,
+            seed == null ? ThreadLocalRandom.current().nextLong() : seed,
             expect,
-            out,
+            new Output(out, image),
             tolerance("--rtol", relative),
-            tolerance("--atol", absolute)),
+            tolerance("--atol", absolute),
+            seconds),
         progress);
   }
 

@@ -1,11 +1,11 @@
 package dev.warpwright.cli;
 
-import dev.warpwright.model.function.Precision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.KernelRequest.Task;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -69,7 +69,8 @@ final class CliTest {
     int code =
         execute(
             ("run m.onnx --input x.npy --expect y.npy --target sm_90a --arch mlp:4,2,1:relu"
-                    + " --precision bf16 --batch 17 --out z.npy --rtol 1e-3 --atol 0")
+                    + " --precision bf16 --batch 17 --out z.npy --rtol 1e-3 --atol 0 --emit dir"
+                    + " --seed 5 --time 2")
                 .split(" "));
     assertThat(code).isEqualTo(ExitCode.OK);
     assertThat(out()).isEqualTo("fine" + System.lineSeparator());
@@ -81,25 +82,36 @@ final class CliTest {
                     TargetName.SM_90A,
                     new Architecture.Mlp(List.of(4, 2, 1), List.of("relu")),
                     Precision.BF16,
-                    OptionalInt.of(17)),
+                    OptionalInt.of(17),
+                    Path.of("dir")),
                 Path.of("x.npy"),
+                5,
                 Path.of("y.npy"),
-                Path.of("z.npy"),
+                new Output(Path.of("z.npy"), null),
                 OptionalDouble.of(1e-3),
-                OptionalDouble.of(0)));
+                OptionalDouble.of(0),
+                2));
   }
 
   @Test
   void optionsHaveTheirDefaults() {
     var model =
-        new ModelRequest(Path.of("m.onnx"), TargetName.AUTO, null, null, OptionalInt.empty());
-    assertThat(execute("run", "m.onnx")).isEqualTo(ExitCode.OK);
+        new ModelRequest(Path.of("m.onnx"), TargetName.AUTO, null, null, OptionalInt.empty(), null);
+    assertThat(execute("run", "m.onnx", "--seed", "1")).isEqualTo(ExitCode.OK);
     assertThat(execute("plan", "m.onnx")).isEqualTo(ExitCode.OK);
     assertThat(execute("kernel", "k.kernel")).isEqualTo(ExitCode.OK);
     assertThat(execute("devices")).isEqualTo(ExitCode.OK);
     assertThat(requests)
         .containsExactly(
-            new RunRequest(model, null, null, null, OptionalDouble.empty(), OptionalDouble.empty()),
+            new RunRequest(
+                model,
+                null,
+                1,
+                null,
+                new Output(null, null),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                0.1),
             model,
             new KernelRequest(
                 Path.of("k.kernel"),
@@ -172,6 +184,10 @@ final class CliTest {
         "run m --precision f8 | 'f8' is not one of f32, tf32, f16, bf16",
         "run m --batch 0 | --batch 0",
         "run m --batch many | 'many'",
+        "run m --image 128x128 | --image 128x128: give --out",
+        "run m --image 0x5 --out x.png | '0x5'",
+        "run m --out x.png | --image WIDTHxHEIGHT",
+        "run m --time -1 | --time -1.0",
         "run m --rtol -1 | --rtol -1.0",
         "run m --rtol NaN | --rtol NaN",
         "run m --atol Infinity | --atol Infinity",
