@@ -2,19 +2,28 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.schedule.trace.Trace;
 import java.util.List;
 
 /**
  * A kernel and where it comes from.
  *
  * @param kernel what runs
+ * @param function what it computes, unscheduled
+ * @param trace what was done to {@code function}; replayed, it gives {@code tileProgram} again
  * @param tileProgram what it was lowered from
  * @param strategy how its stages share it, for example {@code shared chaining}
  * @param why one sentence, without a full stop, on why this strategy and these sizes
  * @param stages what it computes, in order, for reports
  */
 public record CompiledKernel(
-    Kernel kernel, PrimFunc tileProgram, String strategy, String why, List<String> stages) {
+    Kernel kernel,
+    PrimFunc function,
+    Trace trace,
+    PrimFunc tileProgram,
+    String strategy,
+    String why,
+    List<String> stages) {
   public CompiledKernel {
     stages = List.copyOf(stages);
   }

@@ -42,7 +42,8 @@ final class GpuKernels {
       if (registers(group, tiling) > FRAGMENT_REGISTERS) {
         continue;
       }
-      PrimFunc tiles = RowBlockSchedule.gpu(group, tiling, instruction);
+      Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
+      PrimFunc tiles = scheduled.tiles();
       if (sharedBytes(tiles) > 2L * target.sharedPerBlock()) {
         continue;
       }
@@ -51,13 +52,20 @@ final class GpuKernels {
         String why =
             String.format(
                 Locale.ROOT,
-                "activations of %d rows fit into shared memory (%d of %d bytes), so no intermediate leaves the chip",
+                "activations of %d rows fit into shared memory (%d of %d bytes), so no intermediate"
+                    + " leaves the chip",
                 tiling.rows(),
                 KernelResources.of(kernel).sharedBytes(),
                 target.sharedPerBlock());
         return Optional.of(
             new CompiledKernel(
-                kernel, tiles, "shared chaining", why, NetworkCompiler.names(group)));
+                kernel,
+                group.func(),
+                scheduled.trace(),
+                tiles,
+                "shared chaining",
+                why,
+                NetworkCompiler.names(group)));
       }
     }
     return Optional.empty();

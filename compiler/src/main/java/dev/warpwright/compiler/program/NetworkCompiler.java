@@ -2,7 +2,6 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.host.HostLowering;
@@ -37,8 +36,7 @@ public final class NetworkCompiler {
    * @param rows the row count to be fast for; the program is right for every one
    * @throws UserError if the network does not fit the target
    */
-  public static CompiledProgram compile(
-      Graph graph, Target target, Precision precision, int rows) {
+  public static CompiledProgram compile(Graph graph, Target target, Precision precision, int rows) {
     return switch (target) {
       case GpuTarget gpu -> forGpu(graph, gpu, precision);
       case HostTarget host -> forHost(graph, host, precision, rows);
@@ -77,15 +75,18 @@ public final class NetworkCompiler {
     StageGroup group = groups.getFirst();
     Set<Buffer> constants =
         network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
-    PrimFunc tiles = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
-    HostProgram lowered = HostLowering.lower(
-            tiles,
+    Scheduled scheduled = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
+    HostProgram lowered =
+        HostLowering.lower(
+            scheduled.tiles(),
             new dev.warpwright.lower.host.HostTarget(target.vectorBits(), target.cores()),
             constants);
     CompiledKernel compiled =
         new CompiledKernel(
             lowered.kernel(),
-            tiles,
+            group.func(),
+            scheduled.trace(),
+            scheduled.tiles(),
             "fused over rows in cache",
             "a core carries a few rows through all layers while they are in its cache",
             names(group));

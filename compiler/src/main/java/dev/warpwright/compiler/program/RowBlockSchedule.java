@@ -2,7 +2,6 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.model.function.NetworkFunction;
@@ -17,8 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Schedules stages so that one block computes all of them for a tile of rows: activations stay in shared memory (on the CPU: in
- * a core's cache), accumulators in registers, weights pass through shared memory in slices along K.
+ * Schedules stages so that one block computes all of them for a tile of rows: activations stay in
+ * shared memory (on the CPU: in a core's cache), accumulators in registers, weights pass through
+ * shared memory in slices along K.
  */
 final class RowBlockSchedule {
   private final StageGroup group;
@@ -32,30 +32,34 @@ final class RowBlockSchedule {
   }
 
   /** For a GPU. */
-  static PrimFunc gpu(StageGroup group, GpuTiling tiling, String instruction) {
+  static Scheduled gpu(StageGroup group, GpuTiling tiling, String instruction) {
     RowBlockSchedule script = new RowBlockSchedule(group);
     script.schedule.annotate("threads", (long) tiling.threads());
     LoopRef rows = script.tileRows(tiling.rows());
     script.gather(rows);
     script.scopes(true);
+    script.align(tiling, instruction);
     for (Product product : script.products()) {
       script.stageWeights(product, tiling.depthOf(product));
     }
     // Last, because until it is in place every buffer is still shared by all rows.
     script.schedule.bind(rows, ThreadAxis.BLOCK_X);
     script.tensorize(tiling, instruction);
-    return script.schedule.func();
+    return Scheduled.by(script.schedule);
   }
 
-  /** For the cores of the host: whole products, no staging; the weights' layout is the lowering's choice. */
-  static PrimFunc host(StageGroup group, int rows) {
+  /**
+   * For the cores of the host: whole products, no staging; the weights' layout is the lowering's
+   * choice.
+   */
+  static Scheduled host(StageGroup group, int rows) {
     RowBlockSchedule script = new RowBlockSchedule(group);
     LoopRef tiles = script.tileRows(rows);
     script.gather(tiles);
     script.scopes(false);
     script.schedule.parallel(tiles);
     script.tensorize(null, "fma");
-    return script.schedule.func();
+    return Scheduled.by(script.schedule);
   }
 
   private List<Product> products() {
@@ -76,7 +80,10 @@ final class RowBlockSchedule {
     return schedule.split(schedule.loops(last).getFirst(), rows).outer();
   }
 
-  /** Lets a store run over the padded width, guarded, so that what it stores is computed in whole granules. */
+  /**
+   * Lets a store run over the padded width, guarded, so that what it stores is computed in whole
+   * granules.
+   */
   private void wholeWidth(NetworkFunction.Store store) {
     long width = store.from().extent(1);
     if (width != store.to().extent(1)) {
@@ -84,7 +91,10 @@ final class RowBlockSchedule {
     }
   }
 
-  /** Computes every earlier stage where the last one needs it, and makes the buffers as small as a tile. */
+  /**
+   * Computes every earlier stage where the last one needs it, and makes the buffers as small as a
+   * tile.
+   */
   private void gather(LoopRef rows) {
     List<Stage> stages = group.stages();
     for (int s = stages.size() - 2; s >= 0; s--) {
@@ -109,8 +119,9 @@ final class RowBlockSchedule {
   }
 
   /**
-   * Accumulators, and results that are only stored, in registers; everything else in the block's memory. The host keeps its
-   * accumulators in memory too: the lowering holds a few in registers at a time.
+   * Accumulators, and results that are only stored, in registers; everything else in the block's
+   * memory. The host keeps its accumulators in memory too: the lowering holds a few in registers at
+   * a time.
    */
   private void scopes(boolean gpu) {
     Set<Buffer> accumulators = new HashSet<>();
@@ -130,8 +141,7 @@ final class RowBlockSchedule {
       if (stage instanceof Product && gpu) {
         accumulators.add(buffer);
       }
-      schedule.setScope(
-          schedule.buffer(buffer.name()), registers ? Scope.FRAGMENT : Scope.SHARED);
+      schedule.setScope(schedule.buffer(buffer.name()), registers ? Scope.FRAGMENT : Scope.SHARED);
     }
   }
 
@@ -142,6 +152,37 @@ final class RowBlockSchedule {
 
   private boolean readsAny(NetworkFunction.Map map, Set<Buffer> accumulators) {
     return StageReads.of(group.func(), map.block()).stream().anyMatch(accumulators::contains);
+  }
+
+  /**
+   * A formula finds the accumulators that it reads in the registers of one thread only if they are
+   * spread alike. Where products of different instructions meet, all but the first kind go through
+   * shared memory.
+   */
+  private void align(GpuTiling tiling, String instruction) {
+    for (Stage stage : group.stages()) {
+      if (!(stage instanceof NetworkFunction.Map map)) {
+        continue;
+      }
+      Set<Buffer> reads = StageReads.of(group.func(), map.block());
+      Attrs spread = null;
+      for (Product product : products()) {
+        if (!reads.contains(product.accumulator())) {
+          continue;
+        }
+        Attrs attrs = tiling.attrs(product, instruction);
+        if (spread == null) {
+          spread = attrs;
+        } else if (!spread.equals(attrs)) {
+          BlockRef copy =
+              schedule.cacheRead(
+                  schedule.buffer(product.accumulator().name()),
+                  Scope.SHARED,
+                  schedule.block(map.block()));
+          schedule.compact(schedule.buffer(copy.name()));
+        }
+      }
+    }
   }
 
   /** Brings slices of the weight through shared memory and accumulates slice by slice. */
@@ -166,9 +207,7 @@ final class RowBlockSchedule {
       for (Product product : products()) {
         if (product.block().equals(block.name())) {
           attrs =
-              tiling == null
-                  ? Attrs.NONE.with("instr", "fma")
-                  : tiling.attrs(product, instruction);
+              tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);
         }
       }
       schedule.tensorize(block, attrs);

@@ -1,0 +1,180 @@
+package dev.warpwright.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.PackedConstant;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.StructuralEquality;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Linear;
+import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.target.GpuTarget;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Random networks, scheduled, lowered and run in the interpreter of grid kernels with all of its
+ * checks, against the unscheduled function in double precision. {@code -Dwarpwright.networks=N}
+ * runs N networks of each kind instead of a few, {@code -Dwarpwright.seed=S} starts at another
+ * seed; messages name the seed of the network.
+ */
+class RandomNetworkTest {
+  private static final int[] NARROW = {1, 2, 3, 7, 8, 10, 17, 30, 50, 64};
+  private static final int[] WIDE = {
+    1, 2, 3, 7, 8, 10, 17, 30, 50, 64, 100, 127, 128, 200, 255, 352, 500, 512
+  };
+  private static final int[] ROWS = {1, 3, 17, 64, 70, 127};
+
+  /**
+   * Few rows of a wide network, many of a narrow one: the interpreter does some 10⁷ operations a
+   * second.
+   */
+  private static final long WORK = 3_000_000;
+
+  private static int networks(int usual) {
+    return Integer.getInteger("warpwright.networks", usual);
+  }
+
+  private static long firstSeed() {
+    return Long.getLong("warpwright.seed", 1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void narrowNetworks(Precision precision) {
+    for (int i = 0; i < networks(12); i++) {
+      long seed = firstSeed() + i;
+      Random random = new Random(seed);
+      check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(12), NARROW), precision);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void wideNetworks(Precision precision) {
+    for (int i = 0; i < networks(6); i++) {
+      long seed = 1000 + firstSeed() + i;
+      Random random = new Random(seed);
+      check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(5), WIDE), precision);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aDeepNetwork(Precision precision) {
+    for (int i = 0; i < networks(1); i++) {
+      long seed = 2000 + firstSeed() + i;
+      Random random = new Random(seed);
+      check(seed, random, RandomNetworks.of(random, 40, 8, 17, 30), precision);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sm_75", "sm_86"})
+  void targetsWithLessSharedMemory(String target) {
+    for (int i = 0; i < networks(3); i++) {
+      long seed = 3000 + firstSeed() + i;
+      Random random = new Random(seed);
+      Graph graph = RandomNetworks.of(random, 1 + random.nextInt(4), WIDE);
+      GpuTarget gpu = GpuTarget.find(target).orElseThrow();
+      check(seed, random, graph, Precision.F16, gpu);
+    }
+  }
+
+  private static void check(long seed, Random random, Graph graph, Precision precision) {
+    check(seed, random, graph, precision, GpuTarget.SM_90A);
+  }
+
+  private static void check(
+      long seed, Random random, Graph graph, Precision precision, GpuTarget target) {
+    String what = "seed " + seed + " in " + precision.text() + " for " + target.name();
+    Reference reference = new Reference(graph);
+    int rows = ROWS[random.nextInt(ROWS.length)];
+    while (rows > 1 && rows * reference.work() > WORK) {
+      rows = rows / 4 + 1 == rows ? 1 : rows / 4 + 1;
+    }
+    float[] x = new float[rows * graph.inputs().getFirst().features()];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    Device device = new SimulatedDevice(target);
+    try (CompiledModel model = new CompiledModel(graph, device, precision)) {
+      float[] y = model.run(x);
+      Executable executable = model.executable(rows);
+      assertThat(executable.findings()).as(what).isEmpty();
+      double error = error(y, reference.outputs(rows, List.of(x)).getFirst());
+      long layers = graph.nodes().stream().filter(Linear.class::isInstance).count();
+      assertThat(error).as(what).isLessThan(precision.tolerance() * Math.max(1, layers / 4.0));
+      assertThat(model.run(new float[0])).as(what + ", no rows").isEmpty();
+      CompiledProgram program = model.program(rows);
+      for (CompiledKernel kernel : program.kernels()) {
+        checkSchedule(what, program, kernel, Math.min(rows, 20));
+      }
+    }
+  }
+
+  /** Root of the sum of squares of the differences, relative to the reference's. */
+  private static double error(float[] y, double[] expected) {
+    assertThat(y).hasSameSizeAs(expected);
+    double difference = 0;
+    double norm = 1e-12;
+    for (int i = 0; i < y.length; i++) {
+      difference += (y[i] - expected[i]) * (y[i] - expected[i]);
+      norm += expected[i] * expected[i];
+    }
+    return Math.sqrt(difference / norm);
+  }
+
+  /** The tile program computes what the function does, and its trace gives it again. */
+  private static void checkSchedule(
+      String what, CompiledProgram program, CompiledKernel kernel, int rows) {
+    Precision precision = program.precision();
+    Trace trace = Trace.parse(kernel.trace().toJson());
+    assertThat(StructuralEquality.difference(trace.replay(kernel.function()), kernel.tileProgram()))
+        .as(what + ", replayed")
+        .isEmpty();
+    Arguments expected = run(program, kernel.function(), rows);
+    Arguments actual = run(program, kernel.tileProgram(), rows);
+    for (Param param : kernel.function().params()) {
+      if (param instanceof Buffer buffer) {
+        NdArray wanted = expected.get(buffer);
+        NdArray got = actual.get(buffer);
+        if (precision == Precision.F32) {
+          assertThat(got.difference(wanted)).as(what + ", " + buffer).isEqualTo(-1);
+        } else {
+          assertThat(error(got.toFloats(), wanted.toDoubles()))
+              .as(what + ", " + buffer)
+              .isLessThan(precision.tolerance());
+        }
+      }
+    }
+  }
+
+  /** Random activations, the network's own constants. */
+  private static Arguments run(CompiledProgram program, PrimFunc func, int rows) {
+    Arguments arguments = Arguments.random(func.params(), 5, Map.of("M", (long) rows));
+    for (PackedConstant constant : program.constants()) {
+      if (func.params().contains(constant.buffer())) {
+        arguments.bind(
+            constant.buffer(),
+            NdArray.of(constant.buffer()).fillWith(constant.constant()::element));
+      }
+    }
+    Interpreter.of(func, Options.CHECKED).run(arguments);
+    return arguments;
+  }
+}
