@@ -47,7 +47,11 @@ public final class HopperIntrinsics {
           BARRIER,
           i32("bytes"));
 
-  /** {@code (barrier, rank)}: one arrival at the barrier at this address in the block of that rank. */
+  /**
+   * {@code (barrier, rank)}: one arrival at the barrier at this address in the block of that rank. It
+   * says that copies and products which the thread has waited for are done; it publishes no ordinary
+   * accesses to other blocks (release at cluster scope would cost a full memory barrier each time).
+   */
   public static final TargetIntrinsic MBARRIER_ARRIVE_CLUSTER =
       add(
           "mbarrier.arrive.cluster",
@@ -64,16 +68,6 @@ public final class HopperIntrinsics {
           Collective.THREAD,
           Unit.MBARRIER,
           HopperWrappers.MBARRIER_WAIT,
-          BARRIER,
-          i32("parity"));
-
-  /** As {@link #MBARRIER_WAIT}, acquiring what other blocks of the cluster released. */
-  public static final TargetIntrinsic MBARRIER_WAIT_CLUSTER =
-      add(
-          "mbarrier.wait.cluster",
-          Collective.THREAD,
-          Unit.MBARRIER,
-          HopperWrappers.MBARRIER_WAIT_CLUSTER,
           BARRIER,
           i32("parity"));
 

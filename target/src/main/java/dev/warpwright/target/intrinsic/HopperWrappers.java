@@ -36,13 +36,10 @@ final class HopperWrappers {
           "barrier",
           "asm volatile(\n"
               + "      \"{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; \"\n"
-              + "      \"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address), \"r\"(rank)\n"
+              + "      \"mbarrier.arrive.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address), \"r\"(rank)\n"
               + "      : \"memory\");");
 
-  static final String MBARRIER_WAIT = waiting("mbarrier_wait", "");
-
-  static final String MBARRIER_WAIT_CLUSTER =
-      waiting("mbarrier_wait_cluster", ".acquire.cluster");
+  static final String MBARRIER_WAIT = waiting();
 
   static final String FENCE_MBARRIER_INIT =
       plain("fence_mbarrier_init", "fence.mbarrier_init.release.cluster;");
@@ -183,18 +180,15 @@ final class HopperWrappers {
   }
 
   /** try_wait may give up after a time limit of its own, hence the loop. */
-  private static String waiting(String name, String order) {
+  private static String waiting() {
     return """
-    __device__ __forceinline__ void %s(unsigned long long* barrier, int parity) {
+    __device__ __forceinline__ void mbarrier_wait(unsigned long long* barrier, int parity) {
       const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
       asm volatile(
-          "{ .reg .pred done; wait: mbarrier.try_wait.parity%s.shared::cta.b64 done, [%%0], %%1; "
-          "@!done bra wait; }" ::"r"(address), "r"(parity) : "memory");
+          "{ .reg .pred done; wait_%=: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
+          "@!done bra wait_%=; }" ::"r"(address), "r"(parity) : "memory");
     }
-    """
-        .formatted(name, order)
-        .replace("wait:", "wait_%=:")
-        .replace("bra wait;", "bra wait_%=;");
+    """;
   }
 
   /** D (64 × n) += A · B, both K-major in shared memory; with {@code scale_d} zero D is not read. */
