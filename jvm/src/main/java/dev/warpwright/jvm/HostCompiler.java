@@ -7,7 +7,6 @@ import java.lang.constant.ClassDesc;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import jdk.incubator.vector.FloatVector;
 
 /** Compiles host kernels to bytecode. */
 public final class HostCompiler {
@@ -42,11 +41,6 @@ public final class HostCompiler {
     } catch (IllegalAccessException | NoSuchMethodException e) {
       throw new IllegalStateException("cannot define the class of " + kernel.name(), e);
     }
-  }
-
-  /** Width in bits of the vectors that this machine computes with: 128, 256 or 512. */
-  public static int vectorBits() {
-    return Math.clamp(FloatVector.SPECIES_PREFERRED.vectorBitSize(), 128, 512);
   }
 
   static void checkSize(Buffer buffer) {

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Packing;
 import dev.warpwright.jvm.Parallel;
@@ -41,6 +42,7 @@ public final class Executors {
     Arguments expected = interpreted(func, seed, scalars);
     Arguments before = Arguments.random(func.params(), seed, scalars);
     Kernel kernel = lowered.kernel();
+    Verifier.require(kernel);
     assertThat(kernel.params()).hasSameSizeAs(func.params());
     List<Object> jvmArrays = new ArrayList<>();
     Arguments interpreted = Arguments.of(kernel.params());

@@ -79,7 +79,7 @@ public final class NetworkCompiler {
     HostProgram lowered =
         HostLowering.lower(
             scheduled.tiles(),
-            new dev.warpwright.lower.host.HostTarget(target.vectorBits(), target.cores()),
+            target,
             constants);
     CompiledKernel compiled =
         new CompiledKernel(

@@ -5,14 +5,19 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Substitution;
+import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.UnrollLoops;
 import dev.warpwright.lower.pass.VectorizeLoops;
+import dev.warpwright.target.HostTarget;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,10 +36,11 @@ public final class HostLowering {
    */
   public static HostProgram lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
     PrimFunc loops = LowerBlocks.apply(func);
-    PanelPlan plan = PanelPlan.of(loops, constants, target);
+    VectorMachine machine = VectorMachine.of(target);
+    PanelPlan plan = PanelPlan.of(loops, constants, machine);
     Stmt body =
-        new TileLowering(plan, target, Simplify.ofParams(func.params())).lower(loops.body());
-    MmaLowering mma = new MmaLowering(plan, target);
+        new TileLowering(plan, machine, Simplify.ofParams(func.params())).lower(loops.body());
+    MmaLowering mma = new MmaLowering(plan, machine);
     List<PanelPlan.Panel> copied =
         plan.panels().values().stream().filter(PanelPlan.Panel::copied).toList();
     for (PanelPlan.Panel panel : copied.reversed()) {
@@ -58,7 +64,17 @@ public final class HostLowering {
 
   /** Lowers a program without tile statements as it stands. */
   public static Kernel lowerLoops(PrimFunc func) {
-    return finish(func.name(), func.params(), LowerBlocks.apply(func).body(), func.attrs());
+    Stmt body = LowerBlocks.apply(func).body();
+    Map<Buffer, Buffer> scratch = new HashMap<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Alloc a && a.buffer().scope() != Scope.LOCAL) {
+            scratch.put(a.buffer(), a.buffer().withScope(Scope.SHARED));
+          }
+        });
+    Stmt own = Substitution.ofBuffers(scratch).stmt(body);
+    return finish(func.name(), func.params(), own, func.attrs());
   }
 
   private static Kernel finish(String name, List<Param> params, Stmt loops, Attrs attrs) {

@@ -89,7 +89,7 @@ record MicroKernel(
   }
 
   /** Most rows for which the accumulators, one row of b and a broadcast fit the registers. */
-  static int mostRows(int vectors, HostTarget target) {
+  static int mostRows(int vectors, VectorMachine target) {
     int budget = target.registers() - vectors - 2;
     return Math.max(1, Math.min(12, budget / vectors));
   }

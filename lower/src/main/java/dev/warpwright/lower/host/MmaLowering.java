@@ -22,9 +22,9 @@ final class MmaLowering {
   private static final long WORTH_PARALLEL = 1 << 19;
 
   private final PanelPlan plan;
-  private final HostTarget target;
+  private final VectorMachine target;
 
-  MmaLowering(PanelPlan plan, HostTarget target) {
+  MmaLowering(PanelPlan plan, VectorMachine target) {
     this.plan = plan;
     this.target = target;
   }

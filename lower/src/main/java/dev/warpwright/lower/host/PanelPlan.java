@@ -72,7 +72,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
     return padded == null ? null : new HostProgram.Packed(padded, Layout.rowMajor(param.extent(0)));
   }
 
-  static PanelPlan of(PrimFunc func, Set<Buffer> constants, HostTarget target) {
+  static PanelPlan of(PrimFunc func, Set<Buffer> constants, VectorMachine target) {
     Map<Buffer, Panel> panels = new LinkedHashMap<>();
     Map<Buffer, Buffer> replaced = new HashMap<>();
     Map<Buffer, Boolean> orientation = new LinkedHashMap<>();
@@ -157,7 +157,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
     return used;
   }
 
-  private static Panel panel(Buffer b, boolean transposed, boolean copied, HostTarget target) {
+  private static Panel panel(Buffer b, boolean transposed, boolean copied, VectorMachine target) {
     int columnDimension = transposed ? 0 : 1;
     long columns = b.extent(columnDimension);
     long depth = b.extent(1 - columnDimension);
@@ -175,7 +175,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
             copied ? b.name() + "_panels" : b.name(),
             b.dtype(),
             List.of(Exprs.i32(paddedColumns / nr), Exprs.i32(depth), Exprs.i32(nr)),
-            Scope.GLOBAL,
+            copied ? Scope.SHARED : Scope.GLOBAL,
             null,
             Math.max(64, b.alignment()));
     return new Panel(b, packed, layout, columnDimension, nr, depth, copied);
@@ -185,7 +185,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
    * Two vectors wide where that wastes little, otherwise the one or three vectors (where there are
    * registers for it) that waste least.
    */
-  private static int panelColumns(long columns, HostTarget target) {
+  private static int panelColumns(long columns, VectorMachine target) {
     int lanes = target.lanes();
     int best = 2 * lanes;
     int[] candidates = target.registers() == 32 ? new int[] {3 * lanes, lanes} : new int[] {lanes};
@@ -199,7 +199,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
 
   /** Scratch memory whose rows are whole vectors; single columns stay, unless multiplied into. */
   private static Buffer scratch(Buffer b, int multiple, boolean accumulator) {
-    Scope scope = b.scope() == Scope.FRAGMENT ? Scope.SHARED : b.scope();
+    Scope scope = b.scope() == Scope.LOCAL ? Scope.LOCAL : Scope.SHARED;
     boolean pads =
         b.rank() > 0
             && b.layout() == null

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
+import dev.warpwright.lower.pass.FreshNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,13 +36,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class TileLowering extends Rewriter {
   private final PanelPlan plan;
-  private final HostTarget target;
+  private final VectorMachine target;
   private final MmaLowering mmas;
   private final Substitution buffers;
   private Bounds bounds;
   private boolean inParallel;
 
-  TileLowering(PanelPlan plan, HostTarget target, Bounds bounds) {
+  TileLowering(PanelPlan plan, VectorMachine target, Bounds bounds) {
     this.plan = plan;
     this.target = target;
     this.mmas = new MmaLowering(plan, target);
@@ -76,18 +77,39 @@ final class TileLowering extends Rewriter {
     };
   }
 
+  /**
+   * A parallel loop over blocks of rows that may turn out to have one iteration is written twice:
+   * for that case, with the panels of each multiplication as parallel loops, and for the others.
+   */
   private Stmt loop(Stmt.For f) {
+    if (f.kind() != ForKind.PARALLEL || inParallel || target.cores() == 1) {
+      return loop(f, f.kind());
+    }
+    if (bounds.of(f.extent()).max() <= 1) {
+      return loop(f, ForKind.SERIAL);
+    }
+    Stmt many = loop(f, ForKind.PARALLEL);
+    if (bounds.of(f.extent()).min() > 1) {
+      return many;
+    }
+    Stmt single = FreshNames.of(loop(f, ForKind.SERIAL));
+    if (!hasParallel(single)) {
+      return many;
+    }
+    return new Stmt.If(Exprs.lt(f.extent(), Exprs.i32(2)), single, many);
+  }
+
+  private static boolean hasParallel(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(s, t -> found[0] |= t instanceof Stmt.For f && f.kind() == ForKind.PARALLEL);
+    return found[0];
+  }
+
+  private Stmt loop(Stmt.For f, ForKind kind) {
     Bounds outer = bounds;
     boolean outerParallel = inParallel;
     bounds = bounds.withRange(f.var(), f.min(), f.extent());
-    ForKind kind = f.kind();
-    if (kind == ForKind.PARALLEL) {
-      if (outer.of(f.extent()).max() <= 1) {
-        kind = ForKind.SERIAL;
-      } else {
-        inParallel = true;
-      }
-    }
+    inParallel |= kind == ForKind.PARALLEL;
     Stmt body = stmt(f.body());
     bounds = outer;
     inParallel = outerParallel;

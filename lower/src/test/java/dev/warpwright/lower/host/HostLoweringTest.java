@@ -27,6 +27,7 @@ import dev.warpwright.lower.Executors;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.target.HostTarget;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -87,6 +88,18 @@ class HostLoweringTest {
     assertThat(loops(lowered.kernel(), ForKind.PARALLEL)).isEqualTo(1);
     try (ParallelRunner pool = new ParallelRunner(2)) {
       Executors.assertSame(mlp.func(), lowered, 3, Map.of("M", 3L), pool);
+    }
+  }
+
+  @Test
+  void oneBlockOfRowsRunsPanelsInParallelEvenWhereMoreArePossible() {
+    MlpProgram mlp = MlpProgram.of(new int[] {512, 1100, 7}, 4, 1000, DType.F32, MlpProgram.RELU);
+    HostProgram lowered = HostLowering.lower(mlp.func(), AVX512, mlp.constants());
+    assertThat(loops(lowered.kernel(), ForKind.PARALLEL)).isEqualTo(2);
+    try (ParallelRunner pool = new ParallelRunner(2)) {
+      for (long rows : new long[] {1, 4, 5, 17}) {
+        Executors.assertSame(mlp.func(), lowered, rows, Map.of("M", rows), pool);
+      }
     }
   }
 
