@@ -3,8 +3,10 @@ package dev.warpwright.cli;
 import dev.warpwright.cli.KernelRequest.Task;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -70,8 +72,17 @@ final class KernelCommand extends Command {
       description = "Write there what --print, --cuda or --compile make.")
   @Nullable Path out;
 
-  @Option(names = "--batch", paramLabel = "N", description = "The number of rows.")
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "The first scalar's value, usually the number of rows; default: 64.")
   @Nullable Integer batch;
+
+  @Option(
+      names = "--set",
+      paramLabel = "NAME=N",
+      description = "The value of a scalar; may be given for each.")
+  Map<String, Long> values = new TreeMap<>();
 
   @Option(names = "--seed", paramLabel = "S", description = "The seed of the random data.")
   @Nullable Long seed;
@@ -97,7 +108,8 @@ final class KernelCommand extends Command {
             target,
             out,
             batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
-            seed == null ? OptionalLong.empty() : OptionalLong.of(seed)),
+            values,
+            seed == null ? ThreadLocalRandom.current().nextLong() : seed),
         progress);
   }
 }

@@ -1,8 +1,8 @@
 package dev.warpwright.cli;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param target what to compile for or to run on
  * @param out where to write what {@link Task#PRINT}, {@link Task#CUDA} and {@link Task#COMPILE}
  *     make; null for standard output, which {@code COMPILE} does not use
- * @param batch the value of the symbolic number of rows, at least 1; empty where none is needed
- * @param seed the seed of the random data; empty for a fresh one
+ * @param batch the value of the first scalar, usually the number of rows, at least 1; empty for 64
+ * @param values of scalars by name; they go before {@code batch}
+ * @param seed the seed of the random data
  */
 public record KernelRequest(
     Path file,
@@ -22,7 +23,12 @@ public record KernelRequest(
     TargetName target,
     @Nullable Path out,
     OptionalInt batch,
-    OptionalLong seed) {
+    Map<String, Long> values,
+    long seed) {
+  public KernelRequest {
+    values = Map.copyOf(values);
+  }
+
   /** What to do with the kernel. */
   public enum Task {
     /** Parse and verify, no more. */

@@ -28,6 +28,7 @@ public final class Main {
     return List.of(
         new RunCommand(new RunAction()),
         new PlanCommand(new PlanAction()),
+        new KernelCommand(new KernelAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

@@ -16,9 +16,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -99,7 +99,7 @@ final class CliTest {
         new ModelRequest(Path.of("m.onnx"), TargetName.AUTO, null, null, OptionalInt.empty(), null);
     assertThat(execute("run", "m.onnx", "--seed", "1")).isEqualTo(ExitCode.OK);
     assertThat(execute("plan", "m.onnx")).isEqualTo(ExitCode.OK);
-    assertThat(execute("kernel", "k.kernel")).isEqualTo(ExitCode.OK);
+    assertThat(execute("kernel", "k.kernel", "--seed", "2")).isEqualTo(ExitCode.OK);
     assertThat(execute("devices")).isEqualTo(ExitCode.OK);
     assertThat(requests)
         .containsExactly(
@@ -119,7 +119,8 @@ final class CliTest {
                 TargetName.AUTO,
                 null,
                 OptionalInt.empty(),
-                OptionalLong.empty()),
+                Map.of(),
+                2),
             new DevicesRequest());
   }
 
@@ -132,12 +133,24 @@ final class CliTest {
     "--run, RUN"
   })
   void kernelTasks(String option, Task task) {
-    assertThat(execute("kernel", "k", option, "--target", "sim", "--seed", "-7", "--batch", "3"))
+    assertThat(
+            execute(
+                "kernel",
+                "k",
+                option,
+                "--target",
+                "sim",
+                "--seed",
+                "-7",
+                "--batch",
+                "3",
+                "--set",
+                "n=5"))
         .isEqualTo(ExitCode.OK);
     assertThat(requests)
         .containsExactly(
             new KernelRequest(
-                Path.of("k"), task, TargetName.SIM, null, OptionalInt.of(3), OptionalLong.of(-7)));
+                Path.of("k"), task, TargetName.SIM, null, OptionalInt.of(3), Map.of("n", 5L), -7));
   }
 
   @ParameterizedTest
