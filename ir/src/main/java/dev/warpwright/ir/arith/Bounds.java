@@ -64,7 +64,7 @@ public final class Bounds {
       }
       if (!(extent instanceof Expr.IntImm) || !(min instanceof Expr.IntImm)) {
         Linear last = Linear.of(v).plus(Linear.of(min), -1).plus(Linear.of(extent), -1);
-        last.add(Exprs.constant(v.type(), 1), 1);
+        last.add(new Expr.IntImm(v.type(), 1), 1);
         result = result.withFact(last);
       }
     }
@@ -324,7 +324,7 @@ public final class Bounds {
         result = result.plus(Linear.of(term.getKey()), -term.getValue());
         result = result.plus(Linear.of(x), factor);
         if (factor < 0) {
-          result.add(Exprs.constant(sum.type(), 1 - c.value()), factor);
+          result.add(new Expr.IntImm(sum.type(), 1 - c.value()), factor);
         }
       }
     }

@@ -133,10 +133,6 @@ final class Comparisons {
       t = t.dividedBy(g);
       u = u.dividedBy(g);
     }
-    Expr coarse = withoutRest(op, t, u, k);
-    if (coarse != null) {
-      return coarse;
-    }
     if (t.isConstant()) {
       Linear none = t;
       t = u;
@@ -144,16 +140,20 @@ final class Comparisons {
       k = -k;
       op = mirrored(op);
     }
+    if (u.isConstant() && t.terms().values().stream().allMatch(c -> c < 0)) {
+      t = t.times(-1);
+      k = -k;
+      op = mirrored(op);
+    }
+    Expr coarse = withoutRest(op, t, u, k);
+    if (coarse != null) {
+      return coarse;
+    }
     if (u.isConstant()) {
-      if (t.terms().values().stream().allMatch(c -> c < 0)) {
-        t = t.times(-1);
-        k = -k;
-        op = mirrored(op);
-      }
       return againstConstant(op, t, k, left, right);
     }
-    t.add(Exprs.constant(t.type(), Math.max(k, 0)), -1);
-    u.add(Exprs.constant(u.type(), Math.min(k, 0)), 1);
+    t.add(new Expr.IntImm(t.type(), Math.max(k, 0)), -1);
+    u.add(new Expr.IntImm(u.type(), Math.min(k, 0)), 1);
     return new Expr.Binary(op, t.toExpr(), u.toExpr());
   }
 
@@ -197,7 +197,7 @@ final class Comparisons {
       Interval limit = Interval.of(k).plus(Interval.of(next ? 1 : 0)).times(c.value());
       if (Interval.ofType(t.type().dtype()).covers(limit) && limit.isBounded()) {
         BinaryOp strict = op == BinaryOp.LE ? BinaryOp.LT : op == BinaryOp.GT ? BinaryOp.GE : op;
-        return compare(strict, y, Exprs.constant(t.type(), limit.min()));
+        return compare(strict, y, new Expr.IntImm(t.type(), limit.min()));
       }
     }
     return new Expr.Binary(op, t.toExpr(), new Expr.IntImm(t.type(), k));

@@ -116,7 +116,7 @@ public final class Cover {
   private Expr extentOf(Expr extent) {
     Expr simple = outer.expr(extent);
     Interval values = outer.bounds().of(simple);
-    return values.isPoint() ? Exprs.constant(simple.type(), values.min()) : simple;
+    return values.isPoint() ? new Expr.IntImm(simple.type(), values.min()) : simple;
   }
 
   private Optional<Span> span(Expr e) {
@@ -135,17 +135,30 @@ public final class Cover {
     if (sum.terms().size() == 1 && sum.terms().containsKey(e)) {
       return term(e).or(() -> constantSpan(e));
     }
-    Linear low = Linear.constant(e.type(), sum.constant());
-    Linear high = Linear.constant(e.type(), sum.constant());
+    Linear low = Linear.constant(e.type(), 0);
+    Linear high = Linear.constant(e.type(), 0);
+    // Constant bounds may be too wide for the type although no value is.
+    Interval constants = Interval.of(sum.constant());
     for (Map.Entry<Expr, Long> entry : sum.terms().entrySet()) {
       Optional<Span> part = span(entry.getKey());
       if (part.isEmpty()) {
         return Optional.empty();
       }
       long c = entry.getValue();
-      low.add(c > 0 ? part.get().low() : part.get().high(), c);
-      high.add(c > 0 ? part.get().high() : part.get().low(), c);
+      Span span = part.get();
+      if (span.low() instanceof Expr.IntImm first && span.high() instanceof Expr.IntImm last) {
+        constants = constants.plus(new Interval(first.value(), last.value()).times(c));
+      } else {
+        low.add(c > 0 ? span.low() : span.high(), c);
+        high.add(c > 0 ? span.high() : span.low(), c);
+      }
     }
+    Interval all = Interval.ofType(e.type().dtype());
+    if (!constants.isBounded() || !all.covers(constants)) {
+      return constantSpan(e);
+    }
+    low.add(new Expr.IntImm(e.type(), constants.min()), 1);
+    high.add(new Expr.IntImm(e.type(), constants.max()), 1);
     return Optional.of(new Span(outer.expr(low.toExpr()), outer.expr(high.toExpr())));
   }
 
@@ -233,6 +246,6 @@ public final class Cover {
       return Optional.empty();
     }
     return Optional.of(
-        new Span(Exprs.constant(e.type(), values.min()), Exprs.constant(e.type(), values.max())));
+        new Span(new Expr.IntImm(e.type(), values.min()), new Expr.IntImm(e.type(), values.max())));
   }
 }

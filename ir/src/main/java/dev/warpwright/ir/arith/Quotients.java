@@ -74,15 +74,16 @@ final class Quotients {
     boolean changed = false;
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       // ((x % a) ± …) % c = (x ± …) % c if c divides a
-      if (Math.abs(term.getValue()) == 1
+      long coefficient = term.getValue() % c;
+      if (Math.abs(coefficient) == 1
           && term.getKey() instanceof Expr.Binary(BinaryOp op, Expr x, Expr.IntImm a)
           && op == BinaryOp.MOD
           && a.value() != 0
           && a.value() % c == 0) {
-        rest.add(Linear.of(x), term.getValue());
+        rest.add(Linear.of(x), coefficient);
         changed = true;
       } else {
-        rest.add(term.getKey(), term.getValue() % c);
+        rest.add(term.getKey(), coefficient);
       }
     }
     if (changed) {

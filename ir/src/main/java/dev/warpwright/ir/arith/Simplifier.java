@@ -4,14 +4,15 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Brings expressions into a simple form that has the same value under the given bounds: sums are
@@ -40,7 +41,7 @@ public final class Simplifier {
 
   /** The simplified expression; the same instance if nothing changed. */
   public Expr expr(Expr e) {
-    Expr result = new Pass().expr(e);
+    Expr result = new Pass(e).expr(e);
     return result.equals(e) ? e : result;
   }
 
@@ -66,27 +67,23 @@ public final class Simplifier {
     return new Expr.Unary(UnaryOp.NOT, condition);
   }
 
-  /** One traversal; remembers which subtrees call intrinsics and must stay as they are. */
+  /** One traversal; what calls intrinsics stays as it is, around simplified operands. */
   private final class Pass extends Rewriter {
-    private final Set<Expr> fixed = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final boolean pure;
+
+    Pass(Expr root) {
+      this.pure = !callsIntrinsic(root);
+    }
 
     @Override
     public Expr expr(Expr e) {
-      if (isSum(e)) {
-        Expr sum = sum(e);
-        if (sum != null) {
-          return sum;
-        }
+      if (!pure && callsIntrinsic(e)) {
+        return super.expr(e);
       }
-      Expr rebuilt = super.expr(e);
-      if (isFixed(rebuilt)) {
-        fixed.add(rebuilt);
-        return rebuilt;
-      }
-      return node(rebuilt);
+      return isSum(e) ? sum(e) : node(super.expr(e));
     }
 
-    private boolean isSum(Expr e) {
+    private static boolean isSum(Expr e) {
       return Linear.applies(e.type())
           && switch (e) {
             case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
@@ -96,53 +93,26 @@ public final class Simplifier {
           };
     }
 
-    /** A whole sum at once; null if a term must stay where it is. */
-    private @org.jspecify.annotations.Nullable Expr sum(Expr e) {
+    /** A whole sum at once. */
+    private Expr sum(Expr e) {
       Linear raw = Linear.of(e);
-      Linear result = Linear.constant(e.type(), 0);
-      for (var term : raw.terms().entrySet()) {
-        Expr simple = term.getKey();
-        if (simple instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.MUL) {
-          Expr newA = expr(a);
-          Expr newB = expr(b);
-          if (fixed.contains(newA) || fixed.contains(newB)) {
-            return null;
-          }
-          simple = product(newA, newB);
-        } else {
-          simple = expr(simple);
-          if (fixed.contains(simple)) {
-            return null;
-          }
-        }
+      Linear result = Linear.constant(e.type(), raw.constant());
+      for (Map.Entry<Expr, Long> term : raw.terms().entrySet()) {
+        Expr simple =
+            term.getKey() instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.MUL
+                ? product(expr(a), expr(b))
+                : expr(term.getKey());
         result.add(simple, term.getValue());
       }
-      result.add(Exprs.constant(e.type(), 0), 1);
-      result = result.plus(Linear.constant(e.type(), raw.constant()), 1);
       return quotients.recombined(result).toExpr();
     }
+  }
 
-    private boolean isFixed(Expr e) {
-      return switch (e) {
-        case Expr.Call c ->
-            c.op() instanceof Intrinsic || c.args().stream().anyMatch(fixed::contains);
-        case Expr.Binary b -> fixed.contains(b.a()) || fixed.contains(b.b());
-        case Expr.Unary u -> fixed.contains(u.a());
-        case Expr.Select s ->
-            fixed.contains(s.condition())
-                || fixed.contains(s.then())
-                || fixed.contains(s.otherwise());
-        case Expr.Cast c -> fixed.contains(c.a());
-        case Expr.Bitcast b -> fixed.contains(b.a());
-        case Expr.Load l -> l.indices().stream().anyMatch(fixed::contains);
-        case Expr.Ramp r -> fixed.contains(r.base());
-        case Expr.Broadcast b -> fixed.contains(b.value());
-        case Expr.AddressOf a -> a.indices().stream().anyMatch(fixed::contains);
-        case Expr.IntImm imm -> false;
-        case Expr.FloatImm imm -> false;
-        case dev.warpwright.ir.Var v -> false;
-      };
-    }
+  private static boolean callsIntrinsic(Expr e) {
+    boolean[] found = {false};
+    Walk.expressions(
+        e, node -> found[0] |= node instanceof Expr.Call c && c.op() instanceof Intrinsic);
+    return found[0];
   }
 
   /** {@code a · b} with constant factors moved out of both. */
@@ -185,7 +155,7 @@ public final class Simplifier {
           case Expr.Broadcast b -> e;
           case Expr.Ramp r when r.stride() == 0 -> new Expr.Broadcast(r.base(), r.lanes());
           case Expr.Ramp r -> e;
-          case dev.warpwright.ir.Var v -> point(v);
+          case Var v -> point(v);
           case Expr.IntImm imm -> e;
           case Expr.FloatImm imm -> e;
           case Expr.Bitcast b -> b.type().equals(b.a().type()) ? b.a() : e;
@@ -197,7 +167,7 @@ public final class Simplifier {
   }
 
   /** A variable of one value is that value. */
-  private Expr point(dev.warpwright.ir.Var v) {
+  private Expr point(Var v) {
     DType dtype = v.type().dtype();
     if (!v.type().isScalar() || !(dtype.isInt() || dtype == DType.BOOL)) {
       return v;
@@ -318,10 +288,8 @@ public final class Simplifier {
       DType dtype = imm.type().dtype();
       return switch (e.op()) {
         case NOT -> negate(imm);
-        case NEG ->
-            new Expr.IntImm(imm.type(), dev.warpwright.ir.IntegerMath.wrap(dtype, -imm.value()));
-        case BIT_NOT ->
-            new Expr.IntImm(imm.type(), dev.warpwright.ir.IntegerMath.wrap(dtype, ~imm.value()));
+        case NEG -> new Expr.IntImm(imm.type(), IntegerMath.wrap(dtype, -imm.value()));
+        case BIT_NOT -> new Expr.IntImm(imm.type(), IntegerMath.wrap(dtype, ~imm.value()));
       };
     }
     if (e.op() == UnaryOp.NOT && e.type().isScalar()) {

@@ -27,6 +27,8 @@ final class ExprParser {
   /** Height of an expression; what walks expressions recurses this deep. */
   private static final int HEIGHT = 250;
 
+  private static final int MOST_LANES = 1024;
+
   private static final Map<String, BinaryOp> BINARY = new HashMap<>();
   private static final Map<String, MathOp> MATH = new HashMap<>();
 
@@ -306,13 +308,13 @@ final class ExprParser {
         cursor.expect(",");
         long stride = cursor.expectInteger("a stride");
         cursor.expect(",");
-        int lanes = cursor.expectInt("a number of lanes");
+        int lanes = lanes();
         return measured(token, cursor.make(token, () -> new Expr.Ramp(base, stride, lanes)), base);
       }
       case "broadcast" -> {
         Expr value = expr();
         cursor.expect(",");
-        int lanes = cursor.expectInt("a number of lanes");
+        int lanes = lanes();
         return measured(token, cursor.make(token, () -> new Expr.Broadcast(value, lanes)), value);
       }
       default -> {}
@@ -361,6 +363,15 @@ final class ExprParser {
     return measured(token, new Expr.Call(intrinsic, typed, type), typed);
   }
 
+  private int lanes() {
+    Token token = cursor.peek();
+    int lanes = cursor.expectInt("a number of lanes");
+    if (lanes > MOST_LANES) {
+      throw cursor.error(token, "a vector has at most " + MOST_LANES + " lanes");
+    }
+    return lanes;
+  }
+
   private void count(Token token, List<Expr> args, int expected) {
     if (args.size() != expected) {
       throw cursor.error(
@@ -385,7 +396,11 @@ final class ExprParser {
       String rest =
           text.startsWith(dtype.text() + "x") ? text.substring(dtype.text().length() + 1) : "";
       if (!rest.isEmpty() && rest.length() < 6) {
-        return new Type(dtype, Integer.parseInt(rest));
+        int lanes = Integer.parseInt(rest);
+        if (lanes > MOST_LANES) {
+          throw new IllegalArgumentException("a vector has at most " + MOST_LANES + " lanes");
+        }
+        return new Type(dtype, lanes);
       }
     }
     throw new IllegalArgumentException("unknown type " + text);

@@ -31,6 +31,7 @@ final class StmtParser {
   private static final int NESTING = 500;
 
   private static final int DEFAULT_ALIGNMENT = 16;
+  private static final int MOST_BITS = 16;
   private static final Map<String, ForKind> LOOPS = new HashMap<>();
 
   static {
@@ -437,7 +438,27 @@ final class StmtParser {
     int bytes = alignment;
     return definitions.define(
         name,
-        cursor.make(name, () -> new Buffer(name.text(), dtype, shape, chosen, layout, bytes)));
+        cursor.make(
+            name, () -> measured(new Buffer(name.text(), dtype, shape, chosen, layout, bytes))));
+  }
+
+  /** Refuses sizes that cannot be computed with. */
+  private static Buffer measured(Buffer buffer) {
+    for (Expr extent : buffer.shape()) {
+      if (extent instanceof Expr.IntImm imm && imm.value() < 0) {
+        throw new IllegalArgumentException("an extent of " + buffer.name() + " is negative");
+      }
+    }
+    Layout layout = buffer.layout();
+    if (layout != null || buffer.hasConstantShape()) {
+      Math.multiplyExact(buffer.storageElements(), 64);
+    }
+    if (layout != null) {
+      for (int i = 0; i < layout.rank(); i++) {
+        Math.multiplyExact(layout.extent(i), 64);
+      }
+    }
+    return buffer;
   }
 
   /** {@code (16:1,4:1024),(64:16)^<3,3,3>}. */
@@ -472,6 +493,9 @@ final class StmtParser {
       cursor.expect(",");
       int shift = cursor.expectInt("a distance in bits");
       cursor.expect(">");
+      if (bits > MOST_BITS || base > MOST_BITS || shift > MOST_BITS) {
+        throw cursor.error(start, "a swizzle reaches over at most " + MOST_BITS + " bits");
+      }
       swizzle = cursor.make(start, () -> new Swizzle(bits, base, shift));
     }
     Swizzle chosen = swizzle;

@@ -13,7 +13,16 @@ import java.util.random.RandomGenerator;
 final class IndexMath {
   private IndexMath() {}
 
+  /**
+   * The value.
+   *
+   * @throws ArithmeticException if a part of it does not fit into 32 bits: then it has none
+   */
   static long eval(Expr e, Map<Var, Long> values) {
+    return Math.toIntExact(exact(e, values));
+  }
+
+  private static long exact(Expr e, Map<Var, Long> values) {
     return switch (e) {
       case Var v -> values.get(v);
       case Expr.IntImm imm -> imm.value();

@@ -228,7 +228,8 @@ final class WildPrograms {
     List<Expr> shape = new ArrayList<>();
     List<List<Mode>> dimensions = new ArrayList<>();
     for (int i = 0; i < rank; i++) {
-      shape.add(i == 0 && chance(30) ? i32(1) : Exprs.i32(16));
+      boolean symbolic = i == 0 && !vars.isEmpty() && chance(30);
+      shape.add(symbolic ? new Expr.Binary(BinaryOp.ADD, one(vars), i32(1)) : Exprs.i32(16));
       dimensions.add(
           chance(50)
               ? List.of(new Mode(16, random.nextInt(1, 99)))
