@@ -93,15 +93,23 @@ final class ExprPrinter {
   }
 
   private Text offset(Buffer buffer, List<Expr> indices) {
-    Text offset = print(flat.offset(buffer, indices));
+    Expr offset = flat.offset(buffer, indices);
     Swizzle swizzle = FlatIndex.swizzle(buffer);
     if (swizzle.isIdentity()) {
-      return offset;
+      return print(offset);
+    }
+    FlatIndex.Parts parts = flat.swizzleParts(offset, swizzle);
+    if (parts.inside() instanceof Expr.IntImm imm) {
+      long swizzled = swizzle.apply(imm.value());
+      return print(Exprs.add(parts.outside(), new Expr.IntImm(imm.type(), swizzled)));
     }
     String function = uses.helper(Helper.SWIZZLE);
     String parameters =
         "<" + swizzle.bits() + ", " + swizzle.base() + ", " + swizzle.shift() + ">(";
-    return Text.atom(function + parameters + offset + ")");
+    Text inside = Text.atom(function + parameters + print(parts.inside()) + ")");
+    return Exprs.isConst(parts.outside(), 0)
+        ? inside
+        : new Text(print(parts.outside()) + " + " + inside, Text.ADDITIVE);
   }
 
   /** Whether the buffer is printed as a variable instead of an array. */

@@ -45,6 +45,36 @@ final class FlatIndex {
     return buffer.layout() == null ? Swizzle.NONE : buffer.layout().swizzle();
   }
 
+  /** An offset as what the swizzle leaves alone plus what it permutes. */
+  record Parts(Expr outside, Expr inside) {}
+
+  /**
+   * Takes the addends out that are multiples of the swizzle's period: it reads and changes lower bits
+   * only. What is left often does not change in a loop.
+   */
+  Parts swizzleParts(Expr offset, Swizzle swizzle) {
+    long period = 1L << (swizzle.base() + swizzle.shift() + swizzle.bits());
+    Expr outside = new Expr.IntImm(offset.type(), 0);
+    Expr inside = outside;
+    for (Expr addend : addends(offset)) {
+      if (facts.isMultiple(addend, period)) {
+        outside = Exprs.add(outside, addend);
+      } else {
+        inside = Exprs.add(inside, addend);
+      }
+    }
+    return new Parts(outside, inside);
+  }
+
+  private static List<Expr> addends(Expr e) {
+    if (e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.ADD) {
+      List<Expr> all = new ArrayList<>(addends(a));
+      all.addAll(addends(b));
+      return all;
+    }
+    return List.of(e);
+  }
+
   private static Expr unswizzled(Buffer buffer, List<Expr> indices) {
     if (buffer.layout() != null) {
       return new Layout(buffer.layout().dimensions(), Swizzle.NONE).offset(indices);
