@@ -8,6 +8,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarEval;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.runtime.cuda.CudaBuffer;
@@ -19,8 +20,6 @@ import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.cuda.Dim3;
-import dev.warpwright.runtime.cuda.KernelArgument;
-import dev.warpwright.runtime.cuda.LaunchConfig;
 import dev.warpwright.target.KernelResources;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -69,7 +68,7 @@ public final class CudaExecutable implements Executable {
     }
     for (Program.Step step : program.steps()) {
       if (step instanceof Program.Launch launch) {
-        functions.add(module.function(launch.kernel().name()));
+        functions.add(GridLauncher.of(launch.kernel(), module).function());
       }
     }
     stream.synchronize();
@@ -144,33 +143,21 @@ public final class CudaExecutable implements Executable {
     int next = 0;
     for (Program.Step step : program.steps()) {
       if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> arguments)) {
-        List<KernelArgument> values = new ArrayList<>();
-        for (Program.Argument argument : arguments) {
-          values.add(
-              switch (argument) {
-                case Program.BufferArgument(Buffer buffer) -> KernelArgument.of(deviceBuffer(buffer));
-                case Program.ScalarArgument(Expr value) ->
-                    KernelArgument.of((int) ScalarEval.eval(value, scalars));
-              });
+        Map<Buffer, CudaBuffer> memory = new HashMap<>();
+        Map<Var, Long> values = new HashMap<>(scalars);
+        for (int i = 0; i < arguments.size(); i++) {
+          switch (arguments.get(i)) {
+            case Program.BufferArgument(Buffer buffer) ->
+                memory.put((Buffer) kernel.params().get(i), deviceBuffer(buffer));
+            case Program.ScalarArgument(Expr value) ->
+                values.put(
+                    ((ScalarParam) kernel.params().get(i)).var(), ScalarEval.eval(value, scalars));
+          }
         }
-        LaunchConfig config =
-            LaunchConfig.of(
-                    dim(kernel, ThreadAxis.BLOCK_X, scalars), dim(kernel, ThreadAxis.THREAD_X, scalars))
-                .withDynamicShared(KernelResources.of(kernel).dynamicSharedBytes());
-        launches.add(new CudaLaunch(functions.get(next++), config, values));
+        launches.add(
+            new GridLauncher(kernel, functions.get(next++)).prepare(memory, values));
       }
     }
-  }
-
-  /** The three extents from this axis on. */
-  private static Dim3 dim(Kernel kernel, ThreadAxis first, Map<Var, Long> scalars) {
-    ThreadAxis[] axes = ThreadAxis.values();
-    int[] extent = new int[3];
-    for (int d = 0; d < 3; d++) {
-      extent[d] =
-          Math.toIntExact(ScalarEval.eval(kernel.extent(axes[first.ordinal() + d]), scalars));
-    }
-    return new Dim3(extent[0], extent[1], extent[2]);
   }
 
   private CudaBuffer deviceBuffer(Buffer buffer) {
@@ -238,7 +225,7 @@ public final class CudaExecutable implements Executable {
     for (int i = 0; i < steps.size(); i++) {
       Kernel kernel = steps.get(i).kernel();
       Dim3 grid = launches.isEmpty() ? Dim3.ONE : launches.get(i).config().grid();
-      Dim3 block = dim(kernel, ThreadAxis.THREAD_X, Map.of(rowsVar, 1L));
+      Dim3 block = GridLauncher.dim(kernel, ThreadAxis.THREAD_X, Map.of());
       facts.add(
           new KernelFacts(
               kernel.name(),

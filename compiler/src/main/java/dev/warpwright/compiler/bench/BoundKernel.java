@@ -1,0 +1,216 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A kernel for one shape, and what its host has to put into each buffer. The kernel's attributes
+ * say it:
+ *
+ * <ul>
+ *   <li>{@code workload}: see {@link Workload}.
+ *   <li>{@code order}: the {@link BlockOrder} in which the tiles of the result are listed in the
+ *       buffer {@code order}, one {@code i32} for each: {@code m << 16 | n}. A tile there is what a
+ *       cluster computes: {@code tileM · clusterM} rows of {@code tileN · clusterN} columns ({@code
+ *       clusterM} and {@code clusterN} are 1 unless given). If the table's length is a scalar of
+ *       its own, it is the number of tiles.
+ *   <li>{@code zero}: names of buffers, with commas, that are zero before the first launch and
+ *       never again.
+ *   <li>{@code scratch}: names of buffers that hold anything before a launch.
+ * </ul>
+ *
+ * @param kernel without scalar parameters
+ * @param contents for each buffer parameter, in order
+ */
+public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content> contents) {
+  private static final String ORDER = "order";
+  private static final int MAX_TILES = 1 << 16;
+
+  /** What a buffer holds before a launch. */
+  public sealed interface Content {
+    /** Random numbers. */
+    record Random(double deviation) implements Content {}
+
+    /** NaN: the kernel writes it. */
+    record Poison() implements Content {}
+
+    /** These integers, always. */
+    record Table(List<Integer> values) implements Content {
+      public Table {
+        values = List.copyOf(values);
+      }
+    }
+
+    /** Zero before the first launch. */
+    record Zero() implements Content {}
+  }
+
+  public BoundKernel {
+    contents = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(contents));
+  }
+
+  /**
+   * Makes the kernel for one shape.
+   *
+   * @param values of scalar parameters by name
+   * @throws UserError if a scalar is missing or unknown, or an attribute or buffer does not fit
+   */
+  public static BoundKernel of(Kernel kernel, Map<String, Long> values) {
+    if (kernel.kind() != Kernel.Kind.GRID) {
+      throw new UserError("kernel " + kernel.name() + " is for the CPU, not for a GPU");
+    }
+    Kernel shaped = KernelSpecialization.specialize(kernel, values);
+    Map<String, Long> derived = new HashMap<>();
+    List<String> missing = new ArrayList<>();
+    for (ScalarParam scalar : shaped.scalars()) {
+      if (isTableLength(shaped, scalar)) {
+        derived.put(scalar.name(), 0L);
+      } else {
+        missing.add(scalar.name());
+      }
+    }
+    if (!missing.isEmpty()) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + ": no value for "
+              + String.join(", ", missing)
+              + "; give "
+              + String.join(" ", missing.stream().map(name -> name + "=...").toList()));
+    }
+    Workload workload = Workload.of(shaped);
+    List<Integer> table = hasTable(shaped) ? table(shaped, workload) : List.of();
+    if (!derived.isEmpty()) {
+      derived.replaceAll((name, none) -> (long) table.size());
+      shaped = KernelSpecialization.specialize(shaped, derived);
+      workload = Workload.of(shaped);
+    }
+    return new BoundKernel(shaped, workload, contents(shaped, workload, table));
+  }
+
+  private static boolean hasTable(Kernel kernel) {
+    return kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals(ORDER));
+  }
+
+  private static boolean isTableLength(Kernel kernel, ScalarParam scalar) {
+    return kernel.buffers().stream()
+        .anyMatch(b -> b.name().equals(ORDER) && b.shape().equals(List.of((Expr) scalar.var())));
+  }
+
+  private static List<Integer> table(Kernel kernel, Workload workload) {
+    String text = kernel.attrs().getString(ORDER);
+    if (text == null) {
+      throw new UserError(
+          "kernel " + kernel.name() + " has a buffer order; add an attribute, as order = \"row\"");
+    }
+    if (!(workload instanceof Workload.GemmNt gemm)) {
+      throw new UserError(
+          "kernel " + kernel.name() + ": an order table lists the tiles of one product, not of "
+              + workload.kind());
+    }
+    int rows = tiles(kernel, gemm.m(), "M");
+    int columns = tiles(kernel, gemm.n(), "N");
+    return BlockOrder.parse(text).tiles(rows, columns).stream()
+        .map(tile -> tile.m() << 16 | tile.n())
+        .toList();
+  }
+
+  /** Tiles of clusters along a dimension. */
+  private static int tiles(Kernel kernel, long extent, String dimension) {
+    long tile = kernel.attrs().getLong("tile" + dimension, 0);
+    long cluster = kernel.attrs().getLong("cluster" + dimension, 1);
+    if (tile < 1 || cluster < 1) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + ": an order table needs positive attributes tile"
+              + dimension
+              + " and cluster"
+              + dimension);
+    }
+    long tiles = Math.ceilDiv(extent, Math.multiplyExact(tile, cluster));
+    if (tiles >= MAX_TILES) {
+      throw new UserError(
+          "kernel " + kernel.name() + ": " + tiles + " tiles along " + dimension
+              + " do not fit into 16 bits of an order table");
+    }
+    return (int) tiles;
+  }
+
+  private static Map<Buffer, Content> contents(
+      Kernel kernel, Workload workload, List<Integer> table) {
+    List<String> zero = names(kernel, "zero");
+    List<String> scratch = names(kernel, "scratch");
+    Map<Buffer, Content> contents = new LinkedHashMap<>();
+    for (Buffer buffer : kernel.buffers()) {
+      if (workload.inputs().contains(buffer)) {
+        contents.put(buffer, new Content.Random(workload.deviation(buffer)));
+      } else if (workload.outputs().contains(buffer) || scratch.contains(buffer.name())) {
+        contents.put(buffer, new Content.Poison());
+      } else if (zero.contains(buffer.name())) {
+        contents.put(buffer, new Content.Zero());
+      } else if (buffer.name().equals(ORDER)) {
+        contents.put(buffer, checkedTable(kernel, buffer, table));
+      } else {
+        throw new UserError(
+            "kernel "
+                + kernel.name()
+                + ": nothing says what "
+                + buffer.name()
+                + " holds; name it in the attribute zero or scratch");
+      }
+    }
+    for (String name : concat(zero, scratch)) {
+      if (kernel.buffers().stream().noneMatch(buffer -> buffer.name().equals(name))) {
+        throw new UserError("kernel " + kernel.name() + " has no buffer " + name);
+      }
+    }
+    return contents;
+  }
+
+  private static Content checkedTable(Kernel kernel, Buffer buffer, List<Integer> table) {
+    boolean fits =
+        buffer.dtype() == DType.I32
+            && buffer.rank() == 1
+            && buffer.layout() == null
+            && buffer.hasConstantShape()
+            && buffer.extent(0) == table.size();
+    if (!fits) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + ": the order has "
+              + table.size()
+              + " tiles, its buffer must be i32["
+              + table.size()
+              + "], not "
+              + buffer.dtype()
+              + buffer.shape());
+    }
+    return new Content.Table(table);
+  }
+
+  private static List<String> names(Kernel kernel, String attribute) {
+    String names = kernel.attrs().getString(attribute);
+    return names == null
+        ? List.of()
+        : Arrays.stream(names.split(",")).map(String::strip).filter(n -> !n.isEmpty()).toList();
+  }
+
+  private static List<String> concat(List<String> a, List<String> b) {
+    List<String> all = new ArrayList<>(a);
+    all.addAll(b);
+    return all;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.runtime.cuda.Cublas;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * cuBLAS on the same inputs, with results of its own: one product, or two without an activation
+ * between them.
+ */
+final class CublasPeer {
+  private final Workload workload;
+  private final BenchMemory memory;
+  private final Cublas cublas;
+  private final List<List<CudaBuffer>> results = new ArrayList<>();
+
+  CublasPeer(Workload workload, BenchMemory memory, Cublas cublas) {
+    this.workload = workload;
+    this.memory = memory;
+    this.cublas = cublas;
+    for (int set = 0; set < memory.count(); set++) {
+      List<CudaBuffer> own = new ArrayList<>();
+      for (Buffer output : workload.outputs()) {
+        own.add(memory.allocate(Workload.bytes(output)));
+      }
+      results.add(own);
+    }
+  }
+
+  /** {@code cuBLAS 13.0.0}, and what it does. */
+  String name() {
+    int version = cublas.version();
+    String text =
+        "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
+    return workload.outputs().size() == 1 ? text : text + " (two products, no activation)";
+  }
+
+  CudaBuffer result(int set) {
+    return results.get(set).getLast();
+  }
+
+  void enqueue(int set) {
+    CudaBuffer left = memory.get(set, workload.inputs().getFirst());
+    for (int i = 0; i < workload.outputs().size(); i++) {
+      Buffer weights = workload.inputs().get(i + 1);
+      Buffer output = workload.outputs().get(i);
+      Cublas.Gemm gemm =
+          new Cublas.Gemm(
+              Math.toIntExact(output.extent(0)),
+              Math.toIntExact(output.extent(1)),
+              Math.toIntExact(weights.extent(1)),
+              type(weights.dtype()),
+              type(output.dtype()),
+              Cublas.Compute.F32,
+              true);
+      CudaBuffer result = results.get(set).get(i);
+      cublas.gemm(gemm, left, memory.get(set, weights), result);
+      left = result;
+    }
+  }
+
+  private static Cublas.Type type(DType dtype) {
+    return switch (dtype) {
+      case F32 -> Cublas.Type.F32;
+      case F64 -> Cublas.Type.F64;
+      case F16 -> Cublas.Type.F16;
+      case BF16 -> Cublas.Type.BF16;
+      case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          throw new IllegalArgumentException("no product of " + dtype + " by cuBLAS");
+    };
+  }
+}

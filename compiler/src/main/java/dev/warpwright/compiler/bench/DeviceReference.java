@@ -1,0 +1,130 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.execute.GridLauncher;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.runtime.cuda.CudaModule;
+import dev.warpwright.runtime.cuda.CudaStream;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Compares results on a GPU with a reference computed there in f64, some elements of which are
+ * checked against plain loops on the host.
+ */
+final class DeviceReference implements AutoCloseable {
+  private static final int CHUNK = 1 << 22;
+  private static final int SPOTS = 24;
+
+  private final Workload workload;
+  private final BenchMemory memory;
+  private final CudaStream stream;
+  private final List<ReferenceProduct> products;
+  private final CudaModule module;
+  private final List<CudaBuffer> results = new ArrayList<>();
+
+  DeviceReference(Workload workload, BenchMemory memory, GpuDevice device, CudaStream stream) {
+    this.workload = workload;
+    this.memory = memory;
+    this.stream = stream;
+    this.products = ReferenceProduct.of(workload);
+    List<Kernel> kernels = products.stream().map(ReferenceProduct::kernel).toList();
+    GpuTarget target = (GpuTarget) device.target();
+    this.module =
+        device
+            .context()
+            .load(GpuDevice.compile(CudaPrinter.print(kernels, target), target).bytes());
+    for (ReferenceProduct product : products) {
+      results.add(
+          device.context().allocate(Workload.bytes(product.kernel().buffers().getLast())));
+    }
+  }
+
+  /** Computes the reference of a set, and checks some of its elements. */
+  void compute(int set, long seed) {
+    List<Buffer> inputs = workload.inputs();
+    CudaBuffer left = memory.get(set, inputs.getFirst());
+    for (int i = 0; i < products.size(); i++) {
+      Kernel kernel = products.get(i).kernel();
+      List<Buffer> params = kernel.buffers();
+      GridLauncher.of(kernel, module)
+          .prepare(
+              Map.of(
+                  params.get(0), left,
+                  params.get(1), memory.get(set, inputs.get(i + 1)),
+                  params.get(2), results.get(i)),
+              Map.of())
+          .run(stream);
+      left = results.get(i);
+    }
+    stream.synchronize();
+    spotCheck(set, seed);
+  }
+
+  /** How far the result in some memory is from the reference computed last. */
+  OutputError error(CudaBuffer result) {
+    Buffer shape = workload.result();
+    long columns = shape.extent(1);
+    long step = Math.max(1, CHUNK / columns);
+    OutputError error = OutputError.NONE;
+    for (long row = 0; row < shape.extent(0); row += step) {
+      long rows = Math.min(step, shape.extent(0) - row);
+      error =
+          error.plus(
+              OutputError.of(
+                  download(result, shape.dtype(), row, rows, columns),
+                  download(results.getLast(), DType.F64, row, rows, columns)));
+    }
+    return error;
+  }
+
+  private HostMatrix download(
+      CudaBuffer from, DType dtype, long firstRow, long rows, long columns) {
+    HostMatrix matrix = HostMatrix.zeros(dtype, rows, columns);
+    from.copyTo(matrix.segment(), firstRow * columns * dtype.bytes(), stream);
+    return matrix;
+  }
+
+  private void spotCheck(int set, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    HostMatrix first = memory.host(set, workload.inputs().getFirst());
+    for (int p = 0; p < products.size(); p++) {
+      Buffer out = products.get(p).kernel().buffers().getLast();
+      HostMatrix weights = memory.host(set, workload.inputs().get(p + 1));
+      for (int spot = 0; spot < SPOTS; spot++) {
+        long i = random.nextLong(out.extent(0));
+        long j = random.nextLong(out.extent(1));
+        double got = download(results.get(p), out.dtype(), i * out.extent(1) + j, 1, 1).get(0);
+        HostMatrix row =
+            p == 0
+                ? first
+                : download(
+                    results.get(p - 1), workload.outputs().get(p - 1).dtype(), i, 1,
+                    weights.columns());
+        double want = HostReference.dot(row, p == 0 ? i : 0, weights, j);
+        boolean hidden = p < products.size() - 1;
+        want = hidden ? HostReference.gelu(want) : want;
+        double allowed = hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-30 : 1e-9 * (1 + Math.abs(want));
+        if (!(Math.abs(got - want) <= allowed)) {
+          throw new DeviceError(
+              "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"
+                  .formatted(got, i, j, products.get(p).kernel().name(), want, seed));
+        }
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    results.forEach(CudaBuffer::close);
+    module.close();
+  }
+}

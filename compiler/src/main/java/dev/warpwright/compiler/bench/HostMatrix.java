@@ -1,0 +1,95 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Numerics;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+
+/**
+ * A row-major matrix in host memory.
+ *
+ * @param dtype f16, bf16, f32 or f64
+ * @param elements a {@code short[]} with the bits of f16 or bf16, a {@code float[]} or a {@code
+ *     double[]}
+ */
+record HostMatrix(DType dtype, long rows, long columns, Object elements) {
+  private static final int CHUNK = 1 << 16;
+
+  /** All zero. */
+  static HostMatrix zeros(DType dtype, long rows, long columns) {
+    int count = Math.toIntExact(Math.multiplyExact(rows, columns));
+    Object elements =
+        switch (dtype) {
+          case F16, BF16 -> new short[count];
+          case F32 -> new float[count];
+          case F64 -> new double[count];
+          case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+              throw new IllegalArgumentException("no matrix of " + dtype);
+        };
+    return new HostMatrix(dtype, rows, columns, elements);
+  }
+
+  /**
+   * For a buffer of rank 2, filled with normally distributed numbers around 0; the same for a seed
+   * on every machine.
+   */
+  static HostMatrix random(Buffer buffer, double deviation, long seed) {
+    HostMatrix matrix = zeros(buffer.dtype(), buffer.extent(0), buffer.extent(1));
+    int count = matrix.count();
+    IntStream.range(0, Math.ceilDiv(count, CHUNK))
+        .parallel()
+        .forEach(
+            chunk -> {
+              RandomGenerator random = new SplittableRandom(seed * 0x9E37_79B9_7F4A_7C15L + chunk);
+              int end = (int) Math.min(count, (chunk + 1L) * CHUNK);
+              for (int i = chunk * CHUNK; i < end; i++) {
+                matrix.set(i, random.nextGaussian() * deviation);
+              }
+            });
+    return matrix;
+  }
+
+  int count() {
+    return Math.toIntExact(rows * columns);
+  }
+
+  double get(long row, long column) {
+    return get(Math.toIntExact(row * columns + column));
+  }
+
+  /** The element at a row-major position. */
+  double get(int position) {
+    return switch (elements) {
+      case short[] bits ->
+          dtype == DType.F16
+              ? Numerics.f16ToFloat(bits[position])
+              : Numerics.bf16ToFloat(bits[position]);
+      case float[] values -> values[position];
+      case double[] values -> values[position];
+      default -> throw new IllegalStateException("elements are a " + elements.getClass());
+    };
+  }
+
+  private void set(int position, double value) {
+    switch (elements) {
+      case short[] bits ->
+          bits[position] = dtype == DType.F16 ? Numerics.f16Bits(value) : Numerics.bf16Bits(value);
+      case float[] values -> values[position] = (float) value;
+      case double[] values -> values[position] = value;
+      default -> throw new IllegalStateException("elements are a " + elements.getClass());
+    }
+  }
+
+  /** The elements' memory, for copies. */
+  MemorySegment segment() {
+    return switch (elements) {
+      case short[] bits -> MemorySegment.ofArray(bits);
+      case float[] values -> MemorySegment.ofArray(values);
+      case double[] values -> MemorySegment.ofArray(values);
+      default -> throw new IllegalStateException("elements are a " + elements.getClass());
+    };
+  }
+}

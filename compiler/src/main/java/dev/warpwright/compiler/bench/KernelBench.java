@@ -1,0 +1,327 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.KernelReport.Compiled;
+import dev.warpwright.compiler.bench.KernelReport.Peer;
+import dev.warpwright.compiler.bench.KernelReport.Repeats;
+import dev.warpwright.compiler.bench.KernelReport.Times;
+import dev.warpwright.compiler.bench.KernelReport.Timing;
+import dev.warpwright.compiler.execute.GridLauncher;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.runtime.cuda.Cublas;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.runtime.cuda.CudaContext;
+import dev.warpwright.runtime.cuda.CudaFunction;
+import dev.warpwright.runtime.cuda.CudaLaunch;
+import dev.warpwright.runtime.cuda.CudaModule;
+import dev.warpwright.runtime.cuda.CudaStream;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a kernel on a GPU: compiles it for one shape, verifies its whole result on fresh random data
+ * before and after timing, and measures it beside cuBLAS on the same inputs in turn.
+ */
+public final class KernelBench {
+  private static final long CUBLAS_WORKSPACE = 64L << 20;
+
+  /**
+   * What to run.
+   *
+   * @param values of the kernel's scalar parameters by name
+   * @param seed of the random data
+   * @param rounds of timing, at least 5
+   * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
+   */
+  public record Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
+    public Request {
+      values = Map.copyOf(values);
+      if (rounds < 5 || repeats < 0) {
+        throw new UserError("at least 5 rounds of timing, and no negative number of repeats");
+      }
+    }
+  }
+
+  private final Request request;
+  private final GpuDevice device;
+  private final Consumer<String> progress;
+  private final GpuTarget target;
+  private final BoundKernel bound;
+  private final Workload workload;
+
+  private KernelBench(Request request, GpuDevice device, Consumer<String> progress) {
+    this.request = request;
+    this.device = device;
+    this.progress = progress;
+    this.target = (GpuTarget) device.target();
+    this.bound = BoundKernel.of(request.kernel(), request.values());
+    this.workload = bound.workload();
+  }
+
+  /**
+   * Runs.
+   *
+   * @param progress is told what is going on
+   * @return also if the result is wrong, with the reason
+   * @throws UserError if kernel and values do not fit
+   * @throws dev.warpwright.ir.DeviceError if the kernel cannot be compiled or launched
+   */
+  public static KernelReport run(Request request, GpuDevice device, Consumer<String> progress) {
+    return new KernelBench(request, device, progress).run();
+  }
+
+  private KernelReport run() {
+    String arch = bound.kernel().attrs().getString("arch");
+    if (arch != null && arch.endsWith("a") && !arch.equals(target.name())) {
+      throw new UserError(
+          "kernel " + bound.kernel().name() + " is for " + arch + " only, this GPU is " + target.name());
+    }
+    String source = CudaPrinter.print(bound.kernel(), target);
+    Cubin cubin = GpuDevice.compile(source, target);
+    List<String> slow = FastKernelCheck.problems(bound.kernel(), cubin);
+    CudaContext context = device.context();
+    try (CudaModule module = context.load(cubin.bytes());
+        CudaStream stream = context.newStream()) {
+      GridLauncher launcher = GridLauncher.of(bound.kernel(), module);
+      Compiled compiled = compiled(source, cubin, launcher.function());
+      if (!slow.isEmpty()) {
+        return report(
+            compiled, OutputError.NONE, FastKernelCheck.message(bound.kernel(), slow), null, List.of(), List.of());
+      }
+      try (BenchMemory memory = new BenchMemory(bound, context, stream, request.seed());
+          DeviceReference reference = new DeviceReference(workload, memory, device, stream)) {
+        progress.accept(
+            "%s on %s, seed %d, %d sets of inputs"
+                .formatted(workload.text(), device.name(), request.seed(), memory.count()));
+        return measure(compiled, launcher, memory, reference, stream);
+      }
+    }
+  }
+
+  private KernelReport measure(
+      Compiled compiled,
+      GridLauncher launcher,
+      BenchMemory memory,
+      DeviceReference reference,
+      CudaStream stream) {
+    List<CudaLaunch> launches = new ArrayList<>();
+    for (int set = 0; set < memory.count(); set++) {
+      launches.add(launcher.prepare(memory.set(set), Map.of()));
+    }
+    launches.getFirst().run(stream);
+    OutputError first = error(memory, reference, 0);
+    if (!first.within(workload.tolerance())) {
+      return report(compiled, first, wrong("the result is wrong", first), null, List.of(), List.of());
+    }
+    List<Repeats> repeats =
+        request.repeats() == 0
+            ? List.of()
+            : repeat(memory, stream, launches.getFirst(), first);
+    for (Repeats r : repeats) {
+      if (r.mismatches() > 0) {
+        String failure =
+            "%d differences from the verified result in %d launches (%s)"
+                .formatted(r.mismatches(), r.runs(), r.mode());
+        return report(compiled, first, failure, null, List.of(), repeats);
+      }
+    }
+    return time(compiled, memory, reference, stream, launches, first, repeats);
+  }
+
+  private KernelReport time(
+      Compiled compiled,
+      BenchMemory memory,
+      DeviceReference reference,
+      CudaStream stream,
+      List<CudaLaunch> launches,
+      OutputError first,
+      List<Repeats> repeats) {
+    List<Contestant> contestants = new ArrayList<>();
+    contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
+    @Nullable Cublas cublas = Cublas.open(stream).orElse(null);
+    try {
+      if (cublas == null) {
+        progress.accept("cuBLAS is not installed: there is no peer");
+      } else {
+        cublas.setWorkspace(memory.allocate(CUBLAS_WORKSPACE));
+        CublasPeer peer = new CublasPeer(workload, memory, cublas);
+        contestants.add(new Contestant(peer.name(), peer::enqueue));
+        checkPeer(peer, reference, stream);
+      }
+      int last = memory.count() - 1;
+      memory.poison(last);
+      List<Times> times =
+          new InterleavedTimer(device.context(), stream, memory.count(), request.rounds())
+              .measure(contestants);
+      stream.synchronize();
+      // The last set was written by the launches that were timed.
+      OutputError after = error(memory, reference, last);
+      if (!after.within(workload.tolerance())) {
+        return report(
+            compiled, after, wrong("the result of the timed launches is wrong", after), null, List.of(), repeats);
+      }
+      Times ours = times.getFirst();
+      double flops = workload.flops() / (ours.graphUs() * 1e-6);
+      double peak = PeakRate.flops(device.context().device(), target, workload.operands());
+      if (flops > peak) {
+        String failure =
+            String.format(
+                Locale.ROOT,
+                "measured %.0f TFLOP/s, more than the device's peak of %.0f: the measurement is wrong",
+                flops / 1e12,
+                peak / 1e12);
+        return report(compiled, first, failure, null, List.of(), repeats);
+      }
+      Timing timing =
+          new Timing(
+              ours,
+              flops / 1e12,
+              workload.leastBytes() / (ours.graphUs() * 1e-6) / 1e9,
+              memory.count(),
+              request.rounds());
+      List<Peer> peers = new ArrayList<>();
+      for (int i = 1; i < contestants.size(); i++) {
+        Times its = times.get(i);
+        peers.add(new Peer(contestants.get(i).name(), its, its.graphUs() / ours.graphUs()));
+      }
+      OutputError worse = after.relative() > first.relative() ? after : first;
+      return report(compiled, worse, null, timing, peers, repeats);
+    } finally {
+      if (cublas != null) {
+        cublas.close();
+      }
+    }
+  }
+
+  /** A peer that computes something else would be no peer. */
+  private void checkPeer(CublasPeer peer, DeviceReference reference, CudaStream stream) {
+    if (workload instanceof Workload.GemmNt) {
+      // The reference is that of set 0.
+      peer.enqueue(0);
+      stream.synchronize();
+      OutputError error = reference.error(peer.result(0));
+      if (!error.within(workload.tolerance())) {
+        throw new dev.warpwright.ir.DeviceError(wrong("the result of " + peer.name() + " is wrong", error));
+      }
+      progress.accept(String.format(Locale.ROOT, "%s: relative error %.2e", peer.name(), error.relative()));
+    }
+  }
+
+  private OutputError error(BenchMemory memory, DeviceReference reference, int set) {
+    reference.compute(set, request.seed() + set);
+    OutputError error = reference.error(memory.get(set, workload.result()));
+    progress.accept(
+        String.format(
+            Locale.ROOT,
+            "set %d: relative error %.2e, greatest %.2e, %d not finite",
+            set,
+            error.relative(),
+            error.maxAbs(),
+            error.nonFinite()));
+    return error;
+  }
+
+  private List<Repeats> repeat(
+      BenchMemory memory, CudaStream stream, CudaLaunch launch, OutputError error) {
+    Buffer output = workload.result();
+    boolean exact = bound.kernel().attrs().getLong("deterministic", 1) != 0;
+    double typical = Math.sqrt(error.norm() / output.storageElements());
+    Kernel compare =
+        exact
+            ? OutputComparison.ofBits(output)
+            : OutputComparison.ofValues(output, workload.tolerance(), typical);
+    try (CudaStream other = device.context().newStream();
+        RepeatCheck check = new RepeatCheck(workload, memory, device, stream, launch, compare)) {
+      @Nullable Cublas cublas = Cublas.open(other).orElse(null);
+      try {
+        if (cublas == null) {
+          CudaBuffer scratch = memory.allocate(64L << 20);
+          return check.run(request.repeats(), () -> scratch.poison((byte) 1, other), other);
+        }
+        cublas.setWorkspace(memory.allocate(CUBLAS_WORKSPACE));
+        CublasPeer busy = new CublasPeer(workload, memory, cublas);
+        int set = memory.count() - 1;
+        return check.run(request.repeats(), () -> busy.enqueue(set), other);
+      } finally {
+        if (cublas != null) {
+          cublas.close();
+        }
+      }
+    }
+  }
+
+  private String wrong(String what, OutputError error) {
+    return String.format(
+        Locale.ROOT,
+        "%s: relative error %.2e (at most %.0e), greatest error %.2e, %d elements not finite (seed %d)",
+        what,
+        error.relative(),
+        workload.tolerance(),
+        error.maxAbs(),
+        error.nonFinite(),
+        request.seed());
+  }
+
+  private Compiled compiled(String source, Cubin cubin, CudaFunction function) {
+    int spills =
+        cubin
+            .usage(function.name())
+            .map((ResourceUsage usage) -> usage.spillStores() + usage.spillLoads())
+            .orElse(0);
+    return new Compiled(
+        hash(source),
+        function.registers(),
+        KernelResources.of(bound.kernel()).sharedBytes(),
+        function.localBytes(),
+        spills,
+        cubin.warnings());
+  }
+
+  /** SHA-256 in hexadecimal. */
+  static String hash(String source) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      return HexFormat.of().formatHex(digest.digest(source.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  private KernelReport report(
+      Compiled compiled,
+      OutputError error,
+      @Nullable String failure,
+      @Nullable Timing timing,
+      List<Peer> peers,
+      List<Repeats> repeats) {
+    double relative = error.nonFinite() > 0 ? Double.POSITIVE_INFINITY : error.relative();
+    return new KernelReport(
+        workload.text(),
+        target.name(),
+        device.name(),
+        request.seed(),
+        relative,
+        workload.tolerance(),
+        error.maxAbs(),
+        failure,
+        compiled,
+        timing,
+        peers,
+        repeats);
+  }
+}

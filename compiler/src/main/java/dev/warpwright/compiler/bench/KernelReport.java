@@ -1,0 +1,90 @@
+package dev.warpwright.compiler.bench;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came out of running a kernel.
+ *
+ * @param workload kind, shape and type
+ * @param seed of the random data
+ * @param relError ‖out − reference‖ / ‖reference‖ over the whole result; infinite if an element is
+ *     not finite
+ * @param failure one line that says why there are no figures; null if all is well
+ * @param timing null unless the result is right
+ * @param peers others that computed the same inputs, in the same run
+ * @param repeats what launching again and again showed
+ */
+public record KernelReport(
+    String workload,
+    String target,
+    String device,
+    long seed,
+    double relError,
+    double tolerance,
+    double maxAbsError,
+    @Nullable String failure,
+    Compiled compiled,
+    @Nullable Timing timing,
+    List<Peer> peers,
+    List<Repeats> repeats) {
+
+  /**
+   * What the compiler says of the kernel.
+   *
+   * @param sourceHash SHA-256 of the printed source
+   * @param sharedBytes of a block, static and dynamic
+   * @param spills bytes of spill stores and loads
+   */
+  public record Compiled(
+      String sourceHash,
+      int registers,
+      int sharedBytes,
+      int localBytes,
+      int spills,
+      List<String> warnings) {
+    public Compiled {
+      warnings = List.copyOf(warnings);
+    }
+  }
+
+  /**
+   * How long a launch takes.
+   *
+   * @param graphUs mean of launches back to back in a replayed graph, the median of the rounds
+   * @param launchUs from one event to the next around a single launch, the median of all
+   */
+  public record Times(double graphUs, double launchUs) {}
+
+  /**
+   * Speed.
+   *
+   * @param gbps of the bytes that must move at least
+   * @param sets of inputs and outputs that launches went through in turn
+   */
+  public record Timing(Times times, double tflops, double gbps, int sets, int rounds) {}
+
+  /**
+   * A peer.
+   *
+   * @param ratio its time by ours: above 1 we are faster
+   */
+  public record Peer(String name, Times times, double ratio) {}
+
+  /**
+   * Many launches on the same input.
+   *
+   * @param mode how they were launched
+   * @param mismatches elements, or words of them, that differed from the verified result
+   */
+  public record Repeats(String mode, int runs, long mismatches) {}
+
+  public KernelReport {
+    peers = List.copyOf(peers);
+    repeats = List.copyOf(repeats);
+  }
+
+  public boolean verified() {
+    return failure == null;
+  }
+}

@@ -1,0 +1,94 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.Type;
+import dev.warpwright.lower.gpu.SimtLowering;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.BufferRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.tensor.Ops;
+import dev.warpwright.tensor.PrimFuncs;
+import dev.warpwright.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * The product that a kernel's output is compared with: out[i, j] = f(Σₖ a[i, k] · w[j, k]) with sum
+ * and f in f64, one GPU thread for each element.
+ *
+ * @param func the computation, unscheduled; its parameters are a, w and out
+ * @param kernel the same for a GPU
+ */
+record ReferenceProduct(PrimFunc func, Kernel kernel) {
+  private static final int ROWS = 16;
+  private static final int COLUMNS = 16;
+
+  /** The products of a workload in order: each but the last gives an operand of the next one. */
+  static List<ReferenceProduct> of(Workload workload) {
+    return switch (workload) {
+      case Workload.GemmNt(Buffer a, Buffer b, Buffer c) ->
+          List.of(of("reference", a, b, DType.F64, x -> x));
+      case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
+          // The second product starts from what a kernel stores between the two.
+          List.of(
+              of("reference_hidden", x, w1, h.dtype(), Ops::gelu),
+              of("reference", h, w2, DType.F64, v -> v));
+    };
+  }
+
+  private static ReferenceProduct of(
+      String name, Buffer a, Buffer w, DType out, UnaryOperator<Expr> f) {
+    long m = a.extent(0);
+    long k = a.extent(1);
+    long n = w.extent(0);
+    Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(m), Exprs.i32(k));
+    Tensor right = Tensor.input("w", w.dtype(), Exprs.i32(n), Exprs.i32(k));
+    List<Expr> shape = List.of(Exprs.i32(m), Exprs.i32(n));
+    Tensor sum =
+        Tensor.reduce(
+            "sum",
+            DType.F64,
+            shape,
+            List.of(Exprs.i32(k)),
+            Exprs.zero(Type.of(DType.F64)),
+            (s, r, last) ->
+                Exprs.fma(
+                    Exprs.cast(DType.F64, left.at(s.get(0), r.get(0))),
+                    Exprs.cast(DType.F64, right.at(s.get(1), r.get(0))),
+                    last));
+    Tensor result =
+        Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
+    PrimFunc func =
+        PrimFuncs.of(
+            name,
+            new ArrayList<>(List.of(left.buffer(), right.buffer(), result.buffer())),
+            List.of(sum, result));
+    return new ReferenceProduct(func, SimtLowering.lower(schedule(func)));
+  }
+
+  private static PrimFunc schedule(PrimFunc func) {
+    Schedule schedule = new Schedule(func);
+    BlockRef out = schedule.block("out");
+    List<LoopRef> loops = schedule.loops(out);
+    Schedule.Halves rows = schedule.split(loops.get(0), ROWS);
+    Schedule.Halves columns = schedule.split(loops.get(1), COLUMNS);
+    schedule.reorder(rows.outer(), columns.outer(), rows.inner(), columns.inner());
+    schedule.computeAt(schedule.block("sum"), columns.inner());
+    schedule.setScope(new BufferRef("sum"), Scope.LOCAL);
+    schedule.compactAll();
+    schedule.bind(rows.outer(), ThreadAxis.BLOCK_Y);
+    schedule.bind(columns.outer(), ThreadAxis.BLOCK_X);
+    schedule.bind(rows.inner(), ThreadAxis.THREAD_Y);
+    schedule.bind(columns.inner(), ThreadAxis.THREAD_X);
+    return schedule.func();
+  }
+}

@@ -1,0 +1,224 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import java.util.List;
+
+/**
+ * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
+ * Sums are at least as precise as f32; a result is rounded once, to the type of its buffer.
+ */
+public sealed interface Workload {
+  /** {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ. */
+  record GemmNt(Buffer a, Buffer b, Buffer c) implements Workload {
+    long m() {
+      return c.extent(0);
+    }
+
+    long n() {
+      return c.extent(1);
+    }
+
+    long k() {
+      return a.extent(1);
+    }
+  }
+
+  /**
+   * {@code "ffn_gelu"}: H[M, N1] = gelu(X[M, K1] · W1[N1, K1]ᵀ) with the gelu of erf, then Y[M, N2]
+   * = H · W2[N2, N1]ᵀ.
+   */
+  record FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) implements Workload {
+    long m() {
+      return y.extent(0);
+    }
+
+    long hidden() {
+      return h.extent(1);
+    }
+
+    long k() {
+      return x.extent(1);
+    }
+
+    long n() {
+      return y.extent(1);
+    }
+  }
+
+  /**
+   * The workload of a kernel whose buffers have constant shapes.
+   *
+   * @throws UserError if the attribute is missing or unknown, or a buffer is missing or does not
+   *     fit
+   */
+  static Workload of(Kernel kernel) {
+    String name = kernel.attrs().getString("workload");
+    Workload workload =
+        switch (name) {
+          case "gemm_nt" ->
+              new GemmNt(matrix(kernel, "A"), matrix(kernel, "B"), matrix(kernel, "C"));
+          case "ffn_gelu" ->
+              new FfnGelu(
+                  matrix(kernel, "X"),
+                  matrix(kernel, "W1"),
+                  matrix(kernel, "H"),
+                  matrix(kernel, "W2"),
+                  matrix(kernel, "Y"));
+          case null ->
+              throw new UserError(
+                  "kernel "
+                      + kernel.name()
+                      + " does not say what it computes; add [workload = \"gemm_nt\"] or"
+                      + " \"ffn_gelu\"");
+          default ->
+              throw new UserError(
+                  "kernel "
+                      + kernel.name()
+                      + ": workload \""
+                      + name
+                      + "\" is neither \"gemm_nt\" nor \"ffn_gelu\"");
+        };
+    switch (workload) {
+      case GemmNt(Buffer a, Buffer b, Buffer c) -> checkProduct(kernel, a, b, c);
+      case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
+        checkProduct(kernel, x, w1, h);
+        checkProduct(kernel, h, w2, y);
+      }
+    }
+    return workload;
+  }
+
+  /** The attribute's value. */
+  default String kind() {
+    return switch (this) {
+      case GemmNt _ -> "gemm_nt";
+      case FfnGelu _ -> "ffn_gelu";
+    };
+  }
+
+  /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
+  default String text() {
+    return switch (this) {
+      case GemmNt g -> "gemm_nt M=%d N=%d K=%d %s".formatted(g.m(), g.n(), g.k(), g.a().dtype());
+      case FfnGelu f ->
+          "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
+              .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
+    };
+  }
+
+  /** What the caller fills, in the order of the formula. */
+  default List<Buffer> inputs() {
+    return switch (this) {
+      case GemmNt g -> List.of(g.a(), g.b());
+      case FfnGelu f -> List.of(f.x(), f.w1(), f.w2());
+    };
+  }
+
+  /** What the kernel writes, the result last. */
+  default List<Buffer> outputs() {
+    return switch (this) {
+      case GemmNt g -> List.of(g.c());
+      case FfnGelu f -> List.of(f.h(), f.y());
+    };
+  }
+
+  default Buffer result() {
+    return outputs().getLast();
+  }
+
+  /** Type of the operands of products. */
+  default DType operands() {
+    return inputs().getFirst().dtype();
+  }
+
+  /** Operations of the products, a multiply-add counting as two. */
+  default double flops() {
+    return switch (this) {
+      case GemmNt g -> 2.0 * g.m() * g.n() * g.k();
+      case FfnGelu f -> 2.0 * f.m() * f.hidden() * (f.k() + f.n());
+    };
+  }
+
+  /** Bytes of inputs and result, each once: no kernel moves less. */
+  default long leastBytes() {
+    long bytes = bytes(result());
+    for (Buffer input : inputs()) {
+      bytes += bytes(input);
+    }
+    return bytes;
+  }
+
+  static long bytes(Buffer buffer) {
+    return Math.multiplyExact(buffer.storageElements(), buffer.dtype().bytes());
+  }
+
+  /**
+   * Standard deviation of an input's random elements: 1, and less for weights behind which there is
+   * an activation, so that it sees values of all sizes.
+   */
+  default double deviation(Buffer input) {
+    return switch (this) {
+      case GemmNt _ -> 1;
+      case FfnGelu f ->
+          input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
+    };
+  }
+
+  /** The greatest relative error that counts as right, by the coarsest type that is rounded to. */
+  default double tolerance() {
+    double tolerance = 0;
+    for (Buffer buffer : inputs()) {
+      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
+    }
+    for (Buffer buffer : outputs()) {
+      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
+    }
+    return tolerance;
+  }
+
+  private static double tolerance(DType dtype) {
+    return switch (dtype) {
+      case F32 -> 3e-6;
+      case F16 -> 4e-3;
+      case BF16 -> 2e-2;
+      case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          throw new UserError("workloads over " + dtype + " cannot be verified yet; use f16, bf16 or f32");
+    };
+  }
+
+  private static Buffer matrix(Kernel kernel, String name) {
+    for (Buffer buffer : kernel.buffers()) {
+      if (buffer.name().equals(name)) {
+        if (buffer.rank() != 2 || buffer.layout() != null) {
+          throw new UserError(
+              "kernel " + kernel.name() + ": " + name + " is no row-major matrix: " + buffer);
+        }
+        if (!buffer.hasConstantShape()) {
+          throw new UserError(
+              "kernel " + kernel.name() + ": the shape of " + buffer + " is open; give its scalars");
+        }
+        return buffer;
+      }
+    }
+    throw new UserError(
+        "kernel "
+            + kernel.name()
+            + ": workload \""
+            + kernel.attrs().getString("workload")
+            + "\" needs a buffer "
+            + name);
+  }
+
+  private static void checkProduct(Kernel kernel, Buffer a, Buffer b, Buffer c) {
+    boolean fits =
+        a.extent(0) == c.extent(0) && a.extent(1) == b.extent(1) && b.extent(0) == c.extent(1);
+    if (!fits || a.dtype() != b.dtype()) {
+      throw new UserError(
+          "kernel %s: %s = %s · %sᵀ does not fit %s, %s, %s"
+              .formatted(kernel.name(), c.name(), a.name(), b.name(), c, a, b));
+    }
+  }
+}

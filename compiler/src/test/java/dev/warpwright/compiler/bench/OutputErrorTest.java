@@ -1,0 +1,40 @@
+package dev.warpwright.compiler.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Scope;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class OutputErrorTest {
+  private final long seed = new Random().nextLong();
+
+  @Test
+  void roundingToBf16IsMeasured() {
+    HostMatrix exact = HostMatrix.random(Buffer.of("R", DType.F32, Scope.GLOBAL, 300, 401), 2, seed);
+    HostMatrix rounded =
+        HostMatrix.random(Buffer.of("R", DType.BF16, Scope.GLOBAL, 300, 401), 2, seed);
+    OutputError error = OutputError.of(rounded, exact);
+    // Half a unit in the last of 8 bits, evenly distributed: 2^-9 / sqrt(3) of the larger mantissas.
+    assertThat(error.relative()).as("seed %d", seed).isBetween(1e-3, 2.5e-3);
+    assertThat(error.within(4e-3)).isTrue();
+    assertThat(Math.sqrt(error.norm() / exact.count())).isCloseTo(2, within(0.05));
+  }
+
+  @Test
+  void oneWrongOrMissingElementIsSeen() {
+    Buffer buffer = Buffer.of("R", DType.F32, Scope.GLOBAL, 100, 100);
+    HostMatrix exact = HostMatrix.random(buffer, 1, seed);
+    HostMatrix wrong = HostMatrix.random(buffer, 1, seed);
+    assertThat(OutputError.of(wrong, exact).relative()).isZero();
+    ((float[]) wrong.elements())[1234] += 100;
+    assertThat(OutputError.of(wrong, exact).relative()).isCloseTo(1, within(0.1));
+    assertThat(OutputError.of(wrong, exact).maxAbs()).isCloseTo(100, within(1e-4));
+    ((float[]) wrong.elements())[1234] = Float.NaN;
+    assertThat(OutputError.of(wrong, exact).relative()).isZero();
+    assertThat(OutputError.of(wrong, exact).within(1)).isFalse();
+  }
+}

@@ -1,0 +1,112 @@
+package dev.warpwright.compiler.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.target.GpuTarget;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReferenceProductTest {
+  private final long seed = new Random().nextLong();
+
+  private static Workload.GemmNt gemm(DType dtype, long m, long n, long k) {
+    return new Workload.GemmNt(
+        Buffer.of("A", dtype, Scope.GLOBAL, m, k),
+        Buffer.of("B", dtype, Scope.GLOBAL, n, k),
+        Buffer.of("C", dtype, Scope.GLOBAL, m, n));
+  }
+
+  private static Workload.FfnGelu ffn(long m, long k, long hidden, long n) {
+    return new Workload.FfnGelu(
+        Buffer.of("X", DType.BF16, Scope.GLOBAL, m, k),
+        Buffer.of("W1", DType.BF16, Scope.GLOBAL, hidden, k),
+        Buffer.of("H", DType.BF16, Scope.GLOBAL, m, hidden),
+        Buffer.of("W2", DType.BF16, Scope.GLOBAL, n, hidden),
+        Buffer.of("Y", DType.BF16, Scope.GLOBAL, m, n));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"BF16,5,7,19", "F16,16,16,16", "F32,33,17,1", "BF16,1,40,3"})
+  void functionAndKernelComputeProducts(DType dtype, int m, int n, int k) {
+    ReferenceProduct product = ReferenceProduct.of(gemm(dtype, m, n, k)).getFirst();
+    NdArray a = NdArray.random(dtype, seed, m, k);
+    NdArray w = NdArray.random(dtype, seed + 1, n, k);
+    for (NdArray out : bothWays(product, a, w)) {
+      for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+          double sum = 0;
+          for (int x = 0; x < k; x++) {
+            // One rounding a step: products of such operands are exact in f64.
+            sum += a.get(i, x) * w.get(j, x);
+          }
+          assertThat(out.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(sum);
+        }
+      }
+    }
+  }
+
+  @Test
+  void theHiddenLayerIsRoundedToItsType() {
+    Workload.FfnGelu ffn = ffn(3, 9, 21, 5);
+    List<ReferenceProduct> products = ReferenceProduct.of(ffn);
+    assertThat(products).hasSize(2);
+    NdArray x = NdArray.random(DType.BF16, seed, 3, 9);
+    NdArray w1 = NdArray.random(DType.BF16, seed + 1, 21, 9);
+    for (NdArray hidden : bothWays(products.get(0), x, w1)) {
+      assertThat(hidden.dtype()).isEqualTo(DType.BF16);
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 21; j++) {
+          double sum = 0;
+          for (int k = 0; k < 9; k++) {
+            sum += x.get(i, k) * w1.get(j, k);
+          }
+          double gelu = Numerics.round(DType.BF16, HostReference.gelu(sum));
+          assertThat(hidden.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(gelu);
+        }
+      }
+    }
+  }
+
+  /** Results of the interpreter on the function and of the simulator on the kernel. */
+  private static List<NdArray> bothWays(ReferenceProduct product, NdArray a, NdArray w) {
+    PrimFunc func = product.func();
+    NdArray first = NdArray.of(func.buffers().getLast()).poison();
+    Interpreter.run(func, Arguments.inOrder(func.params(), a, w, first));
+    NdArray second = NdArray.of(func.buffers().getLast()).poison();
+    new GridInterpreter(product.kernel(), GridOptions.DEFAULT)
+        .run(Arguments.inOrder(product.kernel().params(), a, w, second));
+    return List.of(first, second);
+  }
+
+  @Test
+  void printedKernelsCompileAndStayInRegisters() {
+    CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
+    assumeTrue(compiler != null, "nvcc is not installed");
+    for (ReferenceProduct product : ReferenceProduct.of(ffn(1000, 4096, 14336, 4096))) {
+      String source = CudaPrinter.print(product.kernel(), GpuTarget.SM_90A);
+      Cubin cubin = compiler.compile(new CompileRequest(source, "sm_90a"));
+      assertThat(cubin.usage(product.kernel().name()).orElseThrow().localBytes())
+          .as(source)
+          .isZero();
+    }
+  }
+}
