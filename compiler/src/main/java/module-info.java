@@ -13,6 +13,7 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.model;
 
   exports dev.warpwright.compiler;
+  exports dev.warpwright.compiler.bench;
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.program;
 }

@@ -32,10 +32,14 @@ final class KernelAction implements Action<KernelRequest> {
                   .with("verified", true));
       case PRINT -> text(request, file, file.text());
       case CUDA ->
-          text(request, file, CudaPrinter.print(file.gridKernels(), target(request.target())));
+          text(
+              request,
+              file,
+              CudaPrinter.print(file.gridKernels(request.values()), target(request.target())));
       case COMPILE -> KernelCompilation.report(request, file);
       case SIMULATE -> KernelSimulation.report(request, file);
       case RUN -> KernelExecution.report(request, file);
+      case BENCH -> KernelBenchmark.report(request, file, progress);
     };
   }
 

@@ -3,10 +3,13 @@ package dev.warpwright.cli;
 import dev.warpwright.cli.KernelRequest.Task;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -18,6 +21,9 @@ import picocli.CommandLine.Parameters;
     description =
         "Parse and verify Kernel text; then print, compile, simulate or run it if asked to.")
 final class KernelCommand extends Command {
+  private static final Pattern ASSIGNMENT = Pattern.compile("(\\w+)=(\\d{1,18})");
+  private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
+
   /** At most one of these is given. */
   static final class Tasks {
     @Option(names = "--print", description = "Print the text in its canonical form.")
@@ -37,6 +43,11 @@ final class KernelCommand extends Command {
         description = "Run on random data, and verify against the interpreter.")
     boolean run;
 
+    @Option(
+        names = "--bench",
+        description = "Run on the GPU, verified, beside cuBLAS; needs the kernel's scalars.")
+    boolean bench;
+
     Task task() {
       if (print) {
         return Task.PRINT;
@@ -46,6 +57,8 @@ final class KernelCommand extends Command {
         return Task.COMPILE;
       } else if (simulate) {
         return Task.SIMULATE;
+      } else if (bench) {
+        return Task.BENCH;
       } else {
         return run ? Task.RUN : Task.VERIFY;
       }
@@ -54,8 +67,15 @@ final class KernelCommand extends Command {
 
   private final Action<KernelRequest> action;
 
-  @Parameters(paramLabel = "FILE", description = "The file of Kernel text.")
+  @Parameters(index = "0", paramLabel = "FILE", description = "The file of Kernel text.")
   Path file = Path.of("");
+
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "NAME=N",
+      description = "Values of scalars, as M=4096; MN=1024 gives two of one letter the same.")
+  List<String> assignments = List.of();
 
   @ArgGroup Tasks tasks = new Tasks();
 
@@ -87,6 +107,12 @@ final class KernelCommand extends Command {
   @Option(names = "--seed", paramLabel = "S", description = "The seed of the random data.")
   @Nullable Long seed;
 
+  @Option(
+      names = "--repeat-check",
+      paramLabel = "N",
+      description = "With --bench: launch N times in each of three ways, and compare each result.")
+  int repeats;
+
   KernelCommand(Action<KernelRequest> action) {
     this.action = action;
   }
@@ -101,6 +127,11 @@ final class KernelCommand extends Command {
     if (out != null && !writes) {
       throw new UserError("--out " + out + ": only --print, --cuda and --compile write a file");
     }
+    if (repeats != 0 && (task != Task.BENCH || repeats < 0)) {
+      throw new UserError("--repeat-check " + repeats + ": needs --bench and a positive number");
+    }
+    Map<String, Long> scalars = new TreeMap<>(values);
+    assignments.forEach(assignment -> assign(assignment, scalars));
     return action.perform(
         new KernelRequest(
             file,
@@ -108,8 +139,24 @@ final class KernelCommand extends Command {
             target,
             out,
             batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
-            values,
-            seed == null ? ThreadLocalRandom.current().nextLong() : seed),
+            scalars,
+            seed == null ? ThreadLocalRandom.current().nextLong() : seed,
+            repeats),
         progress);
+  }
+
+  /** Reads {@code M=4096}; in {@code MN=1024} letters share a value. */
+  static void assign(String assignment, Map<String, Long> scalars) {
+    Matcher matcher = ASSIGNMENT.matcher(assignment);
+    if (!matcher.matches()) {
+      throw new UserError("'" + assignment + "' is no value of a scalar; write M=4096");
+    }
+    String name = matcher.group(1);
+    List<String> names = SHARED.matcher(name).matches() ? List.of(name.split("")) : List.of(name);
+    for (String each : names) {
+      if (scalars.put(each, Long.parseLong(matcher.group(2))) != null) {
+        throw new UserError("two values for " + each);
+      }
+    }
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.FastKernelCheck;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
@@ -18,12 +19,13 @@ final class KernelCompilation {
   private KernelCompilation() {}
 
   static Report report(KernelRequest request, KernelFile file) {
-    List<Kernel> kernels = file.gridKernels();
+    List<Kernel> kernels = file.gridKernels(request.values());
     boolean all = request.target() == TargetName.AUTO && request.out() == null;
     List<GpuTarget> targets = all ? GpuTarget.ALL : List.of(KernelAction.target(request.target()));
     List<String> lines = new ArrayList<>();
     List<Json> compiled = new ArrayList<>();
     int successes = 0;
+    boolean fast = true;
     for (GpuTarget target : targets) {
       String source;
       try {
@@ -42,11 +44,26 @@ final class KernelCompilation {
         AtomicFile.write(request.out(), out -> out.write(cubin.bytes()));
       }
       compiled.add(describe(target, kernels, cubin, lines));
+      for (Kernel kernel : kernels) {
+        List<String> slow = slowness(kernel, target, cubin);
+        if (!slow.isEmpty()) {
+          fast = false;
+          lines.add(target.name() + ": " + FastKernelCheck.message(kernel, slow));
+        }
+      }
     }
     return new Report(
-        successes > 0,
+        successes > 0 && fast,
         String.join(System.lineSeparator(), lines.stream().map(OneLine::of).toList()),
         KernelAction.json(request, file).with("compiled", new Json.Array(compiled)));
+  }
+
+  /** What a kernel that is marked fast must not have, on the architecture that it is for. */
+  private static List<String> slowness(Kernel kernel, GpuTarget target, Cubin cubin) {
+    String arch = kernel.attrs().getString("arch");
+    return arch == null || arch.equals(target.name())
+        ? FastKernelCheck.problems(kernel, cubin)
+        : List.of();
   }
 
   private static Json describe(

@@ -1,5 +1,7 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
@@ -19,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -85,6 +88,15 @@ record KernelFile(Path file, IrFile content) {
     return String.join("\n", texts.toList());
   }
 
+  private static Kernel specialized(Kernel kernel, Map<String, Long> values) {
+    if (values.isEmpty()) {
+      return kernel;
+    }
+    return kernel.attrs().has("workload")
+        ? BoundKernel.of(kernel, values).kernel()
+        : KernelSpecialization.specialize(kernel, values);
+  }
+
   /** Names of all that is in it. */
   List<String> names() {
     return Stream.of(
@@ -98,14 +110,16 @@ record KernelFile(Path file, IrFile content) {
   /**
    * The grid kernels, those of programs too: what CUDA is printed from.
    *
-   * @throws UserError if there is none
+   * @param values of scalars that become constants; if there are any, every kernel must have them
+   * @throws UserError if there is no grid kernel, or it has no such scalar
    */
-  List<Kernel> gridKernels() {
+  List<Kernel> gridKernels(Map<String, Long> values) {
     List<Kernel> kernels =
         Stream.concat(
                 content.kernels().stream(),
                 content.programs().stream().flatMap(p -> p.kernels().stream()))
             .filter(k -> k.kind() == Kernel.Kind.GRID)
+            .map(k -> specialized(k, values))
             .toList();
     if (kernels.isEmpty()) {
       throw new UserError(

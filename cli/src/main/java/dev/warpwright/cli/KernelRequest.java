@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param batch the value of the first scalar, usually the number of rows, at least 1; empty for 64
  * @param values of scalars by name; they go before {@code batch}
  * @param seed the seed of the random data
+ * @param repeats launches to compare in each of three ways, for {@link Task#BENCH}; 0 for none
  */
 public record KernelRequest(
     Path file,
@@ -24,7 +25,8 @@ public record KernelRequest(
     @Nullable Path out,
     OptionalInt batch,
     Map<String, Long> values,
-    long seed) {
+    long seed,
+    int repeats) {
   public KernelRequest {
     values = Map.copyOf(values);
   }
@@ -42,6 +44,8 @@ public record KernelRequest(
     /** Run in the simulator under its sanitizers, on random data. */
     SIMULATE,
     /** Run on the target, on random data, and verify against the interpreter. */
-    RUN
+    RUN,
+    /** Run on a GPU, verify against a reference in f64, and measure beside cuBLAS. */
+    BENCH
   }
 }

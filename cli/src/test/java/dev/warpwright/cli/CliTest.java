@@ -120,7 +120,8 @@ final class CliTest {
                 null,
                 OptionalInt.empty(),
                 Map.of(),
-                2),
+                2,
+                0),
             new DevicesRequest());
   }
 
@@ -130,7 +131,8 @@ final class CliTest {
     "--cuda, CUDA",
     "--compile, COMPILE",
     "--simulate, SIMULATE",
-    "--run, RUN"
+    "--run, RUN",
+    "--bench, BENCH"
   })
   void kernelTasks(String option, Task task) {
     assertThat(
@@ -150,7 +152,50 @@ final class CliTest {
     assertThat(requests)
         .containsExactly(
             new KernelRequest(
-                Path.of("k"), task, TargetName.SIM, null, OptionalInt.of(3), Map.of("n", 5L), -7));
+                Path.of("k"),
+                task,
+                TargetName.SIM,
+                null,
+                OptionalInt.of(3),
+                Map.of("n", 5L),
+                -7,
+                0));
+  }
+
+  @Test
+  void kernelsTakeValuesByLetter() {
+    assertThat(
+            execute(
+                "kernel",
+                "k",
+                "MN=1024",
+                "K=64",
+                "T1=3",
+                "--bench",
+                "--seed",
+                "1",
+                "--repeat-check",
+                "10"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(requests)
+        .containsExactly(
+            new KernelRequest(
+                Path.of("k"),
+                Task.BENCH,
+                TargetName.AUTO,
+                null,
+                OptionalInt.empty(),
+                Map.of("M", 1024L, "N", 1024L, "K", 64L, "T1", 3L),
+                1,
+                10));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"kernel k M", "kernel k M=x", "kernel k M=1 MN=2", "kernel k --repeat-check 5"})
+  void otherValuesAreRefused(String line) {
+    assertThat(execute(line.split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(requests).isEmpty();
   }
 
   @ParameterizedTest

@@ -14,7 +14,13 @@ class BlockOrderTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "row", "column", "serpentine", "grouped:1", "grouped:8", "grouped:999999999", "morton",
+        "row",
+        "column",
+        "serpentine",
+        "grouped:1",
+        "grouped:8",
+        "grouped:999999999",
+        "morton",
         "hilbert"
       })
   void everyTileComesOnceInEveryGrid(String text) {

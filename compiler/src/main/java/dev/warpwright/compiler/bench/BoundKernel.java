@@ -116,7 +116,9 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     }
     if (!(workload instanceof Workload.GemmNt gemm)) {
       throw new UserError(
-          "kernel " + kernel.name() + ": an order table lists the tiles of one product, not of "
+          "kernel "
+              + kernel.name()
+              + ": an order table lists the tiles of one product, not of "
               + workload.kind());
     }
     int rows = tiles(kernel, gemm.m(), "M");
@@ -142,7 +144,12 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     long tiles = Math.ceilDiv(extent, Math.multiplyExact(tile, cluster));
     if (tiles >= MAX_TILES) {
       throw new UserError(
-          "kernel " + kernel.name() + ": " + tiles + " tiles along " + dimension
+          "kernel "
+              + kernel.name()
+              + ": "
+              + tiles
+              + " tiles along "
+              + dimension
               + " do not fit into 16 bits of an order table");
     }
     return (int) tiles;

@@ -33,8 +33,7 @@ final class CublasPeer {
   /** {@code cuBLAS 13.0.0}, and what it does. */
   String name() {
     int version = cublas.version();
-    String text =
-        "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
+    String text = "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
     return workload.outputs().size() == 1 ? text : text + " (two products, no activation)";
   }
 

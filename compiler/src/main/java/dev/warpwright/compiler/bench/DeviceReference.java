@@ -43,8 +43,7 @@ final class DeviceReference implements AutoCloseable {
             .context()
             .load(GpuDevice.compile(CudaPrinter.print(kernels, target), target).bytes());
     for (ReferenceProduct product : products) {
-      results.add(
-          device.context().allocate(Workload.bytes(product.kernel().buffers().getLast())));
+      results.add(device.context().allocate(Workload.bytes(product.kernel().buffers().getLast())));
     }
   }
 
@@ -107,12 +106,16 @@ final class DeviceReference implements AutoCloseable {
             p == 0
                 ? first
                 : download(
-                    results.get(p - 1), workload.outputs().get(p - 1).dtype(), i, 1,
+                    results.get(p - 1),
+                    workload.outputs().get(p - 1).dtype(),
+                    i,
+                    1,
                     weights.columns());
         double want = HostReference.dot(row, p == 0 ? i : 0, weights, j);
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : want;
-        double allowed = hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-30 : 1e-9 * (1 + Math.abs(want));
+        double allowed =
+            hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-30 : 1e-9 * (1 + Math.abs(want));
         if (!(Math.abs(got - want) <= allowed)) {
           throw new DeviceError(
               "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"

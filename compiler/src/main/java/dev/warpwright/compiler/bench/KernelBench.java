@@ -11,6 +11,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.runtime.cuda.Cublas;
@@ -48,7 +49,8 @@ public final class KernelBench {
    * @param rounds of timing, at least 5
    * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
    */
-  public record Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
+  public record Request(
+      Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
     public Request {
       values = Map.copyOf(values);
       if (rounds < 5 || repeats < 0) {
@@ -79,7 +81,7 @@ public final class KernelBench {
    * @param progress is told what is going on
    * @return also if the result is wrong, with the reason
    * @throws UserError if kernel and values do not fit
-   * @throws dev.warpwright.ir.DeviceError if the kernel cannot be compiled or launched
+   * @throws DeviceError if the kernel cannot be compiled or launched
    */
   public static KernelReport run(Request request, GpuDevice device, Consumer<String> progress) {
     return new KernelBench(request, device, progress).run();
@@ -89,7 +91,12 @@ public final class KernelBench {
     String arch = bound.kernel().attrs().getString("arch");
     if (arch != null && arch.endsWith("a") && !arch.equals(target.name())) {
       throw new UserError(
-          "kernel " + bound.kernel().name() + " is for " + arch + " only, this GPU is " + target.name());
+          "kernel "
+              + bound.kernel().name()
+              + " is for "
+              + arch
+              + " only, this GPU is "
+              + target.name());
     }
     String source = CudaPrinter.print(bound.kernel(), target);
     Cubin cubin = GpuDevice.compile(source, target);
@@ -101,7 +108,12 @@ public final class KernelBench {
       Compiled compiled = compiled(source, cubin, launcher.function());
       if (!slow.isEmpty()) {
         return report(
-            compiled, OutputError.NONE, FastKernelCheck.message(bound.kernel(), slow), null, List.of(), List.of());
+            compiled,
+            null,
+            FastKernelCheck.message(bound.kernel(), slow),
+            null,
+            List.of(),
+            List.of());
       }
       try (BenchMemory memory = new BenchMemory(bound, context, stream, request.seed());
           DeviceReference reference = new DeviceReference(workload, memory, device, stream)) {
@@ -126,12 +138,11 @@ public final class KernelBench {
     launches.getFirst().run(stream);
     OutputError first = error(memory, reference, 0);
     if (!first.within(workload.tolerance())) {
-      return report(compiled, first, wrong("the result is wrong", first), null, List.of(), List.of());
+      return report(
+          compiled, first, wrong("the result is wrong", first), null, List.of(), List.of());
     }
     List<Repeats> repeats =
-        request.repeats() == 0
-            ? List.of()
-            : repeat(memory, stream, launches.getFirst(), first);
+        request.repeats() == 0 ? List.of() : repeat(memory, stream, launches.getFirst(), first);
     for (Repeats r : repeats) {
       if (r.mismatches() > 0) {
         String failure =
@@ -173,7 +184,12 @@ public final class KernelBench {
       OutputError after = error(memory, reference, last);
       if (!after.within(workload.tolerance())) {
         return report(
-            compiled, after, wrong("the result of the timed launches is wrong", after), null, List.of(), repeats);
+            compiled,
+            after,
+            wrong("the result of the timed launches is wrong", after),
+            null,
+            List.of(),
+            repeats);
       }
       Times ours = times.getFirst();
       double flops = workload.flops() / (ours.graphUs() * 1e-6);
@@ -216,9 +232,10 @@ public final class KernelBench {
       stream.synchronize();
       OutputError error = reference.error(peer.result(0));
       if (!error.within(workload.tolerance())) {
-        throw new dev.warpwright.ir.DeviceError(wrong("the result of " + peer.name() + " is wrong", error));
+        throw new DeviceError(wrong("the result of " + peer.name() + " is wrong", error));
       }
-      progress.accept(String.format(Locale.ROOT, "%s: relative error %.2e", peer.name(), error.relative()));
+      progress.accept(
+          String.format(Locale.ROOT, "%s: relative error %.2e", peer.name(), error.relative()));
     }
   }
 
@@ -304,12 +321,15 @@ public final class KernelBench {
 
   private KernelReport report(
       Compiled compiled,
-      OutputError error,
+      @Nullable OutputError error,
       @Nullable String failure,
       @Nullable Timing timing,
       List<Peer> peers,
       List<Repeats> repeats) {
-    double relative = error.nonFinite() > 0 ? Double.POSITIVE_INFINITY : error.relative();
+    double relative =
+        error == null
+            ? Double.NaN
+            : error.nonFinite() > 0 ? Double.POSITIVE_INFINITY : error.relative();
     return new KernelReport(
         workload.text(),
         target.name(),
@@ -317,7 +337,7 @@ public final class KernelBench {
         request.seed(),
         relative,
         workload.tolerance(),
-        error.maxAbs(),
+        error == null ? Double.NaN : error.maxAbs(),
         failure,
         compiled,
         timing,

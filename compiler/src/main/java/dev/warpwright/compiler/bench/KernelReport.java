@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param workload kind, shape and type
  * @param seed of the random data
  * @param relError ‖out − reference‖ / ‖reference‖ over the whole result; infinite if an element is
- *     not finite
+ *     not finite, NaN if the kernel was not run
  * @param failure one line that says why there are no figures; null if all is well
  * @param timing null unless the result is right
  * @param peers others that computed the same inputs, in the same run

@@ -65,8 +65,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
                     Exprs.cast(DType.F64, left.at(s.get(0), r.get(0))),
                     Exprs.cast(DType.F64, right.at(s.get(1), r.get(0))),
                     last));
-    Tensor result =
-        Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
+    Tensor result = Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
     PrimFunc func =
         PrimFuncs.of(
             name,

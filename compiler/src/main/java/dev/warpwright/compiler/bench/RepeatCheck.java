@@ -70,8 +70,7 @@ final class RepeatCheck implements AutoCloseable {
    */
   List<KernelReport.Repeats> run(int runs, Runnable busy, CudaStream other) {
     List<KernelReport.Repeats> repeats = new ArrayList<>();
-    repeats.add(
-        new KernelReport.Repeats("one by one", runs, mismatches(runs, this::once)));
+    repeats.add(new KernelReport.Repeats("one by one", runs, mismatches(runs, this::once)));
     try (CudaGraph graph =
         CudaGraph.capture(
             stream,

@@ -185,7 +185,8 @@ public sealed interface Workload {
       case F16 -> 4e-3;
       case BF16 -> 2e-2;
       case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
-          throw new UserError("workloads over " + dtype + " cannot be verified yet; use f16, bf16 or f32");
+          throw new UserError(
+              "workloads over " + dtype + " cannot be verified yet; use f16, bf16 or f32");
     };
   }
 
@@ -198,7 +199,11 @@ public sealed interface Workload {
         }
         if (!buffer.hasConstantShape()) {
           throw new UserError(
-              "kernel " + kernel.name() + ": the shape of " + buffer + " is open; give its scalars");
+              "kernel "
+                  + kernel.name()
+                  + ": the shape of "
+                  + buffer
+                  + " is open; give its scalars");
         }
         return buffer;
       }

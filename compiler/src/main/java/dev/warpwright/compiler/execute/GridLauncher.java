@@ -125,7 +125,11 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
       case 8 -> KernelArgument.of((long) value);
       default ->
           throw new IllegalArgumentException(
-              "scalar " + scalar.name() + " has type " + scalar.var().type() + ", not 32 or 64 bits");
+              "scalar "
+                  + scalar.name()
+                  + " has type "
+                  + scalar.var().type()
+                  + ", not 32 or 64 bits");
     };
   }
 }

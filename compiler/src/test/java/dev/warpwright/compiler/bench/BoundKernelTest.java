@@ -24,8 +24,7 @@ class BoundKernelTest {
     assertThat(bound.workload().text()).isEqualTo("gemm_nt M=50 N=20 K=9 bf16");
     assertThat(bound.workload().flops()).isEqualTo(2.0 * 50 * 20 * 9);
     assertThat(bound.workload().leastBytes()).isEqualTo(2 * (50 * 9 + 20 * 9 + 50 * 20));
-    assertThat(bound.contents().keySet())
-        .containsExactlyElementsOf(bound.kernel().buffers());
+    assertThat(bound.contents().keySet()).containsExactlyElementsOf(bound.kernel().buffers());
     // Four rows of two cluster tiles of 16 x 16, in bands of two rows.
     assertThat(List.copyOf(bound.contents().values()))
         .containsExactly(

@@ -14,11 +14,13 @@ class OutputErrorTest {
 
   @Test
   void roundingToBf16IsMeasured() {
-    HostMatrix exact = HostMatrix.random(Buffer.of("R", DType.F32, Scope.GLOBAL, 300, 401), 2, seed);
+    HostMatrix exact =
+        HostMatrix.random(Buffer.of("R", DType.F32, Scope.GLOBAL, 300, 401), 2, seed);
     HostMatrix rounded =
         HostMatrix.random(Buffer.of("R", DType.BF16, Scope.GLOBAL, 300, 401), 2, seed);
     OutputError error = OutputError.of(rounded, exact);
-    // Half a unit in the last of 8 bits, evenly distributed: 2^-9 / sqrt(3) of the larger mantissas.
+    // Half a unit in the last of 8 bits, evenly distributed: 2^-9 / sqrt(3) of the larger
+    // mantissas.
     assertThat(error.relative()).as("seed %d", seed).isBetween(1e-3, 2.5e-3);
     assertThat(error.within(4e-3)).isTrue();
     assertThat(Math.sqrt(error.norm() / exact.count())).isCloseTo(2, within(0.05));

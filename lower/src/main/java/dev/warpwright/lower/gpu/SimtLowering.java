@@ -43,18 +43,21 @@ public final class SimtLowering {
     body = Stmts.alloc(registers, body);
     Walk.statements(body, SimtLowering::check);
     Kernel kernel =
-        new Kernel(
-            program.name(), Kernel.Kind.GRID, program.params(), bindings, body, Attrs.NONE);
+        new Kernel(program.name(), Kernel.Kind.GRID, program.params(), bindings, body, Attrs.NONE);
     return Simplify.kernel(kernel);
   }
 
-  private static Stmt takeBindings(
-      Stmt s, List<ThreadBinding> bindings, List<Buffer> registers) {
+  private static Stmt takeBindings(Stmt s, List<ThreadBinding> bindings, List<Buffer> registers) {
     return switch (s) {
       case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND && loop.axis() != null -> {
         if (!Exprs.isConst(loop.min(), 0)) {
           throw new LoweringException(
-              "loop " + loop.var() + " bound to " + loop.axis().text() + " starts at " + loop.min());
+              "loop "
+                  + loop.var()
+                  + " bound to "
+                  + loop.axis().text()
+                  + " starts at "
+                  + loop.min());
         }
         bindings.add(new ThreadBinding(loop.axis(), loop.var(), loop.extent()));
         yield takeBindings(loop.body(), bindings, registers);
@@ -73,11 +76,17 @@ public final class SimtLowering {
     switch (s) {
       case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND ->
           throw new LoweringException(
-              "loop " + loop.var() + " is bound to a launch index, but is not all there is in the"
+              "loop "
+                  + loop.var()
+                  + " is bound to a launch index, but is not all there is in the"
                   + " loop around it");
       case Stmt.Alloc(Buffer buffer, Stmt inner) when buffer.scope() != Scope.LOCAL ->
           throw new LoweringException(
-              "buffer " + buffer.name() + " is " + buffer.scope() + ", threads have local ones only");
+              "buffer "
+                  + buffer.name()
+                  + " is "
+                  + buffer.scope()
+                  + ", threads have local ones only");
       case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _, Stmt.TileMap _, Stmt.TileReduce _ ->
           throw new LoweringException(
               "a tile statement in a program of single threads: lower it as a tile program");
