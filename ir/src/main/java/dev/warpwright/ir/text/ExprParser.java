@@ -5,7 +5,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Range;
@@ -27,8 +26,6 @@ final class ExprParser {
   /** Height of an expression; what walks expressions recurses this deep. */
   private static final int HEIGHT = 250;
 
-  private static final int MOST_LANES = 1024;
-
   private static final Map<String, BinaryOp> BINARY = new HashMap<>();
   private static final Map<String, MathOp> MATH = new HashMap<>();
 
@@ -45,9 +42,7 @@ final class ExprParser {
   private final Definitions definitions;
   private final Function<String, Optional<Intrinsic>> intrinsics;
 
-  /** Numbers without a type, as they are written; empty for what is made of such numbers. */
-  private final Map<Expr, String> untyped = new IdentityHashMap<>();
-
+  private final Literals literals;
   private final Map<Expr, Integer> heights = new IdentityHashMap<>();
 
   ExprParser(
@@ -55,6 +50,7 @@ final class ExprParser {
     this.cursor = cursor;
     this.definitions = definitions;
     this.intrinsics = intrinsics;
+    this.literals = new Literals(cursor);
   }
 
   Expr expr() {
@@ -63,7 +59,7 @@ final class ExprParser {
 
   /** An expression that takes the type if it is a number without one. */
   Expr expr(Type type) {
-    return adapted(expr(), type);
+    return literals.adapted(expr(), type);
   }
 
   private Expr binary(int atLeast) {
@@ -92,11 +88,11 @@ final class ExprParser {
   }
 
   private Expr combined(Token token, BinaryOp op, Expr left, Expr right) {
-    Expr a = adapted(left, right.type());
-    Expr b = adapted(right, a.type());
+    Expr a = literals.adapted(left, right.type());
+    Expr b = literals.adapted(right, a.type());
     Expr result = cursor.make(token, () -> new Expr.Binary(op, a, b));
-    if (untyped.containsKey(a) && untyped.containsKey(b)) {
-      untyped.put(result, "");
+    if (literals.isUntyped(a) && literals.isUntyped(b)) {
+      literals.markUntyped(result);
     }
     return measured(token, result, a, b);
   }
@@ -118,28 +114,6 @@ final class ExprParser {
     return measured(token, e, parts.toArray(Expr[]::new));
   }
 
-  /** A number without a type as one of the wanted type, anything else unchanged. */
-  private Expr adapted(Expr e, Type type) {
-    String written = untyped.get(e);
-    if (written == null || written.isEmpty() || e.type().equals(type)) {
-      return e;
-    }
-    if (e instanceof Expr.IntImm imm
-        && type.isScalar()
-        && type.dtype().isInt()
-        && fits(type.dtype(), imm.value())) {
-      return new Expr.IntImm(type, imm.value());
-    }
-    if (e instanceof Expr.FloatImm && type.isScalar() && type.dtype().isFloat()) {
-      return new Expr.FloatImm(type, real(type.dtype(), written));
-    }
-    return e;
-  }
-
-  private static boolean fits(DType dtype, long value) {
-    return IntegerMath.wrap(dtype, value) == value && (dtype != DType.U64 || value >= 0);
-  }
-
   private Expr unary() {
     Token token = cursor.peek();
     if (token.is("-")) {
@@ -147,7 +121,7 @@ final class ExprParser {
       Token number = cursor.peek();
       if (number.kind() == Token.Kind.INT || number.kind() == Token.Kind.FLOAT) {
         cursor.next();
-        return number(number, true, token);
+        return literals.number(number, true, token);
       }
       return unaryOf(token, UnaryOp.NEG);
     }
@@ -181,7 +155,7 @@ final class ExprParser {
     switch (token.kind()) {
       case INT, FLOAT -> {
         cursor.next();
-        return number(token, false, token);
+        return literals.number(token, false, token);
       }
       case QUOTED -> {
         cursor.next();
@@ -229,7 +203,7 @@ final class ExprParser {
     if (dot < 0 || !Names.isType(text.substring(0, dot))) {
       return null;
     }
-    DType dtype = type(text.substring(0, dot)).dtype();
+    DType dtype = Literals.type(text.substring(0, dot)).dtype();
     double value =
         switch (text.substring(dot)) {
           case ".inf" -> Double.POSITIVE_INFINITY;
@@ -292,7 +266,7 @@ final class ExprParser {
   private Expr call(Token token) {
     String name = token.text();
     if (Names.isType(name)) {
-      Type type = type(name);
+      Type type = cursor.make(token, () -> Literals.type(name));
       Expr a = expr();
       return measured(token, cursor.make(token, () -> new Expr.Cast(type, a)), a);
     }
@@ -328,8 +302,8 @@ final class ExprParser {
       }
       case "select" -> {
         count(token, args, 3);
-        Expr then = adapted(args.get(1), args.get(2).type());
-        Expr otherwise = adapted(args.get(2), then.type());
+        Expr then = literals.adapted(args.get(1), args.get(2).type());
+        Expr otherwise = literals.adapted(args.get(2), then.type());
         return measured(
             token, cursor.make(token, () -> new Expr.Select(args.get(0), then, otherwise)), args);
       }
@@ -340,11 +314,11 @@ final class ExprParser {
       count(token, args, math.arity());
       Type type =
           args.stream()
-              .filter(a -> !untyped.containsKey(a))
+              .filter(a -> !literals.isUntyped(a))
               .findFirst()
               .orElse(args.getFirst())
               .type();
-      List<Expr> typed = args.stream().map(a -> adapted(a, type)).toList();
+      List<Expr> typed = args.stream().map(a -> literals.adapted(a, type)).toList();
       return measured(token, new Expr.Call(math, typed, type), typed);
     }
     Intrinsic intrinsic =
@@ -356,7 +330,7 @@ final class ExprParser {
     for (int i = 0; i < args.size(); i++) {
       Intrinsic.Operand operand = intrinsic.operands().get(i);
       DType dtype = operand.isAddress() ? null : operand.dtype();
-      typed.add(dtype == null ? args.get(i) : adapted(args.get(i), Type.of(dtype)));
+      typed.add(dtype == null ? args.get(i) : literals.adapted(args.get(i), Type.of(dtype)));
     }
     Type result = intrinsic.result();
     Type type = result == null ? Type.BOOL : result;
@@ -366,8 +340,8 @@ final class ExprParser {
   private int lanes() {
     Token token = cursor.peek();
     int lanes = cursor.expectInt("a number of lanes");
-    if (lanes > MOST_LANES) {
-      throw cursor.error(token, "a vector has at most " + MOST_LANES + " lanes");
+    if (lanes > Literals.MOST_LANES) {
+      throw cursor.error(token, "a vector has at most " + Literals.MOST_LANES + " lanes");
     }
     return lanes;
   }
@@ -385,61 +359,6 @@ final class ExprParser {
       throw cursor.expected("a type");
     }
     cursor.next();
-    return cursor.make(token, () -> type(token.text()));
-  }
-
-  private static Type type(String text) {
-    for (DType dtype : DType.values()) {
-      if (text.equals(dtype.text())) {
-        return Type.of(dtype);
-      }
-      String rest =
-          text.startsWith(dtype.text() + "x") ? text.substring(dtype.text().length() + 1) : "";
-      if (!rest.isEmpty() && rest.length() < 6) {
-        int lanes = Integer.parseInt(rest);
-        if (lanes > MOST_LANES) {
-          throw new IllegalArgumentException("a vector has at most " + MOST_LANES + " lanes");
-        }
-        return new Type(dtype, lanes);
-      }
-    }
-    throw new IllegalArgumentException("unknown type " + text);
-  }
-
-  private Expr number(Token token, boolean negative, Token where) {
-    boolean isInt = token.kind() == Token.Kind.INT;
-    Type type = isInt ? Type.I32 : Type.F32;
-    if (!token.suffix().isEmpty()) {
-      if (!Names.isType(token.suffix())) {
-        throw cursor.error(token, "expected a number, found " + token.found());
-      }
-      type = cursor.make(token, () -> type(token.suffix()));
-    }
-    DType dtype = type.dtype();
-    if (!type.isScalar() || !(dtype.isFloat() || (isInt && dtype.isInt()))) {
-      throw cursor.error(token, "no number of type " + type + ": " + token.found());
-    }
-    Expr result;
-    if (dtype.isFloat()) {
-      result = new Expr.FloatImm(type, real(dtype, (negative ? "-" : "") + token.text()));
-    } else {
-      long value =
-          dtype == DType.U64 && !negative && !token.text().startsWith("0x")
-              ? cursor.make(token, () -> Long.parseUnsignedLong(token.text()))
-              : cursor.integer(token, negative, where);
-      if (dtype != DType.U64 && !fits(dtype, value) || dtype == DType.U64 && negative) {
-        throw cursor.error(where, "the number " + token.found() + " does not fit into " + type);
-      }
-      result = new Expr.IntImm(type, value);
-    }
-    if (token.suffix().isEmpty()) {
-      untyped.put(result, (negative ? "-" : "") + token.text());
-    }
-    return result;
-  }
-
-  /** Rounded once; f16 and narrower from double, which holds every printed value exactly. */
-  private static double real(DType dtype, String text) {
-    return dtype == DType.F32 ? Float.parseFloat(text) : Double.parseDouble(text);
+    return cursor.make(token, () -> Literals.type(token.text()));
   }
 }

@@ -46,7 +46,7 @@ final class HeaderParser {
     cursor.expect("primfunc");
     Token name = cursor.expectName("the name of a function");
     List<Param> params = params();
-    Attrs attrs = stmts.attrs();
+    Attrs attrs = stmts.declarations().attrs();
     return new PrimFunc(name.text(), params, stmts.braces(), attrs);
   }
 
@@ -60,7 +60,7 @@ final class HeaderParser {
       launch("grid", ThreadAxis.BLOCK_X, bindings);
       launch("block", ThreadAxis.THREAD_X, bindings);
     }
-    Attrs attrs = stmts.attrs();
+    Attrs attrs = stmts.declarations().attrs();
     Stmt body = stmts.braces();
     Kernel.Kind kind = host ? Kernel.Kind.HOST : Kernel.Kind.GRID;
     return cursor.make(name, () -> new Kernel(name.text(), kind, params, bindings, body, attrs));
@@ -130,7 +130,7 @@ final class HeaderParser {
     while (!cursor.isAt(")")) {
       ScalarParam scalar = scalars.get(cursor.position());
       if (scalar == null) {
-        params.add(stmts.buffer());
+        params.add(stmts.declarations().buffer());
       } else {
         skipTo(Set.of(",", ";", ")"));
         params.add(scalar);
@@ -227,10 +227,10 @@ final class HeaderParser {
       String role = cursor.next().text();
       ScalarParam scalar = scalars.get(cursor.position());
       switch (role) {
-        case "input" -> params.add(param(Program.Role.INPUT, stmts.buffer()));
-        case "output" -> params.add(param(Program.Role.OUTPUT, stmts.buffer()));
-        case "constant" -> params.add(param(Program.Role.CONSTANT, stmts.buffer()));
-        case "workspace" -> workspace.add(stmts.buffer());
+        case "input" -> params.add(param(Program.Role.INPUT, stmts.declarations().buffer()));
+        case "output" -> params.add(param(Program.Role.OUTPUT, stmts.declarations().buffer()));
+        case "constant" -> params.add(param(Program.Role.CONSTANT, stmts.declarations().buffer()));
+        case "workspace" -> workspace.add(stmts.declarations().buffer());
         default -> {
           if (scalar == null) {
             throw cursor.expected("a scalar");

@@ -2,21 +2,16 @@ package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,8 +25,6 @@ final class StmtParser {
   /** Statements inside each other, a {@code let} or {@code alloc} counting for what follows it. */
   private static final int NESTING = 500;
 
-  private static final int DEFAULT_ALIGNMENT = 16;
-  private static final int MOST_BITS = 16;
   private static final Map<String, ForKind> LOOPS = new HashMap<>();
 
   static {
@@ -43,12 +36,18 @@ final class StmtParser {
   private final Cursor cursor;
   private final Definitions definitions;
   private final ExprParser exprs;
+  private final DeclarationParser declarations;
   private int nesting;
 
   StmtParser(Cursor cursor, Definitions definitions, ExprParser exprs) {
     this.cursor = cursor;
     this.definitions = definitions;
     this.exprs = exprs;
+    this.declarations = new DeclarationParser(cursor, definitions, exprs);
+  }
+
+  DeclarationParser declarations() {
+    return declarations;
   }
 
   /** {@code { … }}. */
@@ -126,7 +125,7 @@ final class StmtParser {
 
   private UnaryOperator<Stmt> alloc() {
     cursor.expect("alloc");
-    Buffer buffer = buffer();
+    Buffer buffer = declarations.buffer();
     return body -> new Stmt.Alloc(buffer, body);
   }
 
@@ -159,14 +158,14 @@ final class StmtParser {
         cursor.expect("<");
         cursor.expect("-");
         Region from = exprs.region();
-        yield new Stmt.TileCopy(to, from, attrs());
+        yield new Stmt.TileCopy(to, from, declarations.attrs());
       }
       case "tile.fill" -> {
         cursor.next();
         Region to = exprs.region();
         cursor.expect("=");
         Expr value = exprs.expr(Type.of(to.buffer().dtype()));
-        yield new Stmt.TileFill(to, value, attrs());
+        yield new Stmt.TileFill(to, value, declarations.attrs());
       }
       case "tile.mma" -> {
         cursor.next();
@@ -179,7 +178,7 @@ final class StmtParser {
         if (transposed) {
           cursor.expect("T");
         }
-        yield new Stmt.TileMma(c, a, b, transposed, attrs());
+        yield new Stmt.TileMma(c, a, b, transposed, declarations.attrs());
       }
       case "tile.map" -> map();
       case "tile.reduce" -> reduce();
@@ -256,7 +255,7 @@ final class StmtParser {
     if (!min.type().equals(type) || !extent.type().equals(type)) {
       throw cursor.error(in, "the range of " + name.found() + " is not of type " + type);
     }
-    Attrs attrs = attrs();
+    Attrs attrs = declarations.attrs();
     Var v = definitions.define(name, new Var(name.text(), type));
     Stmt body = braces();
     definitions.leave();
@@ -311,7 +310,7 @@ final class StmtParser {
     }
     cursor.expect(")");
     Expr predicate = cursor.accept("where") ? condition() : null;
-    Attrs attrs = attrs();
+    Attrs attrs = declarations.attrs();
     for (int i = 0; i < names.size(); i++) {
       definitions.define(names.get(i), iterVars.get(i).var());
     }
@@ -364,7 +363,7 @@ final class StmtParser {
     cursor.expect("(");
     box(vars, extents);
     cursor.expect(")");
-    Attrs attrs = attrs();
+    Attrs attrs = declarations.attrs();
     cursor.expect("{");
     List<Stmt.Store> stores = new ArrayList<>();
     while (!cursor.isAt("}")) {
@@ -403,124 +402,12 @@ final class StmtParser {
       cursor.expect("=");
     }
     Expr value = exprs.expr(Type.of(to.dtype()));
-    Attrs attrs = attrs();
+    Attrs attrs = declarations.attrs();
     definitions.leave();
     return cursor.make(
         start,
         () ->
             new Stmt.TileReduce(
                 op, vars, extents, reduceVars, reduceExtents, to, indices, value, attrs));
-  }
-
-  /** {@code name: f32[64, M] shared layout … align 128}; the name is known from here on. */
-  Buffer buffer() {
-    Token name = cursor.expectName("the name of a buffer");
-    cursor.expect(":");
-    Type type = exprs.expectType();
-    if (!type.isScalar()) {
-      throw cursor.error(name, "the elements of " + name.found() + " are vectors: " + type);
-    }
-    DType dtype = type.dtype();
-    List<Expr> shape = exprs.indices();
-    Scope scope = Scope.GLOBAL;
-    for (Scope each : Scope.values()) {
-      if (cursor.accept(each.text())) {
-        scope = each;
-        break;
-      }
-    }
-    Layout layout = cursor.accept("layout") ? layout() : null;
-    int alignment = Math.max(DEFAULT_ALIGNMENT, dtype.bytes());
-    if (cursor.accept("align")) {
-      alignment = cursor.expectInt("an alignment in bytes");
-    }
-    Scope chosen = scope;
-    int bytes = alignment;
-    return definitions.define(
-        name,
-        cursor.make(
-            name, () -> measured(new Buffer(name.text(), dtype, shape, chosen, layout, bytes))));
-  }
-
-  /** Refuses sizes that cannot be computed with. */
-  private static Buffer measured(Buffer buffer) {
-    for (Expr extent : buffer.shape()) {
-      if (extent instanceof Expr.IntImm imm && imm.value() < 0) {
-        throw new IllegalArgumentException("an extent of " + buffer.name() + " is negative");
-      }
-    }
-    Layout layout = buffer.layout();
-    if (layout != null || buffer.hasConstantShape()) {
-      Math.multiplyExact(buffer.storageElements(), 64);
-    }
-    if (layout != null) {
-      for (int i = 0; i < layout.rank(); i++) {
-        Math.multiplyExact(layout.extent(i), 64);
-      }
-    }
-    return buffer;
-  }
-
-  /** {@code (16:1,4:1024),(64:16)^<3,3,3>}. */
-  private Layout layout() {
-    Token start = cursor.peek();
-    List<List<Mode>> dimensions = new ArrayList<>();
-    do {
-      cursor.expect("(");
-      List<Mode> modes = new ArrayList<>();
-      while (!cursor.isAt(")")) {
-        Token at = cursor.peek();
-        long extent = cursor.expectInteger("an extent");
-        cursor.expect(":");
-        long stride = cursor.expectInteger("a stride");
-        modes.add(cursor.make(at, () -> new Mode(extent, stride)));
-        if (!cursor.accept(",")) {
-          break;
-        }
-      }
-      cursor.expect(")");
-      dimensions.add(modes);
-    } while (cursor.isAt(",") && cursor.peekSecond().is("(") && cursor.accept(","));
-    if (dimensions.size() == 1 && dimensions.getFirst().isEmpty()) {
-      dimensions.clear();
-    }
-    Swizzle swizzle = Swizzle.NONE;
-    if (cursor.accept("^")) {
-      cursor.expect("<");
-      int bits = cursor.expectInt("a number of bits");
-      cursor.expect(",");
-      int base = cursor.expectInt("a bit position");
-      cursor.expect(",");
-      int shift = cursor.expectInt("a distance in bits");
-      cursor.expect(">");
-      if (bits > MOST_BITS || base > MOST_BITS || shift > MOST_BITS) {
-        throw cursor.error(start, "a swizzle reaches over at most " + MOST_BITS + " bits");
-      }
-      swizzle = cursor.make(start, () -> new Swizzle(bits, base, shift));
-    }
-    Swizzle chosen = swizzle;
-    return cursor.make(start, () -> new Layout(dimensions, chosen));
-  }
-
-  /** {@code [fast = 1, instr = "…"]}, or nothing. */
-  Attrs attrs() {
-    Attrs attrs = Attrs.NONE;
-    if (!cursor.accept("[")) {
-      return attrs;
-    }
-    while (!cursor.isAt("]")) {
-      Token key = cursor.expectName("the name of an attribute");
-      cursor.expect("=");
-      if (cursor.peek().kind() == Token.Kind.STRING) {
-        attrs = attrs.with(key.text(), cursor.next().text());
-      } else {
-        attrs = attrs.with(key.text(), cursor.expectInteger("a whole number or a string"));
-      }
-      if (!cursor.accept(",")) {
-        break;
-      }
-    }
-    cursor.expect("]");
-    return attrs;
   }
 }
