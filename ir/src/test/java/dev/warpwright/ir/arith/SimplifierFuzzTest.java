@@ -55,7 +55,7 @@ class SimplifierFuzzTest {
   void keepsValuesAndIsIdempotent() {
     SplittableRandom random = new SplittableRandom(SEED);
     Simplifier simplifier = new Simplifier(Bounds.of(ranges));
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 4000; i++) {
       Expr e =
           i % 3 == 0
               ? IndexMath.condition(random, vars, 3)

@@ -113,7 +113,7 @@ class HostileTextTest {
       texts.add(IrPrinter.text(new RandomPrograms(random).hostKernel()));
       texts.add(IrPrinter.text(new RandomPrograms(random).gridKernel()));
     }
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 1500; i++) {
       check(damaged(texts.get(i % texts.size()), random), i);
     }
   }

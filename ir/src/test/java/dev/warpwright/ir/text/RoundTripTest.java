@@ -36,7 +36,7 @@ class RoundTripTest {
   @Test
   void primFuncs() {
     SplittableRandom random = new SplittableRandom(SEED);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 200; i++) {
       PrimFunc f = new WildPrograms(random).primFunc();
       String text = IrPrinter.text(f);
       PrimFunc parsed = parser.primFunc("test", text);
@@ -47,7 +47,7 @@ class RoundTripTest {
   @Test
   void kernels() {
     SplittableRandom random = new SplittableRandom(SEED + 1);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 200; i++) {
       Kernel k = new WildPrograms(random).kernel("k" + i);
       String text = IrPrinter.text(k);
       Kernel parsed = parser.kernel("test", text);
