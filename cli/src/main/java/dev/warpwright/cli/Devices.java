@@ -40,7 +40,7 @@ final class Devices {
           if (mustRun) {
             throw e;
           }
-          progress.say(cause(e.getMessage()) + ": compiling only, nothing is run");
+          progress.say(cause(String.valueOf(e.getMessage())) + ": compiling only, nothing is run");
           yield new OfflineGpu(target);
         }
       }

@@ -49,8 +49,8 @@ final class FlatIndex {
   record Parts(Expr outside, Expr inside) {}
 
   /**
-   * Takes the addends out that are multiples of the swizzle's period: it reads and changes lower bits
-   * only. What is left often does not change in a loop.
+   * Takes the addends out that are multiples of the swizzle's period: it reads and changes lower
+   * bits only. What is left often does not change in a loop.
    */
   Parts swizzleParts(Expr offset, Swizzle swizzle) {
     long period = 1L << (swizzle.base() + swizzle.shift() + swizzle.bits());

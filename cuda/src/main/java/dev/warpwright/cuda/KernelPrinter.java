@@ -48,7 +48,9 @@ final class KernelPrinter {
     this.accesses = AccessSummary.of(kernel);
     this.names = new Names(accesses.functions());
     this.facts = new Facts(Simplify.ofKernel(kernel));
-    TensorMaps.of(kernel).maps().forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
+    TensorMaps.of(kernel)
+        .maps()
+        .forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
     this.exprs = new ExprPrinter(names, uses, facts, maps);
     if (resources.sharedBytes() > target.sharedPerBlock()) {
       throw new UserError(

@@ -4,8 +4,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.UserError;
 
 /**
- * The constant part of a wgmma descriptor of a K-major operand in shared memory (PTX ISA, "Matrix descriptor format"); the
- * start address is the rest.
+ * The constant part of a wgmma descriptor of a K-major operand in shared memory (PTX ISA, "Matrix
+ * descriptor format"); the start address is the rest.
  *
  * @param mode 1, 2, 3 for swizzles over 128, 64, 32 bytes
  * @param stride bytes from one group of 8 rows to the next
@@ -20,7 +20,9 @@ public record MatrixDescriptor(int mode, int stride) {
     SharedTile tile = SharedTile.of(buffer);
     if (!tile.swizzled()) {
       throw new UserError(
-          "shared buffer " + buffer.name() + " is not swizzled; operands of products need rows of 32, 64 or 128 bytes"
+          "shared buffer "
+              + buffer.name()
+              + " is not swizzled; operands of products need rows of 32, 64 or 128 bytes"
               + " with the swizzle of that width");
     }
     int mode =

@@ -8,8 +8,9 @@ import dev.warpwright.ir.layout.Swizzle;
 import java.util.List;
 
 /**
- * How the rows of a matrix lie in shared memory, as bulk tensor copies and warpgroup products see it: dense rows of {@code
- * width} bytes, swizzled over that width or not at all (PTX ISA, "Swizzling modes").
+ * How the rows of a matrix lie in shared memory, as bulk tensor copies and warpgroup products see
+ * it: dense rows of {@code width} bytes, swizzled over that width or not at all (PTX ISA,
+ * "Swizzling modes").
  *
  * @param width bytes of a row
  * @param swizzled whether 16-byte chunks are swizzled over groups of 8 rows
@@ -41,7 +42,8 @@ public record SharedTile(int width, boolean swizzled) {
     long width = cols.getFirst().extent() * bytes;
     if (pitch != width) {
       throw refused(
-          buffer, "has rows of " + width + " bytes that lie " + pitch + " apart; they must be dense");
+          buffer,
+          "has rows of " + width + " bytes that lie " + pitch + " apart; they must be dense");
     }
     Swizzle swizzle = layout.swizzle();
     if (swizzle.isIdentity()) {
@@ -56,8 +58,21 @@ public record SharedTile(int width, boolean swizzled) {
     if (!swizzle.equals(expected)) {
       throw refused(
           buffer,
-          "has the swizzle <" + swizzle.bits() + "," + swizzle.base() + "," + swizzle.shift() + ">; rows of "
-              + width + " bytes of " + buffer.dtype() + " need <" + bits + "," + base + ",3>");
+          "has the swizzle <"
+              + swizzle.bits()
+              + ","
+              + swizzle.base()
+              + ","
+              + swizzle.shift()
+              + ">; rows of "
+              + width
+              + " bytes of "
+              + buffer.dtype()
+              + " need <"
+              + bits
+              + ","
+              + base
+              + ",3>");
     }
     SharedTile tile = new SharedTile((int) width, true);
     tile.checkRepeats(buffer, layout);
@@ -68,12 +83,15 @@ public record SharedTile(int width, boolean swizzled) {
   private void checkRepeats(Buffer buffer, Layout layout) {
     int repeat = repeat();
     if (buffer.alignment() % repeat != 0) {
-      throw refused(buffer, "is aligned to " + buffer.alignment() + " bytes; its swizzle repeats every " + repeat);
+      throw refused(
+          buffer,
+          "is aligned to " + buffer.alignment() + " bytes; its swizzle repeats every " + repeat);
     }
     for (int d = 0; d < buffer.rank() - 2; d++) {
       for (Mode mode : layout.dimensions().get(d)) {
         if (mode.stride() * buffer.dtype().bytes() % repeat != 0) {
-          throw refused(buffer, "has tiles that do not begin on a multiple of " + repeat + " bytes");
+          throw refused(
+              buffer, "has tiles that do not begin on a multiple of " + repeat + " bytes");
         }
       }
     }

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The tensor maps that a kernel's bulk copies need, derived from the buffers' shapes and layouts. The printed kernel takes them
- * as parameters behind its own, in this order; who launches it encodes them for the pointers at hand.
+ * The tensor maps that a kernel's bulk copies need, derived from the buffers' shapes and layouts.
+ * The printed kernel takes them as parameters behind its own, in this order; who launches it
+ * encodes them for the pointers at hand.
  *
  * @param maps each different one once, in the order of first use
  */
@@ -65,23 +66,45 @@ public record TensorMaps(List<Spec> maps) {
     int rows = constant(call, call.args().get(load ? 3 : 2), "rows");
     int cols = constant(call, call.args().get(load ? 4 : 3), "columns");
     if (global.rank() != 2) {
-      throw new UserError("bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not 2");
+      throw new UserError(
+          "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not 2");
     }
     if (global.dtype() != shared.dtype()) {
       throw new UserError(
-          "bulk copy between " + global.name() + " (" + global.dtype() + ") and " + shared.name() + " ("
-              + shared.dtype() + "): it converts nothing");
+          "bulk copy between "
+              + global.name()
+              + " ("
+              + global.dtype()
+              + ") and "
+              + shared.name()
+              + " ("
+              + shared.dtype()
+              + "): it converts nothing");
     }
     SharedTile tile = SharedTile.of(shared);
     int width = cols * global.dtype().bytes();
     if (width != tile.width()) {
       throw new UserError(
-          "bulk copy of " + cols + " columns of " + global.name() + ": its rows take " + width + " bytes, those of "
-              + shared.name() + " " + tile.width());
+          "bulk copy of "
+              + cols
+              + " columns of "
+              + global.name()
+              + ": its rows take "
+              + width
+              + " bytes, those of "
+              + shared.name()
+              + " "
+              + tile.width());
     }
     if (rows < 1 || rows > MAX_BOX || cols > MAX_BOX || width % 16 != 0) {
       throw new UserError(
-          "bulk copy of " + rows + "x" + cols + " of " + global.name() + ": a box has 1 to 256 elements each way and"
+          "bulk copy of "
+              + rows
+              + "x"
+              + cols
+              + " of "
+              + global.name()
+              + ": a box has 1 to 256 elements each way and"
               + " rows of a multiple of 16 bytes");
     }
     return Optional.of(new Spec(global, rows, cols, tile.swizzled() ? tile.width() : 0));

@@ -31,13 +31,27 @@ public final class HopperIntrinsics {
 
   /** {@code (barrier, arrivals)}: a fresh barrier, whose phases end after so many arrivals. */
   public static final TargetIntrinsic MBARRIER_INIT =
-      add("mbarrier.init", Collective.THREAD, Unit.MBARRIER, HopperWrappers.MBARRIER_INIT, BARRIER, i32("arrivals"));
+      add(
+          "mbarrier.init",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_INIT,
+          BARRIER,
+          i32("arrivals"));
 
   /** {@code (barrier)}: one arrival; releases the thread's earlier accesses to the block. */
   public static final TargetIntrinsic MBARRIER_ARRIVE =
-      add("mbarrier.arrive", Collective.THREAD, Unit.MBARRIER, HopperWrappers.MBARRIER_ARRIVE, BARRIER);
+      add(
+          "mbarrier.arrive",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.MBARRIER_ARRIVE,
+          BARRIER);
 
-  /** {@code (barrier, bytes)}: one arrival, and so many bytes that bulk copies will deliver in this phase. */
+  /**
+   * {@code (barrier, bytes)}: one arrival, and so many bytes that bulk copies will deliver in this
+   * phase.
+   */
   public static final TargetIntrinsic MBARRIER_ARRIVE_EXPECT_TX =
       add(
           "mbarrier.arrive.expect_tx",
@@ -48,9 +62,10 @@ public final class HopperIntrinsics {
           i32("bytes"));
 
   /**
-   * {@code (barrier, rank)}: one arrival at the barrier at this address in the block of that rank. It
-   * says that copies and products which the thread has waited for are done; it publishes no ordinary
-   * accesses to other blocks (release at cluster scope would cost a full memory barrier each time).
+   * {@code (barrier, rank)}: one arrival at the barrier at this address in the block of that rank.
+   * It says that copies and products which the thread has waited for are done; it publishes no
+   * ordinary accesses to other blocks (release at cluster scope would cost a full memory barrier
+   * each time).
    */
   public static final TargetIntrinsic MBARRIER_ARRIVE_CLUSTER =
       add(
@@ -61,7 +76,10 @@ public final class HopperIntrinsics {
           BARRIER,
           i32("rank"));
 
-  /** {@code (barrier, parity)}: waits for the end of the phase of that parity; acquires in the block. */
+  /**
+   * {@code (barrier, parity)}: waits for the end of the phase of that parity; acquires in the
+   * block.
+   */
   public static final TargetIntrinsic MBARRIER_WAIT =
       add(
           "mbarrier.wait",
@@ -73,7 +91,11 @@ public final class HopperIntrinsics {
 
   /** Makes fresh barriers visible to the cluster and to bulk copies. */
   public static final TargetIntrinsic FENCE_MBARRIER_INIT =
-      add("fence.mbarrier_init", Collective.THREAD, Unit.MBARRIER, HopperWrappers.FENCE_MBARRIER_INIT);
+      add(
+          "fence.mbarrier_init",
+          Collective.THREAD,
+          Unit.MBARRIER,
+          HopperWrappers.FENCE_MBARRIER_INIT);
 
   /** Orders the thread's writes to shared memory before later reads by bulk copies and products. */
   public static final TargetIntrinsic FENCE_PROXY_ASYNC =
@@ -107,11 +129,21 @@ public final class HopperIntrinsics {
 
   /** {@code (n)}: the warpgroup takes registers until each thread has n. */
   public static final TargetIntrinsic SETMAXNREG_INC =
-      add("setmaxnreg.inc", Collective.WARPGROUP, Unit.REGISTER_FILE, HopperWrappers.SETMAXNREG_INC, i32("n"));
+      add(
+          "setmaxnreg.inc",
+          Collective.WARPGROUP,
+          Unit.REGISTER_FILE,
+          HopperWrappers.SETMAXNREG_INC,
+          i32("n"));
 
   /** {@code (n)}: the warpgroup gives registers back until each thread has n. */
   public static final TargetIntrinsic SETMAXNREG_DEC =
-      add("setmaxnreg.dec", Collective.WARPGROUP, Unit.REGISTER_FILE, HopperWrappers.SETMAXNREG_DEC, i32("n"));
+      add(
+          "setmaxnreg.dec",
+          Collective.WARPGROUP,
+          Unit.REGISTER_FILE,
+          HopperWrappers.SETMAXNREG_DEC,
+          i32("n"));
 
   /**
    * {@code (dst, src, barrier, rows, cols)}: starts to copy the tile of {@code rows} × {@code cols}
@@ -130,7 +162,10 @@ public final class HopperIntrinsics {
           i32("rows"),
           i32("cols"));
 
-  /** As {@link #BULK_LOAD}, into every block of the cluster whose bit of {@code mask} is set, at the same place. */
+  /**
+   * As {@link #BULK_LOAD}, into every block of the cluster whose bit of {@code mask} is set, at the
+   * same place.
+   */
   public static final TargetIntrinsic BULK_LOAD_MULTICAST =
       add(
           "bulk.load.2d.multicast",
@@ -144,7 +179,10 @@ public final class HopperIntrinsics {
           i32("cols"),
           i32("mask"));
 
-  /** {@code (dst, src, rows, cols)}: starts to copy a tile to global memory; only what lies inside the matrix is written. */
+  /**
+   * {@code (dst, src, rows, cols)}: starts to copy a tile to global memory; only what lies inside
+   * the matrix is written.
+   */
   public static final TargetIntrinsic BULK_STORE =
       add(
           "bulk.store.2d",
@@ -162,7 +200,12 @@ public final class HopperIntrinsics {
 
   /** {@code (n)}: waits until at most n of the thread's groups have not yet read their source. */
   public static final TargetIntrinsic BULK_WAIT_READ =
-      add("bulk.wait.read", Collective.THREAD, Unit.BULK_COPY, HopperWrappers.BULK_WAIT_READ, i32("n"));
+      add(
+          "bulk.wait.read",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_WAIT_READ,
+          i32("n"));
 
   /** {@code (n)}: waits until at most n of the thread's groups are not yet written. */
   public static final TargetIntrinsic BULK_WAIT =
@@ -178,7 +221,12 @@ public final class HopperIntrinsics {
 
   /** {@code (n)}: waits until at most n of the warpgroup's groups are unfinished. */
   public static final TargetIntrinsic WGMMA_WAIT =
-      add("wgmma.wait", Collective.WARPGROUP, Unit.WARPGROUP_MMA, HopperWrappers.WGMMA_WAIT, i32("n"));
+      add(
+          "wgmma.wait",
+          Collective.WARPGROUP,
+          Unit.WARPGROUP_MMA,
+          HopperWrappers.WGMMA_WAIT,
+          i32("n"));
 
   /** {@code (address, value)}: adds and gives the old value; acquires and releases. */
   public static final TargetIntrinsic ATOMIC_ADD =
@@ -233,9 +281,9 @@ public final class HopperIntrinsics {
   private HopperIntrinsics() {}
 
   /**
-   * Columns n of a product {@code wgmma.m64nNk16…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D, or
-   * without D where {@code scale_d} is 0; A (64 × 16) and B (n × 16) begin at the elements given. 0
-   * for any other intrinsic.
+   * Columns n of a product {@code wgmma.m64nNk16…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
+   * or without D where {@code scale_d} is 0; A (64 × 16) and B (n × 16) begin at the elements
+   * given. 0 for any other intrinsic.
    */
   public static int productColumns(TargetIntrinsic intrinsic) {
     return PRODUCT_COLUMNS.getOrDefault(intrinsic, 0);

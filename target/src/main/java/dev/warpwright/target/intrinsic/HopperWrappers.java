@@ -4,12 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The CUDA text of the intrinsics of sm_90a: barriers in shared memory, bulk tensor copies, warpgroup
- * products, clusters, and counters in global memory.
+ * The CUDA text of the intrinsics of sm_90a: barriers in shared memory, bulk tensor copies,
+ * warpgroup products, clusters, and counters in global memory.
  */
 final class HopperWrappers {
-  private static final String SHARED =
-      "static_cast<unsigned>(__cvta_generic_to_shared(%s))";
+  private static final String SHARED = "static_cast<unsigned>(__cvta_generic_to_shared(%s))";
 
   static final String MBARRIER_INIT =
       shared(
@@ -71,8 +70,10 @@ final class HopperWrappers {
       }
       """;
 
-  static final String SETMAXNREG_INC = constant("setmaxnreg_inc", "setmaxnreg.inc.sync.aligned.u32 %0;");
-  static final String SETMAXNREG_DEC = constant("setmaxnreg_dec", "setmaxnreg.dec.sync.aligned.u32 %0;");
+  static final String SETMAXNREG_INC =
+      constant("setmaxnreg_inc", "setmaxnreg.inc.sync.aligned.u32 %0;");
+  static final String SETMAXNREG_DEC =
+      constant("setmaxnreg_dec", "setmaxnreg.dec.sync.aligned.u32 %0;");
 
   static final String WGMMA_FENCE = plain("wgmma_fence", "wgmma.fence.sync.aligned;");
   static final String WGMMA_COMMIT = plain("wgmma_commit", "wgmma.commit_group.sync.aligned;");
@@ -191,7 +192,9 @@ final class HopperWrappers {
     """;
   }
 
-  /** D (64 × n) += A · B, both K-major in shared memory; with {@code scale_d} zero D is not read. */
+  /**
+   * D (64 × n) += A · B, both K-major in shared memory; with {@code scale_d} zero D is not read.
+   */
   static String wgmma(String text, int n, String type) {
     int registers = n / 2;
     List<String> names = new ArrayList<>();

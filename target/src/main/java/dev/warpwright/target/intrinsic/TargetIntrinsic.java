@@ -48,7 +48,10 @@ public record TargetIntrinsic(
    */
   public record Drives(Unit unit) implements Effect {}
 
-  /** The units that {@link Drives} names, each with the operations listed in {@link HopperIntrinsics}. */
+  /**
+   * The units that {@link Drives} names, each with the operations listed in {@link
+   * HopperIntrinsics}.
+   */
   public enum Unit {
     /** Barrier objects in shared memory. */
     MBARRIER,

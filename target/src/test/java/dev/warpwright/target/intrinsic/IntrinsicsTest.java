@@ -27,10 +27,15 @@ class IntrinsicsTest {
   }
 
   @Test
-  void onlyTheWaitTakesAConstant() {
-    for (TargetIntrinsic intrinsic : Intrinsics.all()) {
-      assertThat(intrinsic.takesConstant()).isEqualTo(intrinsic == Intrinsics.CP_ASYNC_WAIT);
-    }
+  void onlyWaitsAndRegisterCountsTakeConstants() {
+    assertThat(Intrinsics.all().stream().filter(TargetIntrinsic::takesConstant))
+        .containsExactlyInAnyOrder(
+            Intrinsics.CP_ASYNC_WAIT,
+            HopperIntrinsics.SETMAXNREG_INC,
+            HopperIntrinsics.SETMAXNREG_DEC,
+            HopperIntrinsics.WGMMA_WAIT,
+            HopperIntrinsics.BULK_WAIT,
+            HopperIntrinsics.BULK_WAIT_READ);
   }
 
   @Test
