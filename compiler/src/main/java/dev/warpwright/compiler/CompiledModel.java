@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A network on a device. Kernels depend on the range of the row count; they are compiled when a row count first needs them.
- * Not safe for several threads at once.
+ * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
+ * count first needs them. Not safe for several threads at once.
  */
 public final class CompiledModel implements AutoCloseable {
   private final Graph graph;
@@ -52,7 +52,8 @@ public final class CompiledModel implements AutoCloseable {
 
   private static Value only(List<Value> values, String what) {
     if (values.size() != 1) {
-      throw new UserError("the model has " + values.size() + " " + what + "s; use the call that takes a list");
+      throw new UserError(
+          "the model has " + values.size() + " " + what + "s; use the call that takes a list");
     }
     return values.getFirst();
   }
@@ -68,7 +69,11 @@ public final class CompiledModel implements AutoCloseable {
     int features = inputFeatures();
     if (x.length % features != 0) {
       throw new UserError(
-          "the input has " + x.length + " elements, which are no whole rows of " + features + " features");
+          "the input has "
+              + x.length
+              + " elements, which are no whole rows of "
+              + features
+              + " features");
     }
     int rows = x.length / features;
     float[] y = new float[Math.multiplyExact(rows, outputFeatures())];
@@ -89,16 +94,27 @@ public final class CompiledModel implements AutoCloseable {
     executable(rows).run(rows, inputs, outputs);
   }
 
-  private static void checkLengths(int rows, List<float[]> arrays, List<Value> values, String what) {
+  private static void checkLengths(
+      int rows, List<float[]> arrays, List<Value> values, String what) {
     if (arrays.size() != values.size()) {
-      throw new UserError("the model has " + values.size() + " " + what + "s, not " + arrays.size());
+      throw new UserError(
+          "the model has " + values.size() + " " + what + "s, not " + arrays.size());
     }
     for (int i = 0; i < arrays.size(); i++) {
       long wanted = (long) rows * values.get(i).features();
       if (arrays.get(i).length != wanted) {
         throw new UserError(
-            what + " " + i + " has " + arrays.get(i).length + " elements, " + rows + " rows of "
-                + values.get(i).features() + " features need " + wanted);
+            what
+                + " "
+                + i
+                + " has "
+                + arrays.get(i).length
+                + " elements, "
+                + rows
+                + " rows of "
+                + values.get(i).features()
+                + " features need "
+                + wanted);
       }
     }
   }

@@ -7,7 +7,8 @@ import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.Target;
 
 /** Where programs run. */
-public sealed interface Device extends AutoCloseable permits CpuDevice, GpuDevice, OfflineGpu, SimulatedDevice {
+public sealed interface Device extends AutoCloseable
+    permits CpuDevice, GpuDevice, OfflineGpu, SimulatedDevice {
   /** The GPU if there is one, else the CPU. */
   static Device best() {
     return GpuDevice.find().<Device>map(gpu -> gpu).orElseGet(CpuDevice::new);

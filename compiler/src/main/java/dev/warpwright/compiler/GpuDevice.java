@@ -54,7 +54,9 @@ public final class GpuDevice implements Device {
   public static GpuDevice require(GpuTarget wanted) {
     CudaDriver driver = CudaDriver.require();
     for (CudaDevice device : driver.devices()) {
-      if (GpuTarget.forCapability(device.major(), device.minor()).filter(wanted::equals).isPresent()) {
+      if (GpuTarget.forCapability(device.major(), device.minor())
+          .filter(wanted::equals)
+          .isPresent()) {
         return new GpuDevice(device, wanted);
       }
     }

@@ -24,7 +24,10 @@ public final class Precisions {
   public static void check(Precision precision, GpuTarget target) {
     if (!supports(target, precision)) {
       throw new UserError(
-          target.name() + " has no " + precision.text() + " matrix instructions; use --precision f32 or f16");
+          target.name()
+              + " has no "
+              + precision.text()
+              + " matrix instructions; use --precision f32 or f16");
     }
   }
 }

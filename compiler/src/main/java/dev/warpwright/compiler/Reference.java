@@ -1,6 +1,7 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Param;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.FunctionOptions;
@@ -12,13 +13,12 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
-import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a network should compute: its unscheduled, unpadded function, executed by the interpreter in double precision with the
- * weights of the file.
+ * What a network should compute: its unscheduled, unpadded function, executed by the interpreter in
+ * double precision with the weights of the file.
  */
 public final class Reference {
   private final NetworkFunction network;
@@ -62,8 +62,7 @@ public final class Reference {
       arguments.bind(output, NdArray.zeros(outputType, rows, output.extent(1)).poison());
     }
     for (Constant constant : network.constants()) {
-      arguments.bind(
-          constant.buffer(), NdArray.of(constant.buffer()).fillWith(constant::element));
+      arguments.bind(constant.buffer(), NdArray.of(constant.buffer()).fillWith(constant::element));
     }
     return arguments.bind(network.rows().var(), rows);
   }

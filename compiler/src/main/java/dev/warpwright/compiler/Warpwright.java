@@ -10,7 +10,8 @@ public final class Warpwright {
   /**
    * Imports a model.
    *
-   * @throws dev.warpwright.ir.UserError if the file cannot be read or is no model that can be compiled
+   * @throws dev.warpwright.ir.UserError if the file cannot be read or is no model that can be
+   *     compiled
    */
   public static Model load(Path file) {
     return new Model(ModelFile.load(file));

@@ -1,11 +1,11 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.model.graph.Tensor;
 import java.util.HashMap;
 import java.util.List;
@@ -14,8 +14,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Packs constants: converted to the buffer's type, padded with zeros, laid out as its layout says. Programs for different row
- * counts that want the same form share it.
+ * Packs constants: converted to the buffer's type, padded with zeros, laid out as its layout says.
+ * Programs for different row counts that want the same form share it.
  */
 public final class ConstantStore {
   private record Key(
@@ -23,12 +23,21 @@ public final class ConstantStore {
 
   private final Map<Key, Object> packed = new HashMap<>();
 
-  /** The elements as a Java array in storage order: {@code float[]}, or {@code short[]} with the bits of f16 and bf16. */
+  /**
+   * The elements as a Java array in storage order: {@code float[]}, or {@code short[]} with the
+   * bits of f16 and bf16.
+   */
   public synchronized Object array(PackedConstant constant) {
     Buffer buffer = constant.buffer();
-    List<Long> shape = LongStream.range(0, buffer.rank()).mapToObj(d -> buffer.extent((int) d)).toList();
+    List<Long> shape =
+        LongStream.range(0, buffer.rank()).mapToObj(d -> buffer.extent((int) d)).toList();
     Key key =
-        new Key(constant.constant().source(), constant.constant().transposed(), buffer.dtype(), shape, constant.where());
+        new Key(
+            constant.constant().source(),
+            constant.constant().transposed(),
+            buffer.dtype(),
+            shape,
+            constant.where());
     return packed.computeIfAbsent(key, k -> pack(constant));
   }
 
@@ -37,7 +46,11 @@ public final class ConstantStore {
     long elements = buffer.storageElements();
     if (elements > Integer.MAX_VALUE - 8) {
       throw new UserError(
-          "constant " + constant.constant().source().name() + " has " + elements + " elements, more than 2^31 - 9");
+          "constant "
+              + constant.constant().source().name()
+              + " has "
+              + elements
+              + " elements, more than 2^31 - 9");
     }
     return switch (buffer.dtype()) {
       case F32 -> {
@@ -56,7 +69,8 @@ public final class ConstantStore {
         yield array;
       }
       case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
-          throw new IllegalArgumentException("constants of type " + buffer.dtype() + " are not used");
+          throw new IllegalArgumentException(
+              "constants of type " + buffer.dtype() + " are not used");
     };
   }
 

@@ -29,8 +29,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program of grid kernels on a GPU. The launches for one row count are prepared once and, when that row count comes again,
- * replayed as a CUDA graph.
+ * A program of grid kernels on a GPU. The launches for one row count are prepared once and, when
+ * that row count comes again, replayed as a CUDA graph.
  */
 public final class CudaExecutable implements Executable {
   private static final byte POISON = (byte) 0xFF;
@@ -154,8 +154,7 @@ public final class CudaExecutable implements Executable {
                     ((ScalarParam) kernel.params().get(i)).var(), ScalarEval.eval(value, scalars));
           }
         }
-        launches.add(
-            new GridLauncher(kernel, functions.get(next++)).prepare(memory, values));
+        launches.add(new GridLauncher(kernel, functions.get(next++)).prepare(memory, values));
       }
     }
   }

@@ -8,7 +8,8 @@ public interface Executable extends AutoCloseable {
    * Runs once.
    *
    * @param rows the row count M, from 0 on
-   * @param inputs one array for each input, [rows, features] row-major, rounded to the input's type on the way
+   * @param inputs one array for each input, [rows, features] row-major, rounded to the input's type
+   *     on the way
    * @param outputs one array for each output, filled
    * @throws IllegalArgumentException if an array's length does not fit
    */
@@ -33,12 +34,16 @@ public interface Executable extends AutoCloseable {
     }
   }
 
-  /** What the last run did that it must not do, one line each; empty on devices that cannot tell. */
+  /**
+   * What the last run did that it must not do, one line each; empty on devices that cannot tell.
+   */
   default List<String> findings() {
     return List.of();
   }
 
-  /** What is known of each kernel only once it is compiled for the device, in the order of launches. */
+  /**
+   * What is known of each kernel only once it is compiled for the device, in the order of launches.
+   */
   List<KernelFacts> kernelFacts();
 
   /**
@@ -47,7 +52,8 @@ public interface Executable extends AutoCloseable {
    * @param grid blocks along x, y, z at the last run, or the number of parallel iterations and ones
    * @param registers of a thread; 0 where there are none
    */
-  record KernelFacts(String name, List<Long> grid, List<Integer> block, int sharedBytes, int registers) {
+  record KernelFacts(
+      String name, List<Long> grid, List<Integer> block, int sharedBytes, int registers) {
     public KernelFacts {
       grid = List.copyOf(grid);
       block = List.copyOf(block);

@@ -6,14 +6,21 @@ import dev.warpwright.ir.UserError;
 import java.lang.reflect.Array;
 import java.util.Arrays;
 
-/** Java arrays as the storage of buffers: {@code float[]} for f32, {@code short[]} with the bits of f16 and bf16. */
+/**
+ * Java arrays as the storage of buffers: {@code float[]} for f32, {@code short[]} with the bits of
+ * f16 and bf16.
+ */
 final class HostArrays {
   private HostArrays() {}
 
   static Object allocate(DType dtype, long elements, String name) {
     if (elements > Integer.MAX_VALUE - 8) {
       throw new UserError(
-          "buffer " + name + " needs " + elements + " elements, a Java array holds 2^31 - 9; run fewer rows at once");
+          "buffer "
+              + name
+              + " needs "
+              + elements
+              + " elements, a Java array holds 2^31 - 9; run fewer rows at once");
     }
     int n = (int) elements;
     return switch (dtype) {

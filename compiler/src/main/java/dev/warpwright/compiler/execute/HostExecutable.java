@@ -79,7 +79,8 @@ public final class HostExecutable implements Executable {
           for (int i = 0; i < arguments.size(); i++) {
             switch (arguments.get(i)) {
               case Program.BufferArgument(Buffer buffer) -> buffers.add(array(buffer));
-              case Program.ScalarArgument(Expr value) -> values.add(ScalarEval.eval(value, scalars));
+              case Program.ScalarArgument(Expr value) ->
+                  values.add(ScalarEval.eval(value, scalars));
             }
           }
           long start = System.nanoTime();

@@ -55,8 +55,7 @@ public final class SimulatedExecutable implements Executable {
     for (int i = 0; i < inputs.size(); i++) {
       Buffer buffer = compiled.network().inputs().get(i);
       arguments.bind(
-          buffer,
-          NdArray.ofFloats(inputs.get(i), newRows, buffer.extent(1)).to(buffer.dtype()));
+          buffer, NdArray.ofFloats(inputs.get(i), newRows, buffer.extent(1)).to(buffer.dtype()));
     }
     for (Buffer output : compiled.network().outputs()) {
       arguments.bind(output, NdArray.zeros(output.dtype(), newRows, output.extent(1)).poison());

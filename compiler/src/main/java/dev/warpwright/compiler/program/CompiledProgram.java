@@ -11,7 +11,8 @@ import java.util.List;
  *
  * @param network the function that the program computes
  * @param program parameters: inputs, outputs, constants, then the row count
- * @param constants the constants in the layouts that the kernels want, in the order of the program's parameters
+ * @param constants the constants in the layouts that the kernels want, in the order of the
+ *     program's parameters
  * @param kernels in the order of their launches
  */
 public record CompiledProgram(

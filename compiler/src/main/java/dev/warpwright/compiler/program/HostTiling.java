@@ -11,7 +11,10 @@ final class HostTiling {
 
   private HostTiling() {}
 
-  /** Rows of a tile: few for few rows, otherwise enough to use each weight often while it is in the core's cache. */
+  /**
+   * Rows of a tile: few for few rows, otherwise enough to use each weight often while it is in the
+   * core's cache.
+   */
   static int rows(int rows, HostTarget target) {
     int share = Math.ceilDiv(rows, target.cores());
     for (int small : new int[] {1, 2, 4, 8, MICRO_ROWS}) {

@@ -76,11 +76,7 @@ public final class NetworkCompiler {
     Set<Buffer> constants =
         network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
     Scheduled scheduled = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
-    HostProgram lowered =
-        HostLowering.lower(
-            scheduled.tiles(),
-            target,
-            constants);
+    HostProgram lowered = HostLowering.lower(scheduled.tiles(), target, constants);
     CompiledKernel compiled =
         new CompiledKernel(
             lowered.kernel(),

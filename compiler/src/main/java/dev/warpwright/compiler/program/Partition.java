@@ -17,16 +17,15 @@ final class Partition {
   }
 
   /**
-   * One product with the formulas behind it for each kernel; what comes before the first product, and reductions with what
-   * follows up to the next product, are kernels of their own.
+   * One product with the formulas behind it for each kernel; what comes before the first product,
+   * and reductions with what follows up to the next product, are kernels of their own.
    */
   static List<List<Stage>> byLayer(NetworkFunction network) {
     List<List<Stage>> groups = new ArrayList<>();
     List<Stage> current = new ArrayList<>();
     boolean hasProduct = false;
     for (Stage stage : network.stages()) {
-      boolean starts =
-          stage instanceof Product || (stage instanceof Reduction && hasProduct);
+      boolean starts = stage instanceof Product || (stage instanceof Reduction && hasProduct);
       if (starts && !current.isEmpty()) {
         groups.add(current);
         current = new ArrayList<>();

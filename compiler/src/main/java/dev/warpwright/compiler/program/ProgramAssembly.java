@@ -28,7 +28,8 @@ final class ProgramAssembly {
    * The program.
    *
    * @param groups what each kernel was made from
-   * @param kernels one for each group; a kernel's parameters are its group's, in order, constants perhaps in another layout
+   * @param kernels one for each group; a kernel's parameters are its group's, in order, constants
+   *     perhaps in another layout
    */
   static Program assemble(
       NetworkFunction network,

@@ -21,7 +21,8 @@ import java.util.Set;
 /**
  * Consecutive stages of a network that become one kernel, as a function of their own.
  *
- * @param func parameters: what the stages read from outside, what others read of them, then the row count
+ * @param func parameters: what the stages read from outside, what others read of them, then the row
+ *     count
  * @param stages in order
  * @param writes the parameters that the function writes
  */

@@ -1,4 +1,7 @@
-/** From a network's function to a {@link dev.warpwright.ir.Program}: which stages share a kernel, how each kernel is scheduled. */
+/**
+ * From a network's function to a {@link dev.warpwright.ir.Program}: which stages share a kernel,
+ * how each kernel is scheduled.
+ */
 @NullMarked
 package dev.warpwright.compiler.program;
 
