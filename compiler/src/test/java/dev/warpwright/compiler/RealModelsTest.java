@@ -1,0 +1,198 @@
+package dev.warpwright.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The networks in {@code models}, as PyTorch exports them, give what PyTorch computed in f64. */
+class RealModelsTest {
+  /** Rows that the simulator gets: few, and no whole tile. */
+  private static final int SIMULATED_ROWS = 5;
+
+  static List<RealModel> models() {
+    return RealModel.all();
+  }
+
+  /** The seven networks once each. */
+  private static List<RealModel> ofOneExporter() {
+    return models().stream().filter(model -> model.file().endsWith("model.onnx")).toList();
+  }
+
+  @Test
+  void allModelsAreHere() {
+    assertThat(models()).hasSize(13);
+    assertThat(ofOneExporter()).hasSize(7);
+  }
+
+  private static double tolerance(Model model, Precision precision) {
+    return Math.max(Precision.of(model.graph()).tolerance(), precision.tolerance());
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void onTheCpu(RealModel file) {
+    Model model = file.load();
+    float[] input = file.input();
+    double[] expected = file.expected();
+    try (Device cpu = new CpuDevice()) {
+      for (Precision precision : List.of(Precision.F32, Precision.F16, Precision.BF16)) {
+        try (CompiledModel compiled = model.compile(cpu, precision)) {
+          float[] output = compiled.run(input);
+          Verification result = Verification.compare(widen(output), expected);
+          assertThat(result.within(tolerance(model, precision)))
+              .as("%s in %s: %s", file, precision, result)
+              .isTrue();
+          assertThat(compiled.program(expected.length).kernels()).hasSize(1);
+        }
+      }
+    }
+  }
+
+  static Stream<Arguments> simulations() {
+    return ofOneExporter().stream()
+        .flatMap(
+            model ->
+                Stream.of(Precision.values()).map(precision -> Arguments.of(model, precision)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("simulations")
+  void onTheSimulatedGpu(RealModel file, Precision precision) {
+    Model model = file.load();
+    try (Device gpu = new SimulatedDevice(GpuTarget.SM_90A);
+        CompiledModel compiled = model.compile(gpu, precision)) {
+      float[] input = new float[SIMULATED_ROWS * compiled.inputFeatures()];
+      double[] expected = new double[SIMULATED_ROWS * compiled.outputFeatures()];
+      sample(file.input(), input, compiled.inputFeatures());
+      sample(file.expected(), expected, compiled.outputFeatures());
+      float[] output = compiled.run(input);
+      Executable executable = compiled.executable(SIMULATED_ROWS);
+      assertThat(executable.findings()).isEmpty();
+      assertThat(executable.kernelFacts()).hasSize(1);
+      Verification result = Verification.compare(widen(output), expected);
+      assertThat(result.within(tolerance(model, precision))).as(result.toString()).isTrue();
+    }
+  }
+
+  /** Copies rows that lie equally far apart: the first ones of a picture may be all dark. */
+  private static void sample(Object all, Object some, int columns) {
+    int rows = Array.getLength(all) / columns;
+    for (int i = 0; i < SIMULATED_ROWS; i++) {
+      System.arraycopy(all, i * (rows / SIMULATED_ROWS) * columns, some, i * columns, columns);
+    }
+  }
+
+  /** One translation unit for all models: the compiler takes a second to start. */
+  @ParameterizedTest
+  @EnumSource
+  void everyKernelCompilesForEveryGpu(Precision precision) {
+    assumeTrue(CudaCompilers.system().isPresent(), "no CUDA compiler: neither NVRTC nor nvcc");
+    for (GpuTarget target : GpuTarget.ALL) {
+      if (!Precisions.supports(target, precision)) {
+        continue;
+      }
+      List<Kernel> kernels = new ArrayList<>();
+      for (RealModel file : ofOneExporter()) {
+        try (CompiledModel compiled = file.load().compile(new OfflineGpu(target), precision)) {
+          for (Kernel kernel : compiled.program(4096).program().kernels()) {
+            kernels.add(named(kernel, "network" + kernels.size()));
+          }
+        }
+      }
+      assertThat(kernels).as("one kernel for each model on %s", target.name()).hasSize(7);
+      Cubin cubin = GpuDevice.compile(CudaPrinter.print(kernels, target), target);
+      for (Kernel kernel : kernels) {
+        ResourceUsage usage = cubin.usage(CudaPrinter.functionName(kernel)).orElseThrow();
+        assertThat(usage.registers()).isLessThanOrEqualTo(GpuTarget.REGISTERS_PER_THREAD);
+      }
+    }
+  }
+
+  private static Kernel named(Kernel kernel, String name) {
+    return new Kernel(
+        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "digits-relu-128-64/model.onnx, test_accuracy",
+    "digits-relu-128-64/model_ts.onnx, test_accuracy",
+    "digits-gelu-64x4/model.onnx, test_accuracy",
+    "digits-gelu-64x4/model_ts.onnx, test_accuracy",
+    "tabular-tanh-sigmoid/model.onnx, accuracy",
+    "tabular-tanh-sigmoid/model_ts.onnx, accuracy",
+  })
+  void classifiersAreAsGoodAsInPyTorch(String path, String key) {
+    RealModel file = RealModel.of(path);
+    double[] labels = file.array("labels.npy");
+    double[] output = onCpu(file);
+    int classes = output.length / labels.length;
+    int right = 0;
+    for (int i = 0; i < labels.length; i++) {
+      right += chosen(output, i * classes, classes) == Math.round(labels[i]) ? 1 : 0;
+    }
+    // info.json rounds to f32.
+    assertThat((double) right / labels.length).isCloseTo(file.info(key), within(1e-6));
+  }
+
+  /** The class of the greatest output; of a single probability, whether it is above one half. */
+  private static int chosen(double[] output, int from, int classes) {
+    if (classes == 1) {
+      return output[from] > 0.5 ? 1 : 0;
+    }
+    int best = 0;
+    for (int c = 1; c < classes; c++) {
+      best = output[from + c] > output[from + best] ? c : best;
+    }
+    return best;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"image-siren-64x4/model.onnx", "image-siren-64x4/model_ts.onnx"})
+  void thePictureIsAsCloseAsInPyTorch(String path) {
+    RealModel file = RealModel.of(path);
+    double[] output = onCpu(file);
+    double[] target = file.array("target.npy");
+    double squares = 0;
+    for (int i = 0; i < target.length; i++) {
+      squares += (output[i] - target[i]) * (output[i] - target[i]);
+    }
+    double psnr = -10 * Math.log10(squares / target.length);
+    assertThat(psnr).isCloseTo(file.info("psnr_db"), within(0.01));
+  }
+
+  private static double[] onCpu(RealModel file) {
+    try (Device cpu = new CpuDevice();
+        CompiledModel compiled = file.load().compile(cpu, Precision.F32)) {
+      return widen(compiled.run(file.input()));
+    }
+  }
+
+  private static double[] widen(float[] values) {
+    double[] wide = new double[values.length];
+    Arrays.setAll(wide, i -> values[i]);
+    return wide;
+  }
+}
