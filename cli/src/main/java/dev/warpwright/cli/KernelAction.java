@@ -35,7 +35,7 @@ final class KernelAction implements Action<KernelRequest> {
           text(
               request,
               file,
-              CudaPrinter.print(file.gridKernels(request.values()), target(request.target())));
+              CudaPrinter.print(file.gridKernels(request), target(request.target())));
       case COMPILE -> KernelCompilation.report(request, file);
       case SIMULATE -> KernelSimulation.report(request, file);
       case RUN -> KernelExecution.report(request, file);

@@ -10,16 +10,13 @@ import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /** Runs the kernel of a file on a GPU, verified, beside cuBLAS. */
 final class KernelBenchmark {
-  private static final int ROUNDS = 9;
-
   private KernelBenchmark() {}
 
   static Report report(KernelRequest request, KernelFile file, Progress progress) {
-    List<Kernel> kernels = file.gridKernels(Map.of());
+    List<Kernel> kernels = file.gridKernels(request.attributes());
     if (kernels.size() != 1) {
       throw new UserError(
           request.file() + ": --bench takes a file of one kernel, this has " + kernels.size());
@@ -31,7 +28,11 @@ final class KernelBenchmark {
       return report(
           KernelBench.run(
               new KernelBench.Request(
-                  kernel, request.values(), request.seed(), ROUNDS, request.repeats()),
+                  kernel,
+                  request.values(),
+                  request.seed(),
+                  request.timing().rounds(),
+                  request.timing().repeats()),
               device,
               progress::say));
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.cli.KernelRequest.Task;
+import dev.warpwright.cli.KernelRequest.Timing;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Parameters;
     description =
         "Parse and verify Kernel text; then print, compile, simulate or run it if asked to.")
 final class KernelCommand extends Command {
+  private static final int ROUNDS = 9;
   private static final Pattern ASSIGNMENT = Pattern.compile("(\\w+)=(\\d{1,18})");
   private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
 
@@ -108,10 +110,22 @@ final class KernelCommand extends Command {
   @Nullable Long seed;
 
   @Option(
+      names = "--attr",
+      paramLabel = "NAME=VALUE",
+      description = "Another value for an attribute of the kernel, as order=hilbert.")
+  Map<String, String> attributes = new TreeMap<>();
+
+  @Option(
       names = "--repeat-check",
       paramLabel = "N",
       description = "With --bench: launch N times in each of three ways, and compare each result.")
-  int repeats;
+  @Nullable Integer repeats;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "With --bench: rounds of timing, at least 5; 0 only verifies; default: 9.")
+  @Nullable Integer rounds;
 
   KernelCommand(Action<KernelRequest> action) {
     this.action = action;
@@ -127,8 +141,11 @@ final class KernelCommand extends Command {
     if (out != null && !writes) {
       throw new UserError("--out " + out + ": only --print, --cuda and --compile write a file");
     }
-    if (repeats != 0 && (task != Task.BENCH || repeats < 0)) {
+    if (repeats != null && (task != Task.BENCH || repeats < 1)) {
       throw new UserError("--repeat-check " + repeats + ": needs --bench and a positive number");
+    }
+    if (rounds != null && (task != Task.BENCH || (rounds != 0 && rounds < 5))) {
+      throw new UserError("--rounds " + rounds + ": needs --bench and 0, or 5 and more");
     }
     Map<String, Long> scalars = new TreeMap<>(values);
     assignments.forEach(assignment -> assign(assignment, scalars));
@@ -140,8 +157,9 @@ final class KernelCommand extends Command {
             out,
             batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
             scalars,
+            attributes,
             seed == null ? ThreadLocalRandom.current().nextLong() : seed,
-            repeats),
+            new Timing(rounds == null ? ROUNDS : rounds, repeats == null ? 0 : repeats)),
         progress);
   }
 

@@ -19,7 +19,7 @@ final class KernelCompilation {
   private KernelCompilation() {}
 
   static Report report(KernelRequest request, KernelFile file) {
-    List<Kernel> kernels = file.gridKernels(request.values());
+    List<Kernel> kernels = file.gridKernels(request);
     boolean all = request.target() == TargetName.AUTO && request.out() == null;
     List<GpuTarget> targets = all ? GpuTarget.ALL : List.of(KernelAction.target(request.target()));
     List<String> lines = new ArrayList<>();

@@ -1,26 +1,18 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Param;
-import dev.warpwright.ir.ScalarEval;
-import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.runtime.cuda.CudaBuffer;
-import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
-import dev.warpwright.runtime.cuda.Dim3;
-import dev.warpwright.runtime.cuda.KernelArgument;
-import dev.warpwright.runtime.cuda.LaunchConfig;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -30,7 +22,6 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.TensorMaps;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -204,44 +195,18 @@ final class KernelExecution {
     kernel.scalars().forEach(s -> values.put(s.var(), scalars.get(s.name())));
     Map<Buffer, CudaBuffer> buffers = new HashMap<>();
     try {
-      List<KernelArgument> list = new ArrayList<>();
-      for (Param param : kernel.params()) {
-        switch (param) {
-          case Buffer buffer -> {
-            MemorySegment data = arguments.get(buffer).segment();
-            CudaBuffer onDevice = gpu.context().allocate(Math.max(16, data.byteSize()));
-            buffers.put(buffer, onDevice);
-            onDevice.copyFrom(data, stream);
-            list.add(KernelArgument.of(onDevice));
-          }
-          case ScalarParam scalar -> list.add(argument(scalar, values.get(scalar.var())));
-        }
+      for (Buffer buffer : kernel.buffers()) {
+        MemorySegment data = arguments.get(buffer).segment();
+        CudaBuffer onDevice = gpu.context().allocate(Math.max(16, data.byteSize()));
+        buffers.put(buffer, onDevice);
+        onDevice.copyFrom(data, stream);
       }
-      LaunchConfig config =
-          LaunchConfig.of(
-                  dim(kernel, ThreadAxis.BLOCK_X, values), dim(kernel, ThreadAxis.THREAD_X, values))
-              .withDynamicShared(KernelResources.of(kernel).dynamicSharedBytes());
-      new CudaLaunch(module.function(CudaPrinter.functionName(kernel)), config, list).run(stream);
+      GridLauncher.of(kernel, module).prepare(buffers, values).run(stream);
       buffers.forEach(
           (buffer, onDevice) -> onDevice.copyTo(arguments.get(buffer).segment(), stream));
       stream.synchronize();
     } finally {
       buffers.values().forEach(CudaBuffer::close);
     }
-  }
-
-  private static KernelArgument argument(ScalarParam scalar, long value) {
-    DType dtype = scalar.var().type().dtype();
-    return dtype.bytes() == 8 ? KernelArgument.of(value) : KernelArgument.of((int) value);
-  }
-
-  /** The three extents from this axis on. */
-  private static Dim3 dim(Kernel kernel, ThreadAxis first, Map<Var, Long> values) {
-    int[] extents = new int[3];
-    for (int d = 0; d < 3; d++) {
-      ThreadAxis axis = ThreadAxis.values()[first.ordinal() + d];
-      extents[d] = Math.toIntExact(ScalarEval.eval(kernel.extent(axis), values));
-    }
-    return new Dim3(extents[0], extents[1], extents[2]);
   }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelSpecialization;
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
@@ -88,6 +89,26 @@ record KernelFile(Path file, IrFile content) {
     return String.join("\n", texts.toList());
   }
 
+  private static Kernel changed(Kernel kernel, Map<String, String> attributes) {
+    Attrs attrs = kernel.attrs();
+    for (Map.Entry<String, String> entry : attributes.entrySet()) {
+      String name = entry.getKey();
+      if (!attrs.has(name)) {
+        throw new UserError(
+            "--attr " + name + ": kernel " + kernel.name() + " has only " + attrs.values().keySet());
+      }
+      if (attrs.getString(name) != null) {
+        attrs = attrs.with(name, entry.getValue());
+      } else if (entry.getValue().matches("-?\\d{1,18}")) {
+        attrs = attrs.with(name, Long.parseLong(entry.getValue()));
+      } else {
+        throw new UserError("--attr " + name + "=" + entry.getValue() + ": it is a number");
+      }
+    }
+    return new Kernel(
+        kernel.name(), kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), attrs);
+  }
+
   private static Kernel specialized(Kernel kernel, Map<String, Long> values) {
     if (values.isEmpty()) {
       return kernel;
@@ -110,16 +131,29 @@ record KernelFile(Path file, IrFile content) {
   /**
    * The grid kernels, those of programs too: what CUDA is printed from.
    *
-   * @param values of scalars that become constants; if there are any, every kernel must have them
-   * @throws UserError if there is no grid kernel, or it has no such scalar
+   * @param request may change attributes, and make scalars constants that every kernel then must
+   *     have
+   * @throws UserError if there is no grid kernel, or it has no such scalar or attribute
    */
-  List<Kernel> gridKernels(Map<String, Long> values) {
+  List<Kernel> gridKernels(KernelRequest request) {
+    return gridKernels(request.attributes()).stream()
+        .map(k -> specialized(k, request.values()))
+        .toList();
+  }
+
+  /**
+   * The grid kernels, those of programs too, for any shape.
+   *
+   * @param attributes that get another value
+   * @throws UserError if there is no grid kernel, or it has no such attribute
+   */
+  List<Kernel> gridKernels(Map<String, String> attributes) {
     List<Kernel> kernels =
         Stream.concat(
                 content.kernels().stream(),
                 content.programs().stream().flatMap(p -> p.kernels().stream()))
             .filter(k -> k.kind() == Kernel.Kind.GRID)
-            .map(k -> specialized(k, values))
+            .map(k -> changed(k, attributes))
             .toList();
     if (kernels.isEmpty()) {
       throw new UserError(

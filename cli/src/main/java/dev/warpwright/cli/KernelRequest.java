@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  *     make; null for standard output, which {@code COMPILE} does not use
  * @param batch the value of the first scalar, usually the number of rows, at least 1; empty for 64
  * @param values of scalars by name; they go before {@code batch}
+ * @param attributes of the kernels that get another value, by name
  * @param seed the seed of the random data
- * @param repeats launches to compare in each of three ways, for {@link Task#BENCH}; 0 for none
+ * @param timing how {@link Task#BENCH} measures
  */
 public record KernelRequest(
     Path file,
@@ -25,11 +26,21 @@ public record KernelRequest(
     @Nullable Path out,
     OptionalInt batch,
     Map<String, Long> values,
+    Map<String, String> attributes,
     long seed,
-    int repeats) {
+    Timing timing) {
   public KernelRequest {
     values = Map.copyOf(values);
+    attributes = Map.copyOf(attributes);
   }
+
+  /**
+   * How to measure.
+   *
+   * @param rounds of timing, 0 to verify only
+   * @param repeats launches to compare in each of three ways, 0 for none
+   */
+  public record Timing(int rounds, int repeats) {}
 
   /** What to do with the kernel. */
   public enum Task {

@@ -3,6 +3,7 @@ package dev.warpwright.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.KernelRequest.Task;
+import dev.warpwright.cli.KernelRequest.Timing;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.function.Precision;
@@ -120,8 +121,9 @@ final class CliTest {
                 null,
                 OptionalInt.empty(),
                 Map.of(),
+                Map.of(),
                 2,
-                0),
+                new Timing(9, 0)),
             new DevicesRequest());
   }
 
@@ -158,8 +160,9 @@ final class CliTest {
                 null,
                 OptionalInt.of(3),
                 Map.of("n", 5L),
+                Map.of(),
                 -7,
-                0));
+                new Timing(9, 0)));
   }
 
   @Test
@@ -172,10 +175,14 @@ final class CliTest {
                 "K=64",
                 "T1=3",
                 "--bench",
+                "--attr",
+                "order=hilbert",
                 "--seed",
                 "1",
                 "--repeat-check",
-                "10"))
+                "10",
+                "--rounds",
+                "0"))
         .isEqualTo(ExitCode.OK);
     assertThat(requests)
         .containsExactly(
@@ -186,13 +193,15 @@ final class CliTest {
                 null,
                 OptionalInt.empty(),
                 Map.of("M", 1024L, "N", 1024L, "K", 64L, "T1", 3L),
+                Map.of("order", "hilbert"),
                 1,
-                10));
+                new Timing(0, 10)));
   }
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"kernel k M", "kernel k M=x", "kernel k M=1 MN=2", "kernel k --repeat-check 5"})
+      strings = {"kernel k M", "kernel k M=x", "kernel k M=1 MN=2", "kernel k --repeat-check 5",
+        "kernel k --bench --rounds 3"})
   void otherValuesAreRefused(String line) {
     assertThat(execute(line.split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(requests).isEmpty();

@@ -43,13 +43,20 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
         .parallel()
         .forEach(
             chunk -> {
-              RandomGenerator random = new SplittableRandom(seed * 0x9E37_79B9_7F4A_7C15L + chunk);
+              RandomGenerator random = new SplittableRandom(mixed(mixed(seed) + chunk));
               int end = (int) Math.min(count, (chunk + 1L) * CHUNK);
               for (int i = chunk * CHUNK; i < end; i++) {
                 matrix.set(i, random.nextGaussian() * deviation);
               }
             });
     return matrix;
+  }
+
+  /** Seeds that are close to each other, or whose difference is simple, become unrelated. */
+  private static long mixed(long seed) {
+    long z = (seed ^ seed >>> 31) * 0xD6E8_FEB8_6659_FD93L;
+    z = (z ^ z >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+    return z ^ z >>> 32;
   }
 
   int count() {

@@ -46,14 +46,14 @@ public final class KernelBench {
    *
    * @param values of the kernel's scalar parameters by name
    * @param seed of the random data
-   * @param rounds of timing, at least 5
+   * @param rounds of timing, at least 5; 0 to verify only
    * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
    */
   public record Request(
       Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
     public Request {
       values = Map.copyOf(values);
-      if (rounds < 5 || repeats < 0) {
+      if ((rounds < 5 && rounds != 0) || repeats < 0) {
         throw new UserError("at least 5 rounds of timing, and no negative number of repeats");
       }
     }
@@ -151,7 +151,9 @@ public final class KernelBench {
         return report(compiled, first, failure, null, List.of(), repeats);
       }
     }
-    return time(compiled, memory, reference, stream, launches, first, repeats);
+    return request.rounds() == 0
+        ? report(compiled, first, null, null, List.of(), repeats)
+        : time(compiled, memory, reference, stream, launches, first, repeats);
   }
 
   private KernelReport time(

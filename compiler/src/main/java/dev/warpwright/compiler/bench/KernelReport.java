@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param relError ‖out − reference‖ / ‖reference‖ over the whole result; infinite if an element is
  *     not finite, NaN if the kernel was not run
  * @param failure one line that says why there are no figures; null if all is well
- * @param timing null unless the result is right
+ * @param timing null unless the result is right and timing was asked for
  * @param peers others that computed the same inputs, in the same run
  * @param repeats what launching again and again showed
  */
