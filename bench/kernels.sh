@@ -20,6 +20,7 @@ bench() {
   shift 2
   line=$(timeout 300 "$ww" kernel "kernels/$kernel.kernel" --bench --json "$@" 2>"$out/stderr")
   code=$?
+  # shellcheck disable=SC1003 # a backslash, not an escaped quote
   [[ -n $line ]] || line="{\"error\": \"$(tail -1 "$out/stderr" | tr -d '"\\')\"}"
   echo "{\"kernel\": \"$kernel\", \"arguments\": \"$*\", \"exit\": $code, \"result\": $line}" >>"$out/kernels.jsonl"
   ratio=$(sed -nE 's/.*"peers": \[\{[^]]*"ratio": ([0-9.]+).*/\1/p' <<<"$line")

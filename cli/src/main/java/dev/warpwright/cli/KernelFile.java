@@ -95,7 +95,12 @@ record KernelFile(Path file, IrFile content) {
       String name = entry.getKey();
       if (!attrs.has(name)) {
         throw new UserError(
-            "--attr " + name + ": kernel " + kernel.name() + " has only " + attrs.values().keySet());
+            "--attr "
+                + name
+                + ": kernel "
+                + kernel.name()
+                + " has only "
+                + attrs.values().keySet());
       }
       if (attrs.getString(name) != null) {
         attrs = attrs.with(name, entry.getValue());

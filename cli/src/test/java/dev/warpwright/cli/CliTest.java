@@ -200,8 +200,13 @@ final class CliTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"kernel k M", "kernel k M=x", "kernel k M=1 MN=2", "kernel k --repeat-check 5",
-        "kernel k --bench --rounds 3"})
+      strings = {
+        "kernel k M",
+        "kernel k M=x",
+        "kernel k M=1 MN=2",
+        "kernel k --repeat-check 5",
+        "kernel k --bench --rounds 3"
+      })
   void otherValuesAreRefused(String line) {
     assertThat(execute(line.split(" "))).isEqualTo(ExitCode.USAGE);
     assertThat(requests).isEmpty();

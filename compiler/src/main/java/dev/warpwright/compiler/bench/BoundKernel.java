@@ -27,8 +27,9 @@ import java.util.Map;
  *       its own, it is the number of tiles.
  *   <li>{@code zero}: names of buffers, with commas, that are zero before the first launch and
  *       never again.
- *   <li>{@code scratch}: names of buffers that hold anything before a launch.
  * </ul>
+ *
+ * <p>What is left is scratch memory, which holds NaN before each verified launch.
  *
  * @param kernel without scalar parameters
  * @param contents for each buffer parameter, in order
@@ -42,7 +43,7 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     /** Random numbers. */
     record Random(double deviation) implements Content {}
 
-    /** NaN: the kernel writes it. */
+    /** NaN: the kernel writes it before it reads it. */
     record Poison() implements Content {}
 
     /** These integers, always. */
@@ -158,29 +159,21 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
   private static Map<Buffer, Content> contents(
       Kernel kernel, Workload workload, List<Integer> table) {
     List<String> zero = names(kernel, "zero");
-    List<String> scratch = names(kernel, "scratch");
     Map<Buffer, Content> contents = new LinkedHashMap<>();
     for (Buffer buffer : kernel.buffers()) {
       if (workload.inputs().contains(buffer)) {
         contents.put(buffer, new Content.Random(workload.deviation(buffer)));
-      } else if (workload.outputs().contains(buffer) || scratch.contains(buffer.name())) {
-        contents.put(buffer, new Content.Poison());
       } else if (zero.contains(buffer.name())) {
         contents.put(buffer, new Content.Zero());
       } else if (buffer.name().equals(ORDER)) {
         contents.put(buffer, checkedTable(kernel, buffer, table));
       } else {
-        throw new UserError(
-            "kernel "
-                + kernel.name()
-                + ": nothing says what "
-                + buffer.name()
-                + " holds; name it in the attribute zero or scratch");
+        contents.put(buffer, new Content.Poison());
       }
     }
-    for (String name : concat(zero, scratch)) {
+    for (String name : zero) {
       if (kernel.buffers().stream().noneMatch(buffer -> buffer.name().equals(name))) {
-        throw new UserError("kernel " + kernel.name() + " has no buffer " + name);
+        throw new UserError("kernel " + kernel.name() + ": zero names no buffer: " + name);
       }
     }
     return contents;
@@ -213,11 +206,5 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     return names == null
         ? List.of()
         : Arrays.stream(names.split(",")).map(String::strip).filter(n -> !n.isEmpty()).toList();
-  }
-
-  private static List<String> concat(List<String> a, List<String> b) {
-    List<String> all = new ArrayList<>(a);
-    all.addAll(b);
-    return all;
   }
 }

@@ -80,8 +80,7 @@ class BenchPartsTest {
   void requestsAreChecked() {
     assertThatThrownBy(
             () ->
-                new KernelBench.Request(
-                    SampleKernels.parse(SampleKernels.GEMM), Map.of(), 1, 4, 0))
+                new KernelBench.Request(SampleKernels.parse(SampleKernels.GEMM), Map.of(), 1, 4, 0))
         .isInstanceOf(UserError.class);
   }
 }

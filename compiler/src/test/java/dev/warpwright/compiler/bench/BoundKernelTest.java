@@ -81,7 +81,7 @@ class BoundKernelTest {
                 """
                 kernel ffn(X: bf16[M, 8], W1: bf16[32, 8], H: bf16[M, 32], W2: bf16[12, 32], Y: bf16[M, 12],
                     counters: u32[7], tmp: f32[3], M: i32 in 1..64) grid(bx = 1) block(tid = 32)
-                    [workload = "ffn_gelu", zero = "counters", scratch = "tmp"] {
+                    [workload = "ffn_gelu", zero = "counters"] {
                   Y[0, 0] = X[0, 0]
                 }
                 """),
@@ -104,9 +104,9 @@ class BoundKernelTest {
   void whatDoesNotFitIsRefused() {
     refused(SampleKernels.GEMM, Map.of("M", 50L), "no value for N, K; give N=... K=...");
     refused(
-        SampleKernels.GEMM.replace("zero = \"seen\"", "fast = 1"),
+        SampleKernels.GEMM.replace("zero = \"seen\"", "zero = \"unseen\""),
         SHAPE,
-        "nothing says what seen holds");
+        "zero names no buffer: unseen");
     refused(SampleKernels.GEMM.replace("tileN = 16, ", ""), SHAPE, "positive attributes tileN");
     refused(SampleKernels.GEMM.replace("gemm_nt", "gemm"), SHAPE, "workload \"gemm\" is neither");
     refused(SampleKernels.GEMM.replace("B: bf16[N, K]", "B: bf16[N, 8]"), SHAPE, "does not fit");

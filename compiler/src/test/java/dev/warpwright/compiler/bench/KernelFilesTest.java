@@ -32,7 +32,12 @@ class KernelFilesTest {
           Map.of("M", 1000L, "N", 2000L, "K", 3008L, "K1", 1000L, "N1", 2000L, "N2", 3008L));
 
   static Stream<Path> files() throws IOException {
-    Path folder = Stream.of("../kernels", "kernels").map(Path::of).filter(Files::isDirectory).findFirst().orElseThrow();
+    Path folder =
+        Stream.of("../kernels", "kernels")
+            .map(Path::of)
+            .filter(Files::isDirectory)
+            .findFirst()
+            .orElseThrow();
     try (Stream<Path> files = Files.list(folder)) {
       return files.filter(f -> f.toString().endsWith(".kernel")).sorted().toList().stream();
     }
@@ -41,8 +46,7 @@ class KernelFilesTest {
   @ParameterizedTest
   @MethodSource("files")
   void compilesToAFastKernelForItsArchitecture(Path file) throws IOException {
-    Kernel kernel =
-        new IrParser(Intrinsics::find).kernel(file.toString(), Files.readString(file));
+    Kernel kernel = new IrParser(Intrinsics::find).kernel(file.toString(), Files.readString(file));
     assertThat(Verifier.verify(kernel)).isEmpty();
     GpuTarget target = GpuTarget.find(kernel.attrs().getString("arch")).orElseThrow();
     assertThat(kernel.attrs().getLong("fast", 0)).isEqualTo(1);
@@ -54,7 +58,9 @@ class KernelFilesTest {
       String source = CudaPrinter.print(bound.kernel(), target);
       assumeTrue(compiler != null, "nvcc is not installed");
       Cubin cubin = compiler.compile(new CompileRequest(source, target.name()));
-      assertThat(FastKernelCheck.problems(bound.kernel(), cubin)).as(bound.workload().text()).isEmpty();
+      assertThat(FastKernelCheck.problems(bound.kernel(), cubin))
+          .as(bound.workload().text())
+          .isEmpty();
     }
   }
 
@@ -63,8 +69,7 @@ class KernelFilesTest {
     Map<String, Long> values = new HashMap<>();
     for (ScalarParam scalar : kernel.scalars()) {
       if (shape.containsKey(scalar.name())) {
-        values.put(
-            scalar.name(), Math.clamp(shape.get(scalar.name()), scalar.min(), scalar.max()));
+        values.put(scalar.name(), Math.clamp(shape.get(scalar.name()), scalar.min(), scalar.max()));
       }
     }
     return values;
