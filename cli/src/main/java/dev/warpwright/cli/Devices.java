@@ -40,7 +40,6 @@ final class Devices {
           if (mustRun) {
             throw e;
           }
-          progress.say(cause(String.valueOf(e.getMessage())) + ": compiling only, nothing is run");
           yield new OfflineGpu(target);
         }
       }
@@ -50,6 +49,13 @@ final class Devices {
   static GpuTarget target(TargetName name) {
     return GpuTarget.find(name.text())
         .orElseThrow(() -> new IllegalArgumentException(name + " is no GPU target"));
+  }
+
+  /** Tells that a model was only compiled for this device, and why. */
+  static void tellNotRun(Device device, Progress progress) {
+    String why =
+        CudaDriver.find().isEmpty() ? whyNoGpu() : "no GPU here runs " + device.target().name();
+    progress.say(why + ": compiled only, not run");
   }
 
   /** Why there is no GPU to run on. */

@@ -40,7 +40,9 @@ final class RunAction implements Action<RunRequest> {
         CompiledModel compiled = model.compile(device, precision)) {
       ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
       if (!Devices.canRun(device)) {
-        return CompileOnly.report(request.model(), compiled, input.rows());
+        Report report = CompileOnly.report(request.model(), compiled, input.rows());
+        Devices.tellNotRun(device, progress);
+        return report;
       }
       float[] output = compiled.run(input.values());
       double tolerance =

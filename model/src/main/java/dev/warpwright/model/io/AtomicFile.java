@@ -11,10 +11,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Writes a file all or nothing: into a temporary file beside it, which then takes its place. */
 public final class AtomicFile {
+  /** Temporary files that are being written; an interrupted JVM deletes them when it ends. */
+  private static final Set<Path> UNFINISHED = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(AtomicFile::deleteUnfinished));
+  }
 
   /** Writes the content of a file. */
   @FunctionalInterface
@@ -59,10 +67,12 @@ public final class AtomicFile {
       while (channel == null) {
         String suffix = Long.toUnsignedString(ThreadLocalRandom.current().nextLong(), 36);
         temporary = target.resolveSibling("." + target.getFileName() + "." + suffix + ".tmp");
+        UNFINISHED.add(temporary);
         try {
           channel =
               FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         } catch (FileAlreadyExistsException taken) {
+          UNFINISHED.remove(temporary);
           channel = null; // another process has this name: take another
         }
       }
@@ -72,10 +82,22 @@ public final class AtomicFile {
       }
       Files.move(
           temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      UNFINISHED.remove(temporary);
       temporary = null;
     } finally {
       if (temporary != null) {
+        UNFINISHED.remove(temporary);
         Files.deleteIfExists(temporary);
+      }
+    }
+  }
+
+  private static void deleteUnfinished() {
+    for (Path file : UNFINISHED) {
+      try {
+        Files.deleteIfExists(file);
+      } catch (IOException e) {
+        // The JVM ends; there is nobody left to tell.
       }
     }
   }

@@ -7,6 +7,8 @@ import dev.warpwright.ir.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -81,6 +83,46 @@ class AtomicFileTest {
     AtomicFile.write(dangling, out -> out.write(3));
     assertThat(Files.readAllBytes(folder.resolve("b"))).containsExactly(3);
     assertThat(dangling).isSymbolicLink();
+  }
+
+  /** Begins a file, says so, and never ends. */
+  static final class Endless {
+    private Endless() {}
+
+    public static void main(String[] args) {
+      AtomicFile.write(
+          Path.of(args[0]),
+          out -> {
+            out.write(new byte[1 << 17]);
+            System.out.println("begun");
+            LockSupport.park();
+          });
+    }
+  }
+
+  @Test
+  void leavesNothingWhenTheProcessIsInterrupted() throws Exception {
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    Process process =
+        new ProcessBuilder(
+                java.toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Endless.class.getName(),
+                folder.resolve("a").toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try {
+      assertThat(process.inputReader().readLine()).isEqualTo("begun");
+      try (Stream<Path> files = Files.list(folder)) {
+        assertThat(files).hasSize(1);
+      }
+      process.destroy();
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(folder).isEmptyDirectory();
+    } finally {
+      process.destroyForcibly();
+    }
   }
 
   private void assertOnly(String name) throws IOException {
