@@ -95,6 +95,18 @@ class RandomNetworkTest {
     }
   }
 
+  /** Too wide for one kernel: a kernel for each layer, with workspace between them. */
+  @ParameterizedTest
+  @EnumSource
+  void networksTooWideForOneKernel(Precision precision) {
+    for (int i = 0; i < networks(2); i++) {
+      long seed = 4000 + firstSeed() + i;
+      Random random = new Random(seed);
+      Graph graph = RandomNetworks.of(random, 2 + random.nextInt(3), 17, 64, 700, 1000, 2048);
+      check(seed, random, graph, precision, GpuTarget.SM_86);
+    }
+  }
+
   private static void check(long seed, Random random, Graph graph, Precision precision) {
     check(seed, random, graph, precision, GpuTarget.SM_90A);
   }

@@ -5,15 +5,15 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.Locale;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Chooses tilings and makes kernels for a GPU. */
 final class GpuKernels {
@@ -28,8 +28,16 @@ final class GpuKernels {
     this.instruction = GpuTiling.instruction(precision, target);
   }
 
-  /** All stages in one kernel over tiles of rows, or nothing if no tiling fits the target. */
-  Optional<CompiledKernel> rowBlock(StageGroup group) {
+  /**
+   * The attempt to put all stages in one kernel.
+   *
+   * @param kernel the kernel, or null if no tiling fits the target
+   * @param why it fits, or what does not
+   */
+  record Fused(@Nullable CompiledKernel kernel, String why) {}
+
+  /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
+  Fused rowBlock(StageGroup group) {
     boolean tensorCores = !instruction.equals("fma");
     long widest =
         group.stages().stream()
@@ -38,42 +46,78 @@ final class GpuKernels {
             .mapToLong(p -> Math.max(p.n(), p.k()))
             .max()
             .orElse(1);
+    String refusal = "";
     for (GpuTiling tiling : GpuTiling.candidates(tensorCores, widest)) {
-      if (registers(group, tiling) > FRAGMENT_REGISTERS) {
+      long registers = registers(group, tiling);
+      if (registers > FRAGMENT_REGISTERS) {
+        refusal =
+            String.format(
+                Locale.ROOT,
+                "%d rows of the widest layer take %d registers of each thread, more than %d",
+                tiling.rows(),
+                registers,
+                FRAGMENT_REGISTERS);
         continue;
       }
       Scheduled scheduled = RowBlockSchedule.gpu(group, tiling, instruction);
-      PrimFunc tiles = scheduled.tiles();
-      if (sharedBytes(tiles) > 2L * target.sharedPerBlock()) {
-        continue;
+      long shared = largestShared(scheduled.tiles());
+      if (shared <= target.sharedPerBlock()) {
+        Kernel kernel = GpuLowering.lower(scheduled.tiles());
+        shared = KernelResources.of(kernel).sharedBytes();
+        if (shared <= target.sharedPerBlock()) {
+          String why =
+              String.format(
+                  Locale.ROOT,
+                  "activations of %d rows fit into shared memory (%d of %d bytes), so no"
+                      + " intermediate leaves the chip",
+                  tiling.rows(),
+                  shared,
+                  target.sharedPerBlock());
+          return new Fused(compiled(group, scheduled, kernel, "shared chaining", why), why);
+        }
       }
-      Kernel kernel = GpuLowering.lower(tiles);
-      if (KernelResources.of(kernel).sharedBytes() <= target.sharedPerBlock()) {
-        String why =
-            String.format(
-                Locale.ROOT,
-                "activations of %d rows fit into shared memory (%d of %d bytes), so no intermediate"
-                    + " leaves the chip",
-                tiling.rows(),
-                KernelResources.of(kernel).sharedBytes(),
-                target.sharedPerBlock());
-        return Optional.of(
-            new CompiledKernel(
-                kernel,
-                group.func(),
-                scheduled.trace(),
-                tiles,
-                "shared chaining",
-                why,
-                NetworkCompiler.names(group)));
-      }
+      refusal =
+          String.format(
+              Locale.ROOT,
+              "activations of %d rows take %d bytes of shared memory, a block has %d",
+              tiling.rows(),
+              shared,
+              target.sharedPerBlock());
     }
-    return Optional.empty();
+    return new Fused(null, refusal);
   }
 
-  /** A kernel of one layer. */
-  CompiledKernel layer(StageGroup group) {
-    throw new UserError("the network is too wide for one kernel: " + NetworkCompiler.names(group));
+  /**
+   * A kernel of one group of {@link Partition#byLayer}.
+   *
+   * @param unfused why it is not part of a larger one
+   */
+  CompiledKernel layer(StageGroup group, String unfused) {
+    LayerTiling tiling =
+        switch (group.stages().getFirst()) {
+          case Product product -> LayerTiling.ofProduct(product, instruction);
+          case NetworkFunction.Reduction reduction -> LayerTiling.ofRows();
+          case NetworkFunction.Load load -> LayerTiling.ofElements();
+          case NetworkFunction.Map map -> LayerTiling.ofElements();
+          case NetworkFunction.Store store -> LayerTiling.ofElements();
+        };
+    Scheduled scheduled = LayerSchedule.gpu(group, tiling);
+    Kernel kernel = GpuLowering.lower(scheduled.tiles());
+    String strategy =
+        group.stages().getFirst() instanceof Product ? "epilogue" : "elementwise and row sums";
+    return compiled(group, scheduled, kernel, strategy, "nothing larger fits: " + unfused);
+  }
+
+  private static CompiledKernel compiled(
+      StageGroup group, Scheduled scheduled, Kernel kernel, String strategy, String why) {
+    return new CompiledKernel(
+        kernel,
+        group.func(),
+        scheduled.trace(),
+        scheduled.tiles(),
+        strategy,
+        why,
+        NetworkCompiler.names(group));
   }
 
   /** Accumulators of the two widest products that may be alive at once, for a thread. */
@@ -88,8 +132,8 @@ final class GpuKernels {
     return tiling.rows() * widest / tiling.threads();
   }
 
-  /** Shared memory of a tile program before buffers share space; only a hint. */
-  private static long sharedBytes(PrimFunc tiles) {
+  /** The largest shared buffer of a tile program, which saves lowering what cannot fit. */
+  private static long largestShared(PrimFunc tiles) {
     long[] bytes = {0};
     Walk.statements(
         tiles.body(),

@@ -43,10 +43,20 @@ record GpuTiling(int rows, int threads, int depth) {
 
   /** How a product is spread over the block. */
   Attrs attrs(Product product, String instruction) {
-    boolean fma = product.exact() || instruction.equals("fma");
+    return attrs(product.n(), product.exact(), instruction);
+  }
+
+  /**
+   * How a product is spread over the block.
+   *
+   * @param cols of the tile
+   * @param exact whether it must be computed by fma
+   */
+  Attrs attrs(long cols, boolean exact, String instruction) {
+    boolean fma = exact || instruction.equals("fma");
     if (fma) {
       int across = 32;
-      while (product.n() % (4L * across) != 0) {
+      while (cols % (4L * across) != 0) {
         across /= 2;
       }
       return Attrs.NONE
@@ -58,7 +68,7 @@ record GpuTiling(int rows, int threads, int depth) {
     int warps = threads / 32;
     int down = Math.min(warps, rows / 16);
     int across = Integer.highestOneBit(warps / down);
-    while (product.n() % (8L * across) != 0) {
+    while (cols % (8L * across) != 0) {
       across /= 2;
     }
     return Attrs.NONE.with("instr", instruction).with("warpsM", down).with("warpsN", across);

@@ -48,14 +48,15 @@ public final class NetworkCompiler {
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
     GpuKernels kernels = new GpuKernels(target, precision);
-    List<StageGroup> whole = StageGroup.split(network, Partition.fused(network));
+    List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
+    GpuKernels.Fused fused = kernels.rowBlock(groups.getFirst());
     List<CompiledKernel> compiled = new ArrayList<>();
-    kernels.rowBlock(whole.getFirst()).ifPresent(compiled::add);
-    List<StageGroup> groups = whole;
-    if (compiled.isEmpty()) {
+    if (fused.kernel() != null) {
+      compiled.add(fused.kernel());
+    } else {
       groups = StageGroup.split(network, Partition.byLayer(network));
       for (StageGroup group : groups) {
-        compiled.add(kernels.layer(group));
+        compiled.add(kernels.layer(group, fused.why()));
       }
     }
     return program(

@@ -101,21 +101,11 @@ final class RowBlockSchedule {
       schedule.computeAt(schedule.block(stages.get(s).block()), rows);
     }
     for (Stage stage : stages) {
-      Buffer written = written(stage);
+      Buffer written = Partition.written(stage);
       if (!outside.contains(written)) {
         schedule.compact(schedule.buffer(written.name()));
       }
     }
-  }
-
-  private static Buffer written(Stage stage) {
-    return switch (stage) {
-      case NetworkFunction.Load load -> load.to();
-      case Product product -> product.accumulator();
-      case NetworkFunction.Reduction reduction -> reduction.to();
-      case NetworkFunction.Map map -> map.to();
-      case NetworkFunction.Store store -> store.to();
-    };
   }
 
   /**
@@ -126,7 +116,7 @@ final class RowBlockSchedule {
   private void scopes(boolean gpu) {
     Set<Buffer> accumulators = new HashSet<>();
     for (Stage stage : group.stages()) {
-      Buffer buffer = written(stage);
+      Buffer buffer = Partition.written(stage);
       if (outside.contains(buffer)) {
         continue;
       }
