@@ -35,10 +35,10 @@ final class RowBlockSchedule {
   static Scheduled gpu(StageGroup group, GpuTiling tiling, String instruction) {
     RowBlockSchedule script = new RowBlockSchedule(group);
     script.schedule.annotate("threads", (long) tiling.threads());
+    script.align(tiling, instruction);
     LoopRef rows = script.tileRows(tiling.rows());
     script.gather(rows);
     script.scopes(true);
-    script.align(tiling, instruction);
     for (Product product : script.products()) {
       script.stageWeights(product, tiling.depthOf(product));
     }
@@ -96,16 +96,11 @@ final class RowBlockSchedule {
    * tile.
    */
   private void gather(LoopRef rows) {
-    List<Stage> stages = group.stages();
-    for (int s = stages.size() - 2; s >= 0; s--) {
-      schedule.computeAt(schedule.block(stages.get(s).block()), rows);
+    List<BlockRef> blocks = schedule.blocks();
+    for (BlockRef block : blocks.subList(0, blocks.size() - 1).reversed()) {
+      schedule.computeAt(block, rows);
     }
-    for (Stage stage : stages) {
-      Buffer written = Partition.written(stage);
-      if (!outside.contains(written)) {
-        schedule.compact(schedule.buffer(written.name()));
-      }
-    }
+    schedule.compactAll();
   }
 
   /**
@@ -164,12 +159,10 @@ final class RowBlockSchedule {
         if (spread == null) {
           spread = attrs;
         } else if (!spread.equals(attrs)) {
-          BlockRef copy =
-              schedule.cacheRead(
-                  schedule.buffer(product.accumulator().name()),
-                  Scope.SHARED,
-                  schedule.block(map.block()));
-          schedule.compact(schedule.buffer(copy.name()));
+          schedule.cacheRead(
+              schedule.buffer(product.accumulator().name()),
+              Scope.SHARED,
+              schedule.block(map.block()));
         }
       }
     }
