@@ -63,7 +63,7 @@ final class BenchMemory implements AutoCloseable {
       }
       sets.add(memory);
       for (Buffer input : bound.workload().inputs()) {
-        memory.get(input).copyFrom(host(set, input).segment(), stream);
+        get(set, input).copyFrom(host(set, input).segment(), stream);
       }
       poison(set);
     }

@@ -15,7 +15,7 @@ import java.util.List;
 final class InterleavedTimer {
   private static final int WARM_UP = 2;
   private static final int SINGLES = 10;
-  private static final double GRAPH_US = 4000;
+  private static final double GRAPH_US = 20_000;
   private static final int MAX_LAUNCHES = 4096;
 
   private final CudaContext context;

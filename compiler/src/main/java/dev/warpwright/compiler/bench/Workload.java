@@ -205,6 +205,14 @@ public sealed interface Workload {
                   + buffer
                   + " is open; give its scalars");
         }
+        if (buffer.storageElements() > Integer.MAX_VALUE) {
+          throw new UserError(
+              "kernel "
+                  + kernel.name()
+                  + ": "
+                  + name
+                  + " has more than 2^31 elements, which indices of 32 bits do not reach");
+        }
         return buffer;
       }
     }
