@@ -54,7 +54,7 @@ if [[ ${3-} == sanitize ]]; then
   for tool in memcheck racecheck synccheck; do
     for run in "gemm_bf16_sm90 M=1000 N=520 K=328" "gemm_bf16_sm90_m16 M=16 N=1000 K=328" \
       "gemm_bf16_sm90_skinny M=50 N=1000 K=328" "gemm_bf16_sm80 M=300 N=520 K=328" \
-      "ffn_bf16_sm90_m16 M=16 K1=128 N1=256 N2=128"; do
+      "ffn_bf16_sm90_m16 M=16 K1=128 N1=1024 N2=128"; do
       read -ra words <<<"$run"
       timeout 500 compute-sanitizer --tool $tool --error-exitcode 99 "$ww" kernel "kernels/${words[0]}.kernel" \
         --bench --rounds 0 "${words[@]:1}" >"$out/sanitizer" 2>&1
