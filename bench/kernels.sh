@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the kernels under kernels/ on an H100 or H200 from an unpacked distribution: each verified, beside cuBLAS in the same
 # run. Writes one line of JSON for each to OUT/kernels.jsonl and prints a short one.
-# Usage: kernels.sh DIST_FOLDER OUT_FOLDER [sanitize]
+# Run it where the folder kernels/ lies. Usage: kernels.sh DIST_FOLDER OUT_FOLDER [sanitize]
 set -u
 ww=$1/bin/warpwright
 out=$2

@@ -70,7 +70,13 @@ final class DeviceReference implements AutoCloseable {
 
   /** How far the result in some memory is from the reference computed last. */
   OutputError error(CudaBuffer result) {
-    Buffer shape = workload.result();
+    return error(workload.outputs().size() - 1, result);
+  }
+
+  /** How far an output, counted in the workload's order, is from the reference computed last. */
+  OutputError error(int output, CudaBuffer result) {
+    Buffer shape = workload.outputs().get(output);
+    DType precise = products.get(output).kernel().buffers().getLast().dtype();
     long columns = shape.extent(1);
     long step = Math.max(1, CHUNK / columns);
     OutputError error = OutputError.NONE;
@@ -80,7 +86,8 @@ final class DeviceReference implements AutoCloseable {
           error.plus(
               OutputError.of(
                   download(result, shape.dtype(), row, rows, columns),
-                  download(results.getLast(), DType.F64, row, rows, columns)));
+                  download(results.get(output), precise, row, rows, columns),
+                  row * columns));
     }
     return error;
   }

@@ -252,7 +252,29 @@ public final class KernelBench {
             error.relative(),
             error.maxAbs(),
             error.nonFinite()));
+    if (!error.within(workload.tolerance())) {
+      locate(memory, reference, set);
+    }
     return error;
+  }
+
+  /** Tells of every output how wrong it is, and where first. */
+  private void locate(BenchMemory memory, DeviceReference reference, int set) {
+    for (int i = 0; i < workload.outputs().size(); i++) {
+      Buffer output = workload.outputs().get(i);
+      OutputError error = reference.error(i, memory.get(set, output));
+      progress.accept(
+          String.format(
+              Locale.ROOT,
+              "%s: relative error %.2e, %d of %d elements not finite, %s at [%d, %d]",
+              output.name(),
+              error.relative(),
+              error.nonFinite(),
+              output.storageElements(),
+              error.nonFinite() > 0 ? "the first" : "the greatest error",
+              error.worst() / output.extent(1),
+              error.worst() % output.extent(1)));
+    }
   }
 
   private List<Repeats> repeat(
@@ -339,7 +361,7 @@ public final class KernelBench {
         request.seed(),
         relative,
         workload.tolerance(),
-        error == null ? Double.NaN : error.maxAbs(),
+        error == null || error.maxAbs() < 0 ? Double.NaN : error.maxAbs(),
         failure,
         compiled,
         timing,

@@ -9,13 +9,19 @@ import java.util.stream.IntStream;
  * @param norm Σ reference² there
  * @param nonFinite elements where one of the two is not finite
  * @param maxAbs greatest difference of finite elements
+ * @param worst row-major position of the first element that is not finite, or of the greatest
+ *     difference; -1 for no elements
  */
-record OutputError(double errors, double norm, long nonFinite, double maxAbs) {
-  static final OutputError NONE = new OutputError(0, 0, 0, 0);
+record OutputError(double errors, double norm, long nonFinite, double maxAbs, long worst) {
+  static final OutputError NONE = new OutputError(0, 0, 0, -1, -1);
   private static final int CHUNK = 1 << 14;
 
-  /** Compares two matrices of one shape. */
-  static OutputError of(HostMatrix result, HostMatrix reference) {
+  /**
+   * Compares two matrices of one shape.
+   *
+   * @param first position of their first element in the whole
+   */
+  static OutputError of(HostMatrix result, HostMatrix reference, long first) {
     int count = result.count();
     if (count != reference.count()) {
       throw new IllegalArgumentException(count + " elements against " + reference.count());
@@ -23,37 +29,48 @@ record OutputError(double errors, double norm, long nonFinite, double maxAbs) {
     return IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()
         .mapToObj(
-            chunk ->
-                piece(
-                    result, reference, chunk * CHUNK, (int) Math.min(count, (chunk + 1L) * CHUNK)))
+            chunk -> {
+              int end = (int) Math.min(count, (chunk + 1L) * CHUNK);
+              return piece(result, reference, chunk * CHUNK, end, first);
+            })
         .reduce(NONE, OutputError::plus);
   }
 
-  private static OutputError piece(HostMatrix result, HostMatrix reference, int from, int to) {
+  private static OutputError piece(
+      HostMatrix result, HostMatrix reference, int from, int to, long first) {
     double errors = 0;
     double norm = 0;
-    double maxAbs = 0;
+    double maxAbs = -1;
     long nonFinite = 0;
+    long worst = -1;
     for (int i = from; i < to; i++) {
       double x = result.get(i);
       double y = reference.get(i);
       if (Double.isFinite(x) && Double.isFinite(y)) {
-        errors += (x - y) * (x - y);
+        double difference = Math.abs(x - y);
+        errors += difference * difference;
         norm += y * y;
-        maxAbs = Math.max(maxAbs, Math.abs(x - y));
+        if (difference > maxAbs) {
+          maxAbs = difference;
+          worst = nonFinite == 0 ? first + i : worst;
+        }
       } else {
+        worst = nonFinite == 0 ? first + i : worst;
         nonFinite++;
       }
     }
-    return new OutputError(errors, norm, nonFinite, maxAbs);
+    return new OutputError(errors, norm, nonFinite, maxAbs, worst);
   }
 
-  OutputError plus(OutputError other) {
+  /** This piece and a later one. */
+  OutputError plus(OutputError later) {
+    boolean mine = nonFinite > 0 || (later.nonFinite == 0 && maxAbs >= later.maxAbs);
     return new OutputError(
-        errors + other.errors,
-        norm + other.norm,
-        nonFinite + other.nonFinite,
-        Math.max(maxAbs, other.maxAbs));
+        errors + later.errors,
+        norm + later.norm,
+        nonFinite + later.nonFinite,
+        Math.max(maxAbs, later.maxAbs),
+        mine ? worst : later.worst);
   }
 
   /** ‖result − reference‖ / ‖reference‖ over the finite elements. */

@@ -18,7 +18,7 @@ class OutputErrorTest {
         HostMatrix.random(Buffer.of("R", DType.F32, Scope.GLOBAL, 300, 401), 2, seed);
     HostMatrix rounded =
         HostMatrix.random(Buffer.of("R", DType.BF16, Scope.GLOBAL, 300, 401), 2, seed);
-    OutputError error = OutputError.of(rounded, exact);
+    OutputError error = OutputError.of(rounded, exact, 0);
     // Half a unit in the last of 8 bits, evenly distributed: 2^-9 / sqrt(3) of the larger
     // mantissas.
     assertThat(error.relative()).as("seed %d", seed).isBetween(1e-3, 2.5e-3);
@@ -31,12 +31,17 @@ class OutputErrorTest {
     Buffer buffer = Buffer.of("R", DType.F32, Scope.GLOBAL, 100, 100);
     HostMatrix exact = HostMatrix.random(buffer, 1, seed);
     HostMatrix wrong = HostMatrix.random(buffer, 1, seed);
-    assertThat(OutputError.of(wrong, exact).relative()).isZero();
+    assertThat(OutputError.of(wrong, exact, 0).relative()).isZero();
     ((float[]) wrong.elements())[1234] += 100;
-    assertThat(OutputError.of(wrong, exact).relative()).isCloseTo(1, within(0.1));
-    assertThat(OutputError.of(wrong, exact).maxAbs()).isCloseTo(100, within(1e-4));
+    assertThat(OutputError.of(wrong, exact, 0).relative()).isCloseTo(1, within(0.1));
+    assertThat(OutputError.of(wrong, exact, 0).maxAbs()).isCloseTo(100, within(1e-4));
+    assertThat(OutputError.of(wrong, exact, 10).worst()).isEqualTo(1244);
+    ((float[]) wrong.elements())[9000] = Float.NaN;
+    ((float[]) wrong.elements())[9001] = Float.NaN;
+    assertThat(OutputError.of(wrong, exact, 0).worst()).isEqualTo(9000);
+    assertThat(OutputError.of(wrong, exact, 0).nonFinite()).isEqualTo(2);
     ((float[]) wrong.elements())[1234] = Float.NaN;
-    assertThat(OutputError.of(wrong, exact).relative()).isZero();
-    assertThat(OutputError.of(wrong, exact).within(1)).isFalse();
+    assertThat(OutputError.of(wrong, exact, 0).relative()).isZero();
+    assertThat(OutputError.of(wrong, exact, 0).within(1)).isFalse();
   }
 }
