@@ -122,7 +122,7 @@ final class DeviceReference implements AutoCloseable {
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : want;
         double allowed =
-            hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-30 : 1e-9 * (1 + Math.abs(want));
+            hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want));
         if (!(Math.abs(got - want) <= allowed)) {
           throw new DeviceError(
               "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"
