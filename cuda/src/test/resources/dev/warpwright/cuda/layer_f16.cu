@@ -70,9 +70,9 @@ layer_f16(
   float acc[32];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    *(Vec<f16, 8>*)&x_tile[swizzle<3, 3, 3>(i * 1024 + thread * 8)] =
+    *(Vec<f16, 8>*)&x_tile[i * 1024 + swizzle<3, 3, 3>(thread * 8)] =
         *(const Vec<f16, 8>*)&x[block * 4096 + i * 1024 + thread * 8];
-    *(Vec<f16, 8>*)&w_tile[swizzle<3, 3, 3>(i * 1024 + thread * 8)] =
+    *(Vec<f16, 8>*)&w_tile[i * 1024 + swizzle<3, 3, 3>(thread * 8)] =
         *(const Vec<f16, 8>*)&layers_0_weight[i * 1024 + thread * 8];
   }
 #pragma unroll
@@ -86,11 +86,11 @@ layer_f16(
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
     ldmatrix_x4(a,
-        &x_tile[swizzle<3, 3, 3>(warp * 1024 + lane % 16 * 64 + k * 16 + lane / 16 * 8)]);
+        &x_tile[warp * 1024 + swizzle<3, 3, 3>(lane % 16 * 64 + k * 16 + lane / 16 * 8)]);
 #pragma unroll
     for (int n = 0; n < 4; ++n) {
       ldmatrix_x4_trans(b,
-          &w_tile[swizzle<3, 3, 3>(k * 1024 + lane % 16 * 64 + n * 16 + lane / 16 * 8)]);
+          &w_tile[k * 1024 + swizzle<3, 3, 3>(lane % 16 * 64 + n * 16 + lane / 16 * 8)]);
       mma_m16n8k16_f32_f16(&acc[n * 8], a, b);
       mma_m16n8k16_f32_f16(&acc[n * 8 + 4], a, &b[2]);
     }
