@@ -6,6 +6,7 @@ import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * How the rows of a matrix lie in shared memory, as bulk tensor copies and warpgroup products see
@@ -18,6 +19,7 @@ import java.util.List;
 public record SharedTile(int width, boolean swizzled) {
   private static final int CHUNK = 16;
   private static final int GROUP_ROWS = 8;
+  private static final int BULK_ALIGNMENT = 128;
 
   /**
    * The tile that the last two dimensions of a shared buffer are.
@@ -31,7 +33,9 @@ public record SharedTile(int width, boolean swizzled) {
     int bytes = buffer.dtype().bytes();
     Layout layout = buffer.layout();
     if (layout == null) {
-      return new SharedTile(Math.toIntExact(buffer.extent(buffer.rank() - 1) * bytes), false);
+      layout =
+          Layout.rowMajor(
+              LongStream.range(0, buffer.rank()).map(d -> buffer.extent((int) d)).toArray());
     }
     List<Mode> cols = layout.dimensions().getLast();
     List<Mode> rows = layout.dimensions().get(buffer.rank() - 2);
@@ -47,7 +51,9 @@ public record SharedTile(int width, boolean swizzled) {
     }
     Swizzle swizzle = layout.swizzle();
     if (swizzle.isIdentity()) {
-      return new SharedTile(Math.toIntExact(width), false);
+      SharedTile plain = new SharedTile(Math.toIntExact(width), false);
+      plain.checkStarts(buffer, layout);
+      return plain;
     }
     if (width != 32 && width != 64 && width != 128) {
       throw refused(buffer, "has rows of " + width + " bytes; swizzled rows have 32, 64 or 128");
@@ -75,29 +81,33 @@ public record SharedTile(int width, boolean swizzled) {
               + ",3>");
     }
     SharedTile tile = new SharedTile((int) width, true);
-    tile.checkRepeats(buffer, layout);
+    tile.checkStarts(buffer, layout);
     return tile;
   }
 
-  /** The pattern repeats every 8 rows; tiles of an array must begin where it does. */
-  private void checkRepeats(Buffer buffer, Layout layout) {
-    int repeat = repeat();
-    if (buffer.alignment() % repeat != 0) {
-      throw refused(
-          buffer,
-          "is aligned to " + buffer.alignment() + " bytes; its swizzle repeats every " + repeat);
+  /** Tiles, also those behind the first of an array, begin where the pattern of a swizzle does. */
+  private void checkStarts(Buffer buffer, Layout layout) {
+    int needed = alignment();
+    if (buffer.alignment() % needed != 0) {
+      String why = swizzled ? "its swizzle repeats every " : "bulk copies need ";
+      throw refused(buffer, "is aligned to " + buffer.alignment() + " bytes; " + why + needed);
     }
-    for (int d = 0; d < buffer.rank() - 2; d++) {
-      for (Mode mode : layout.dimensions().get(d)) {
-        if (mode.stride() * buffer.dtype().bytes() % repeat != 0) {
+    for (List<Mode> dimension : layout.dimensions().subList(0, buffer.rank() - 2)) {
+      for (Mode mode : dimension) {
+        if (mode.extent() > 1 && mode.stride() * buffer.dtype().bytes() % needed != 0) {
           throw refused(
-              buffer, "has tiles that do not begin on a multiple of " + repeat + " bytes");
+              buffer, "has tiles that do not begin on a multiple of " + needed + " bytes");
         }
       }
     }
   }
 
-  /** Bytes after which the pattern repeats: 8 rows. */
+  /** Bytes of which the start of a tile is a multiple: swizzles repeat every 8 rows. */
+  public int alignment() {
+    return swizzled ? repeat() : BULK_ALIGNMENT;
+  }
+
+  /** Bytes of 8 rows, after which the pattern of a swizzle repeats. */
   public int repeat() {
     return GROUP_ROWS * width;
   }

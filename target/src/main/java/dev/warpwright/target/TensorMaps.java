@@ -2,9 +2,11 @@ package dev.warpwright.target;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,15 +61,20 @@ public record TensorMaps(List<Spec> maps) {
     if (!load && call.op() != HopperIntrinsics.BULK_STORE) {
       return Optional.empty();
     }
-    Buffer dst = buffer(call.args().get(0));
-    Buffer src = buffer(call.args().get(1));
-    Buffer global = load ? src : dst;
-    Buffer shared = load ? dst : src;
+    Expr.AddressOf tile = address(call, load ? 0 : 1);
+    Buffer shared = tile.buffer();
+    Buffer global = address(call, load ? 1 : 0).buffer();
     int rows = constant(call, call.args().get(load ? 3 : 2), "rows");
     int cols = constant(call, call.args().get(load ? 4 : 3), "columns");
     if (global.rank() != 2) {
       throw new UserError(
           "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not 2");
+    }
+    if (global.layout() != null) {
+      throw new UserError(
+          "bulk copy of "
+              + global.name()
+              + ": it has a layout, but only row-major matrices have maps");
     }
     if (global.dtype() != shared.dtype()) {
       throw new UserError(
@@ -81,9 +88,9 @@ public record TensorMaps(List<Spec> maps) {
               + shared.dtype()
               + "): it converts nothing");
     }
-    SharedTile tile = SharedTile.of(shared);
+    SharedTile layout = SharedTile.of(shared);
     int width = cols * global.dtype().bytes();
-    if (width != tile.width()) {
+    if (width != layout.width()) {
       throw new UserError(
           "bulk copy of "
               + cols
@@ -94,7 +101,7 @@ public record TensorMaps(List<Spec> maps) {
               + " bytes, those of "
               + shared.name()
               + " "
-              + tile.width());
+              + layout.width());
     }
     if (rows < 1 || rows > MAX_BOX || cols > MAX_BOX || width % 16 != 0) {
       throw new UserError(
@@ -107,14 +114,29 @@ public record TensorMaps(List<Spec> maps) {
               + ": a box has 1 to 256 elements each way and"
               + " rows of a multiple of 16 bytes");
     }
-    return Optional.of(new Spec(global, rows, cols, tile.swizzled() ? tile.width() : 0));
+    if (rows > shared.extent(shared.rank() - 2) || !Exprs.isConst(tile.indices().getLast(), 0)) {
+      throw new UserError(
+          "bulk copy of "
+              + rows
+              + " rows of "
+              + global.name()
+              + ": they must begin at column 0 of "
+              + shared.name()
+              + ", whose tiles have "
+              + shared.extent(shared.rank() - 2)
+              + " rows");
+    }
+    return Optional.of(new Spec(global, rows, cols, layout.swizzled() ? layout.width() : 0));
   }
 
-  private static Buffer buffer(Expr e) {
-    if (e instanceof Expr.AddressOf address) {
-      return address.buffer();
+  private static Expr.AddressOf address(Expr.Call call, int operand) {
+    if (call.args().get(operand) instanceof Expr.AddressOf address) {
+      return address;
     }
-    throw new UserError("a bulk copy needs addresses of elements, not " + e);
+    throw new UserError(
+        call.op().text()
+            + " needs the address of an element, not "
+            + IrPrinter.text(call.args().get(operand)));
   }
 
   private static int constant(Expr.Call call, Expr e, String what) {
