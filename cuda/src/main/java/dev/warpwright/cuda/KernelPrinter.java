@@ -52,6 +52,13 @@ final class KernelPrinter {
         .maps()
         .forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
     this.exprs = new ExprPrinter(names, uses, facts, maps);
+    if (cluster() > 1 && !target.supports(90, false)) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + " runs in clusters, which need sm_90 or newer, the target is "
+              + target.name());
+    }
     if (resources.sharedBytes() > target.sharedPerBlock()) {
       throw new UserError(
           "kernel "
@@ -82,13 +89,12 @@ final class KernelPrinter {
     }
     line("// " + launch());
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
-    long cluster = kernel.attrs().getLong("cluster", 1);
     line(
         "extern \"C\" __global__ void __launch_bounds__("
             + kernel.threadsPerBlock()
             + (minBlocks > 0 ? ", " + minBlocks : "")
             + ")"
-            + (cluster > 1 ? " __cluster_dims__(" + cluster + ", 1, 1)" : ""));
+            + (cluster() > 1 ? " __cluster_dims__(" + cluster() + ", 1, 1)" : ""));
     String head = CudaPrinter.functionName(kernel) + "(";
     String joined = String.join(", ", params);
     String separator = head.length() + joined.length() <= 96 ? ", " : ",\n    ";
@@ -124,6 +130,11 @@ final class KernelPrinter {
     stmt(kernel.body());
     depth--;
     line("}");
+  }
+
+  /** Blocks that run as a cluster. */
+  private long cluster() {
+    return kernel.attrs().getLong("cluster", 1);
   }
 
   /** What the launch has to look like, for the reader. */

@@ -1,0 +1,168 @@
+package dev.warpwright.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every intrinsic that drives a unit of its own, in a kernel of its own. */
+class HopperPrintingTest {
+  /** A call of each that takes operands; the others are called without. */
+  private static final Map<TargetIntrinsic, String> CALLS =
+      Map.ofEntries(
+          Map.entry(HopperIntrinsics.MBARRIER_INIT, "mbarrier.init(&full[tid], 1)"),
+          Map.entry(HopperIntrinsics.MBARRIER_ARRIVE, "mbarrier.arrive(&full[1])"),
+          Map.entry(
+              HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, "mbarrier.arrive.expect_tx(&full[1], n)"),
+          Map.entry(
+              HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER, "mbarrier.arrive.cluster(&full[1], n)"),
+          Map.entry(HopperIntrinsics.MBARRIER_WAIT, "mbarrier.wait(&full[1], n % 2)"),
+          Map.entry(HopperIntrinsics.CLUSTER_RANK, "Count[1] = u32(cluster.rank())"),
+          Map.entry(HopperIntrinsics.BAR_SYNC, "bar.sync(n, 128)"),
+          Map.entry(HopperIntrinsics.SETMAXNREG_INC, "setmaxnreg.inc(240)"),
+          Map.entry(HopperIntrinsics.SETMAXNREG_DEC, "setmaxnreg.dec(40)"),
+          Map.entry(
+              HopperIntrinsics.BULK_LOAD,
+              "bulk.load.2d(&As[n, 64, 0], &A[n * 64, 128], &full[1], 64, 64)"),
+          Map.entry(
+              HopperIntrinsics.BULK_LOAD_MULTICAST,
+              "bulk.load.2d.multicast(&As[n, 64, 0], &A[n * 64, 128], &full[1], 64, 64, 3)"),
+          Map.entry(
+              HopperIntrinsics.BULK_STORE, "bulk.store.2d(&A[n * 64, 128], &As[n, 64, 0], 64, 64)"),
+          Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
+          Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
+          Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
+          Map.entry(
+              HopperIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
+          Map.entry(HopperIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
+          Map.entry(HopperIntrinsics.LOAD_ACQUIRE, "Count[1] = load.acquire.u32(&Count[0])"));
+
+  private static final String TILES =
+      "alloc As: %s[3, 256, 64] shared layout (3:16384),(256:64),(64:1)^<3,3,3> align 1024";
+
+  private static final Set<Unit> ANYWHERE = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER);
+
+  static Stream<TargetIntrinsic> intrinsics() {
+    return Intrinsics.all().stream().filter(i -> i.effect() instanceof Drives);
+  }
+
+  private static boolean isAnywhere(TargetIntrinsic intrinsic) {
+    return intrinsic.effect() instanceof Drives(Unit unit) && ANYWHERE.contains(unit);
+  }
+
+  private static Kernel kernel(TargetIntrinsic intrinsic) {
+    int columns = HopperIntrinsics.productColumns(intrinsic);
+    String type = intrinsic.text().endsWith(".f16") ? "f16" : "bf16";
+    String call = CALLS.getOrDefault(intrinsic, intrinsic.text() + "()");
+    if (columns > 0) {
+      // A product between its fences, whose sums are used: else ptxas has remarks.
+      call =
+          """
+          alloc acc: f32[%d] local
+            wgmma.fence()
+            unroll k in 4 {
+              %s(&acc[0], &As[n, 64, k * 16], &As[0, 0, k * 16], i32(k > 0))
+            }
+            wgmma.commit()
+            wgmma.wait(0)
+            unroll i in %d {
+              F[i, tid] = acc[i]
+            }
+          """
+              .formatted(columns / 2, intrinsic.text(), columns / 2);
+    }
+    return new IrParser(Intrinsics::find)
+        .kernel(
+            "test",
+            """
+            kernel k_%s(A: %s[M, 4096], F: f32[128, 128], Count: u32[2], M: i32 in 1..512, n: i32 in 1..2)
+                grid(bx = 2) block(tid = 128) [%s] {
+              %s
+              alloc full: mbarrier[128] shared
+              %s
+            }
+            """
+                .formatted(
+                    intrinsic.text().replace('.', '_'),
+                    type,
+                    isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
+                    isAnywhere(intrinsic) ? "" : TILES.formatted(type),
+                    call));
+  }
+
+  @ParameterizedTest
+  @MethodSource("intrinsics")
+  void isWellFormedAndPrintedOnlyWhereItExists(TargetIntrinsic intrinsic) {
+    Kernel kernel = kernel(intrinsic);
+    assertThat(Verifier.verify(kernel)).isEmpty();
+    assertThat(CudaPrinter.print(kernel, GpuTarget.SM_90A))
+        .contains(intrinsic.function() + (intrinsic.takesConstant() ? "<" : "("));
+    if (isAnywhere(intrinsic)) {
+      assertThat(CudaPrinter.print(kernel, GpuTarget.SM_80)).contains(intrinsic.function() + "(");
+    } else {
+      assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_80))
+          .isInstanceOf(UserError.class)
+          .hasMessageMatching("(.* needs sm_90a|.* clusters, which need sm_90 or newer).*")
+          .hasMessageEndingWith(", the target is sm_80")
+          .hasMessageNotContaining("\n");
+    }
+  }
+
+  @Test
+  void clustersNeedHopper() {
+    Kernel kernel =
+        new IrParser(Intrinsics::find)
+            .kernel("test", "kernel k() grid(bx = 2) block(tid = 32) [cluster = 2] { }");
+    assertThat(CudaPrinter.print(kernel, GpuTarget.SM_90A)).contains("__cluster_dims__(2, 1, 1)");
+    assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_89))
+        .isInstanceOf(UserError.class)
+        .hasMessage("kernel k runs in clusters, which need sm_90 or newer, the target is sm_89");
+  }
+
+  @Test
+  void allCompile() {
+    Optional<CudaCompiler> compiler = CudaCompilers.system();
+    assumeTrue(compiler.isPresent(), "no CUDA compiler: intrinsics are not compiled");
+    List<Kernel> kernels = new ArrayList<>();
+    intrinsics().forEach(intrinsic -> kernels.add(kernel(intrinsic)));
+    String text = CudaPrinter.print(kernels, GpuTarget.SM_90A);
+    Cubin cubin = compiler.get().compile(new CompileRequest(text, "sm_90a"));
+    assertThat(cubin.usage()).hasSize(kernels.size());
+    assertThat(cubin.usage()).allSatisfy(usage -> assertThat(usage.isClean()).isTrue());
+  }
+
+  @Test
+  void countersAndNamedBarriersCompileForTheOldestTarget() {
+    Optional<CudaCompiler> compiler = CudaCompilers.system();
+    assumeTrue(compiler.isPresent(), "no CUDA compiler: intrinsics are not compiled");
+    List<Kernel> kernels = new ArrayList<>();
+    intrinsics()
+        .filter(HopperPrintingTest::isAnywhere)
+        .forEach(intrinsic -> kernels.add(kernel(intrinsic)));
+    String text = CudaPrinter.print(kernels, GpuTarget.SM_75);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(4);
+  }
+}
