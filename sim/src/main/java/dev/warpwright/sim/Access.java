@@ -72,8 +72,11 @@ final class Access {
   /** Whether the lanes are adjacent elements whatever the base is. */
   private boolean isContiguous() {
     long[] strides = linearStrides(buffer);
-    return strides != null
-        && strides[strides.length - 1] == 1
+    boolean dense =
+        Context.hasSymbolicRows(buffer)
+            ? buffer.layout() == null
+            : strides != null && strides[strides.length - 1] == 1;
+    return dense
         && indices.getLast() instanceof Expr.Ramp ramp
         && ramp.stride() == 1;
   }
@@ -148,6 +151,14 @@ final class Access {
     if (rank == 0) {
       return f -> 0;
     }
+    if (Context.hasSymbolicRows(buffer)) {
+      return f -> {
+        if (!inBounds(f)) {
+          throw outOfBounds(f);
+        }
+        return symbolicOffset(f);
+      };
+    }
     long[] strides = linearStrides(buffer);
     LongExpr x = compiled[0];
     if (strides != null && rank == 1) {
@@ -189,6 +200,15 @@ final class Access {
     };
   }
 
+  /** Offset in row-major storage whose rows have a length that is known only now. */
+  private long symbolicOffset(Frame f) {
+    long offset = 0;
+    for (int d = 0; d < compiled.length; d++) {
+      offset = offset * context.extent(buffer, d, f) + compiled[d].eval(f);
+    }
+    return offset;
+  }
+
   /**
    * Element offset of a coordinate.
    *
@@ -210,6 +230,13 @@ final class Access {
     int rank = buffer.rank();
     long[] strides = new long[rank];
     Layout layout = buffer.layout();
+    if (Context.hasSymbolicRows(buffer)) {
+      if (layout != null) {
+        throw new IllegalArgumentException(
+            buffer.name() + " has a layout and rows of symbolic length");
+      }
+      return null;
+    }
     if (layout == null) {
       long stride = 1;
       for (int d = rank - 1; d >= 0; d--) {
@@ -233,6 +260,9 @@ final class Access {
 
   /** The offset without checks; coordinates outside give what the layout's arithmetic gives. */
   LongExpr uncheckedOffset() {
+    if (Context.hasSymbolicRows(buffer)) {
+      return this::symbolicOffset;
+    }
     long[] strides = linearStrides(buffer);
     Layout layout = buffer.layout();
     return f -> storageOffset(layout, strides, coordinates(f));
@@ -242,7 +272,7 @@ final class Access {
   boolean inBounds(Frame f) {
     for (int d = 0; d < compiled.length; d++) {
       long i = compiled[d].eval(f);
-      if (i < 0 || i >= (d == 0 ? f.outer[slot] : buffer.extent(d))) {
+      if (i < 0 || i >= context.extent(buffer, d, f)) {
         return false;
       }
     }

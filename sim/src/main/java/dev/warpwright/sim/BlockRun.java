@@ -5,28 +5,88 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** One block in execution. */
 final class BlockRun {
-  private final Context context;
-  private final long number;
-  private final Warp[] warps;
-  private long interval;
+  final ClusterRun in;
+  final int rank;
+  final NamedBarriers named;
 
-  /** The number is the block's linear index. */
-  BlockRun(Context context, long number, Warp[] warps) {
+  /** Its barriers in shared memory, by slot of the buffer and element. */
+  final MBarrier[][] barriers;
+
+  /** Storage and shadow of its shared buffers, by slot. */
+  final byte[][] memory;
+
+  final @Nullable Shadow[] shadows;
+
+  /** What others still do in its shared memory, for all they know, as agents' ticks. */
+  final Clock outstanding = new Clock();
+
+  /** Barriers made but not yet published by a fence. */
+  final List<MBarrier> unpublished = new ArrayList<>();
+
+  private final Context context;
+  private final Index3 index;
+  private Warp[] warps = {};
+  private ProductQueue[] products = {};
+  private @Nullable RegisterPool registers;
+  private boolean ended;
+
+  BlockRun(Context context, ClusterRun in, int rank, Index3 index, int bufferSlots) {
     this.context = context;
-    this.number = number;
-    this.warps = warps;
-    stamp();
+    this.in = in;
+    this.rank = rank;
+    this.index = index;
+    this.named = new NamedBarriers(context);
+    this.barriers = new MBarrier[bufferSlots][];
+    this.memory = new byte[bufferSlots][];
+    this.shadows = new Shadow[bufferSlots];
   }
 
-  private void stamp() {
-    for (Warp w : warps) {
-      for (Frame f : w.lanes) {
-        f.stamp = Shadow.stamp(number, interval, w.index);
-      }
+  /** Gives the block its warps. */
+  void populate(Warp[] all, @Nullable RegisterPool pool) {
+    warps = all;
+    registers = pool;
+    products = new ProductQueue[(all.length + ProductQueue.WARPS - 1) / ProductQueue.WARPS];
+  }
+
+  @Override
+  public String toString() {
+    return index.toString();
+  }
+
+  Agents agents() {
+    return in.agents;
+  }
+
+  long cluster() {
+    return in.number;
+  }
+
+  Warp[] warps() {
+    return warps;
+  }
+
+  /** Whether the block has ended, after which its shared memory is gone. */
+  boolean ended() {
+    return ended;
+  }
+
+  /** The pool of registers, null if the kernel does not fix how many there are at entry. */
+  @Nullable RegisterPool registers() {
+    return registers;
+  }
+
+  /** The products of the warpgroup that a warp is in. */
+  ProductQueue products(Warp w) {
+    int group = w.index / ProductQueue.WARPS;
+    if (products[group] == null) {
+      products[group] = new ProductQueue(context, this, group);
     }
+    return products[group];
   }
 
   boolean finished() {
@@ -38,43 +98,45 @@ final class BlockRun {
     return true;
   }
 
-  void addRunnable(List<Warp> runnable) {
-    for (Warp w : warps) {
-      if (w.runnable()) {
-        runnable.add(w);
-      }
+  /** Warps that have met know what each of them knew. */
+  static void meet(List<Warp> those) {
+    Clock all = new Clock();
+    those.forEach(w -> all.join(w.actor.clock));
+    for (Warp w : those) {
+      w.actor.clock.join(all);
+      w.actor.nextTick();
     }
   }
 
   /**
-   * Lets the warps go on if all of them wait at one barrier.
+   * Lets the warps go on if all of them wait at one barrier of the block.
    *
+   * @return whether it did
    * @throws SimulationError if those that wait can never go on
    */
-  void releaseBarrier() {
+  boolean releaseBarrier() {
     Map<Stmt, List<Integer>> waiting = new LinkedHashMap<>();
     List<Integer> finished = new ArrayList<>();
     for (Warp w : warps) {
-      if (w.runnable()) {
-        return;
-      }
-      if (w.waiting == null) {
+      if (w.finished()) {
         finished.add(w.index);
+      } else if (w.waiting == null || w.waitingForCluster) {
+        return false;
       } else {
         waiting.computeIfAbsent(w.waiting, key -> new ArrayList<>()).add(w.index);
       }
     }
     if (waiting.isEmpty()) {
-      return;
+      return false;
     }
     if (waiting.size() > 1 || !finished.isEmpty()) {
       throw stuck(waiting, finished);
     }
-    interval++;
-    stamp();
+    meet(List.of(warps));
     for (Warp w : warps) {
       w.waiting = null;
     }
+    return true;
   }
 
   private SimulationError stuck(Map<Stmt, List<Integer>> waiting, List<Integer> finished) {
@@ -95,5 +157,40 @@ final class BlockRun {
 
   private String place(Stmt barrier) {
     return "'" + context.source().excerpt(barrier) + "'";
+  }
+
+  /**
+   * Ends the block, whose warps have all ended.
+   *
+   * @param last the statement after which a block ends, for messages
+   * @throws SimulationError if something may still use its shared memory or registers
+   */
+  void end(Stmt last) {
+    ended = true;
+    Clock known = new Clock();
+    for (Warp w : warps) {
+      known.join(w.actor.clock);
+      for (BulkStores s : w.stores) {
+        s.finish();
+      }
+    }
+    int behind = known.firstBehind(outstanding);
+    if (behind >= 0) {
+      throw context.fault(
+          Finding.Kind.BARRIER,
+          last,
+          warps[0].lanes[0],
+          "",
+          "block "
+              + this
+              + " may end before "
+              + agents().name(behind, this)
+              + " is over, which still uses its shared memory or registers");
+    }
+  }
+
+  /** The barrier at an element of a buffer of barriers. */
+  MBarrier barrier(int slot, int element) {
+    return Objects.requireNonNull(barriers[slot])[element];
   }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import java.util.Arrays;
 
@@ -53,9 +54,22 @@ record Context(Source source, Precision precision, Symbols symbols, boolean grid
   long[] shape(Buffer buffer, Frame f) {
     long[] shape = new long[buffer.rank()];
     for (int d = 0; d < shape.length; d++) {
-      shape[d] = d == 0 ? f.outer[symbols.slot(buffer)] : buffer.extent(d);
+      shape[d] = extent(buffer, d, f);
     }
     return shape;
+  }
+
+  /** An extent of the buffer in this execution. */
+  long extent(Buffer buffer, int d, Frame f) {
+    int slot = symbols.slot(buffer);
+    return d == 0
+        ? f.outer[slot]
+        : f.shapes[slot] != null ? f.shapes[slot][d] : buffer.extent(d);
+  }
+
+  /** Whether extents other than the outermost depend on scalars. */
+  static boolean hasSymbolicRows(Buffer buffer) {
+    return buffer.shape().stream().skip(1).anyMatch(e -> !(e instanceof Expr.IntImm));
   }
 
   static String element(Buffer buffer, long[] coordinates) {

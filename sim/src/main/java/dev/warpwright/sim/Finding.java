@@ -29,6 +29,7 @@ public record Finding(
     RACE("data race"),
     BARRIER("misuse of a barrier"),
     DEADLOCK("deadlock"),
+    PROXY("missing proxy fence"),
     INTRINSIC("misuse of an intrinsic"),
     ARITHMETIC("undefined arithmetic");
 

@@ -28,8 +28,14 @@ final class Frame {
   /** Working arrays of {@link ReduceLoop}s. */
   final double[][] scratch;
 
-  /** Block, barrier interval and warp, for race checks; see {@link Shadow}. */
-  long stamp;
+  /** All extents of each global buffer, null for the others. */
+  final long[][] shapes;
+
+  /** The thread's warp, for race checks, null for the interpreter. */
+  @Nullable Actor actor;
+
+  /** The thread's bit in masks of its warp. */
+  int laneBit;
 
   /** The simulated thread, null for the interpreter. */
   @Nullable ThreadId thread;
@@ -39,6 +45,7 @@ final class Frame {
     floats = new double[symbols.realSlots()];
     memory = new byte[symbols.bufferSlots()][];
     outer = new long[symbols.bufferSlots()];
+    shapes = new long[symbols.bufferSlots()][];
     scratch = new double[symbols.scratchSlots()][ReduceLoop.CHUNK];
     shadows = new Shadow[symbols.bufferSlots()];
   }

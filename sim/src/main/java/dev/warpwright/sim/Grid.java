@@ -11,11 +11,17 @@ final class Grid {
   final Index3 blocks;
   final Index3 threads;
 
-  /** Storage, outermost extent and shadow of each global buffer, by slot. */
+  /** Storage, outermost extent, shape and shadow of each global buffer, by slot. */
   final byte[][] memory;
 
   final long[] outer;
+  final long[][] shapes;
   final @Nullable Shadow[] shadows;
+
+  /** Bulk loads that have not arrived. */
+  final BulkLoads loads = new BulkLoads();
+
+  final Counters.Released counters = new Counters.Released();
 
   Grid(
       Arguments arguments,
@@ -29,6 +35,7 @@ final class Grid {
     this.threads = threads;
     this.memory = new byte[symbols.bufferSlots()][];
     this.outer = new long[symbols.bufferSlots()];
+    this.shapes = new long[symbols.bufferSlots()][];
     this.shadows = new Shadow[symbols.bufferSlots()];
   }
 }

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Compiles the statements of a grid kernel to {@link WarpNode}s. */
@@ -14,10 +15,15 @@ final class GridCompiler {
   private static final long ENDLESS = 2_000_000;
 
   private final Context context;
+  private final UnitCalls units;
   private final List<Buffer> shared = new ArrayList<>();
+
+  /** How many while loops are around what is compiled. */
+  private int whiles;
 
   GridCompiler(Context context) {
     this.context = context;
+    this.units = new UnitCalls(context);
   }
 
   /** The shared buffers met so far. */
@@ -213,12 +219,15 @@ final class GridCompiler {
   private WarpNode whileLoop(Stmt.While loop) {
     WarpCalls calls = new WarpCalls(context, loop);
     LongExpr condition = calls.exprs().integer(loop.condition());
+    whiles++;
     WarpNode body = compile(loop.body());
+    whiles--;
     return WarpNode.stopping(
         (warp, mask) ->
             new WarpNode.Activity() {
               private int active = mask;
               private long rounds;
+              private long changes = -1;
 
               @Override
               public void advance(Warp w) {
@@ -237,7 +246,8 @@ final class GridCompiler {
                       "the loop went round " + ENDLESS + " times");
                 }
                 // What the loop waits for may be up to another warp.
-                w.yield();
+                w.yield(w.changes == changes ? loop : null);
+                changes = w.changes;
                 body.enter(w, active);
               }
             });
@@ -248,6 +258,8 @@ final class GridCompiler {
     WarpNode body = compile(a.body());
     return switch (buffer.scope()) {
       case SHARED -> {
+        // The slot is needed even if nothing accesses the buffer.
+        context.symbols().slot(buffer);
         shared.add(buffer);
         yield body;
       }
@@ -313,6 +325,23 @@ final class GridCompiler {
                   Bytes.putInteger(
                       stored, f.memory[slot], (int) at.eval(f) * bytes, f.pendingInts[f.lane]));
     }
+    if (whiles > 0) {
+      Exec plain = write;
+      LongExpr offset = access.offset();
+      return WarpNode.straight(
+          (w, mask) -> {
+            calls.run(w, mask);
+            each(w, mask, evaluate);
+            each(w, mask, f -> {
+              int first = (int) offset.eval(f) * bytes;
+              byte[] before = Arrays.copyOfRange(f.memory[slot], first, first + bytes * lanes);
+              plain.run(f);
+              if (!Arrays.equals(before, 0, before.length, f.memory[slot], first, first + before.length)) {
+                w.changes++;
+              }
+            });
+          });
+    }
     return WarpNode.straight(
         (w, mask) -> {
           calls.run(w, mask);
@@ -340,14 +369,13 @@ final class GridCompiler {
     }
     return switch (intrinsic.effect()) {
       case TargetIntrinsic.Synchronises(var kind) -> synchronise(e, kind, calls);
-      case TargetIntrinsic.Drives(var unit) ->
-          throw new IllegalArgumentException(
-              "the simulator has no " + unit + " and cannot execute " + intrinsic.text());
+      case TargetIntrinsic.Drives drives -> units.compile(e, intrinsic, calls);
       case TargetIntrinsic.Computes computes -> {
         WarpNode.Straight call =
             calls.call(intrinsic, computes.meaning(), e.call().args(), (f, bits) -> {});
         yield WarpNode.straight(
             (w, mask) -> {
+              w.changes++;
               calls.run(w, mask);
               call.run(w, mask);
             });
@@ -363,6 +391,7 @@ final class GridCompiler {
                 requireWhole(warp, mask, e, Finding.Kind.BARRIER);
                 return w -> {
                   w.pop();
+                  w.changes++;
                   w.waiting = e;
                 };
               });

@@ -1,6 +1,7 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
@@ -9,12 +10,12 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Walk;
-import java.util.ArrayList;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.SplittableRandom;
 
 /**
  * Executes a grid kernel: warps of 32 lanes in lockstep, with masks where they diverge; warps take
@@ -67,12 +68,33 @@ public final class GridInterpreter {
           if (e instanceof Expr.Call(Intrinsic intrinsic, List<Expr> args, var type)) {
             for (int i = 0; i < args.size(); i++) {
               if (args.get(i) instanceof Expr.AddressOf address
-                  && intrinsic.operands().get(i).access() != Intrinsic.Access.READ) {
+                  && writes(intrinsic, i)) {
                 written.add(address.buffer());
               }
             }
           }
         });
+  }
+
+  private static boolean writes(Intrinsic intrinsic, int operand) {
+    Intrinsic.Access access = intrinsic.operands().get(operand).access();
+    return access == Intrinsic.Access.WRITE
+        || access == Intrinsic.Access.READ_WRITE
+        || (intrinsic == HopperIntrinsics.BULK_STORE && operand == 0);
+  }
+
+  /** Whether blocks can order their accesses. */
+  private boolean usesCounters() {
+    boolean[] found = {false};
+    Walk.expressions(
+        kernel.body(),
+        e ->
+            found[0] |=
+                e instanceof Expr.Call call
+                    && call.op() instanceof TargetIntrinsic intrinsic
+                    && intrinsic.effect() instanceof TargetIntrinsic.Drives(var unit)
+                    && unit == TargetIntrinsic.Unit.COUNTER);
+    return found[0];
   }
 
   /**
@@ -116,7 +138,14 @@ public final class GridInterpreter {
         bind(grid, b);
       }
     }
-    schedule(grid, Math.toIntExact(grid.blocks.count()));
+    int size = (int) clusterSize(grid);
+    boolean counts = usesCounters();
+    Agents common = new Agents(true);
+    new Scheduler(context, options, grid.loads, kernel.body())
+        .run(
+            Math.toIntExact(grid.blocks.count() / size),
+            Math.max(1, options.residentBlocks() / size),
+            number -> start(grid, counts ? common : new Agents(false), number, size));
   }
 
   private void bind(Grid grid, Buffer b) {
@@ -125,41 +154,36 @@ public final class GridInterpreter {
     int slot = context.symbols().slot(b);
     grid.memory[slot] = array.bytes();
     grid.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
+    grid.shapes[slot] = array.shape();
     if (options.checkRaces() && written.contains(b)) {
       int elements = array.bytes().length / b.dtype().bytes();
       grid.shadows[slot] = new Shadow(context, b, elements, false, true, grid.sink);
     }
   }
 
-  private void schedule(Grid grid, int blocks) {
-    SplittableRandom random = new SplittableRandom(options.seed());
-    int[] order = Options.order(options.blocks(), blocks, random);
-    List<BlockRun> resident = new ArrayList<>();
-    List<Warp> runnable = new ArrayList<>();
-    int next = 0;
-    while (next < blocks || !resident.isEmpty()) {
-      while (next < blocks && resident.size() < options.residentBlocks()) {
-        resident.add(start(grid, order[next++]));
-      }
-      runnable.clear();
-      resident.forEach(block -> block.addRunnable(runnable));
-      if (!runnable.isEmpty()) {
-        choose(runnable, random).resume();
-      }
-      resident.forEach(BlockRun::releaseBarrier);
-      resident.removeIf(BlockRun::finished);
+  private long clusterSize(Grid grid) {
+    long size = kernel.attrs().getLong("cluster", 1);
+    if (size < 1 || grid.blocks.x() % size != 0) {
+      throw new IllegalArgumentException(
+          kernel.name() + " has clusters of " + size + " blocks, but " + grid.blocks.x() + " blocks");
     }
+    return size;
   }
 
-  private Warp choose(List<Warp> runnable, SplittableRandom random) {
-    return switch (options.warps()) {
-      case FIRST -> runnable.getFirst();
-      case LAST -> runnable.getLast();
-      case RANDOM -> runnable.get(random.nextInt(runnable.size()));
-    };
+  /** Starts the blocks of a cluster. */
+  private ClusterRun start(Grid grid, Agents agents, long number, int size) {
+    ClusterRun cluster = new ClusterRun(context, number, agents, grid);
+    for (int rank = 0; rank < size; rank++) {
+      Index3 index = grid.blocks.index(number * size + rank);
+      BlockRun block =
+          new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());
+      cluster.blocks.add(block);
+      start(grid, block, index);
+    }
+    return cluster;
   }
 
-  private BlockRun start(Grid grid, int number) {
+  private void start(Grid grid, BlockRun block, Index3 index) {
     Symbols symbols = context.symbols();
     byte[][] memory = grid.memory.clone();
     long[] outer = grid.outer.clone();
@@ -171,8 +195,12 @@ public final class GridInterpreter {
       Bytes.poison(b.dtype(), memory[slot]);
       outer[slot] = b.rank() == 0 ? 1 : b.extent(0);
       shadows[slot] = new Shadow(context, b, elements, true, options.checkRaces(), grid.sink);
+      block.memory[slot] = memory[slot];
+      block.shadows[slot] = shadows[slot];
+      if (b.dtype() == DType.MBARRIER) {
+        block.barriers[slot] = barriers(block, b, elements);
+      }
     }
-    Index3 block = grid.blocks.index(number);
     int threads = (int) grid.threads.count();
     Warp[] warps = new Warp[(threads + WARP - 1) / WARP];
     for (int w = 0; w < warps.length; w++) {
@@ -181,24 +209,35 @@ public final class GridInterpreter {
         Frame f = new Frame(symbols);
         System.arraycopy(memory, 0, f.memory, 0, memory.length);
         System.arraycopy(outer, 0, f.outer, 0, outer.length);
+        System.arraycopy(grid.shapes, 0, f.shapes, 0, grid.shapes.length);
         System.arraycopy(shadows, 0, f.shadows, 0, shadows.length);
         Index3 thread = grid.threads.index(w * WARP + lane);
-        f.thread = new ThreadId(block, thread);
+        f.thread = new ThreadId(index, thread);
         grid.arguments.setScalars(f, symbols);
         for (ThreadBinding b : kernel.bindings()) {
           int dimension = b.axis().dimension();
-          f.ints[symbols.slot(b.var())] = (b.axis().isBlock() ? block : thread).get(dimension);
+          f.ints[symbols.slot(b.var())] = (b.axis().isBlock() ? index : thread).get(dimension);
         }
         lanes[lane] = f;
       }
-      warps[w] = new Warp(w, lanes);
-      Warp warp = warps[w];
+      Warp warp = new Warp(block, w, lanes);
+      warps[w] = warp;
       warp.push(
           first -> {
             first.pop();
             body.enter(first, first.fullMask());
           });
     }
-    return new BlockRun(context, number, warps);
+    int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
+    block.populate(
+        warps, minBlocks == 0 ? null : new RegisterPool(threads, minBlocks, warps.length));
+  }
+
+  private MBarrier[] barriers(BlockRun block, Buffer b, int elements) {
+    MBarrier[] barriers = new MBarrier[elements];
+    for (int i = 0; i < elements; i++) {
+      barriers[i] = new MBarrier(context, block, b.name() + "[" + i + "]");
+    }
+    return barriers;
   }
 }

@@ -1,23 +1,17 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of each element of one buffer's storage: whether it was written, and by whom it was
- * last written and read. A <em>stamp</em> is the block, the number of barriers that the block has
- * passed, and the warp. Two accesses to an element, one of them a write, race if no barrier
- * separates them: they are by different blocks, or in one interval by different warps of a block.
- * Hazards within a warp are not looked at.
+ * last written and read, as epochs (see {@link Agents}). Two accesses to an element, one of them a
+ * write, race if neither knew the other to have happened. Hazards within a warp are not looked at.
  */
 final class Shadow {
-  private static final int WARP_BITS = 8;
-  private static final int INTERVAL_BITS = 28;
-  private static final long SEVERAL_WARPS = (1L << WARP_BITS) - 1;
-  private static final long SEVERAL_BLOCKS = -1;
-
   private static final byte NEVER_WRITTEN = 0;
   private static final byte WRITTEN = 1;
   private static final byte UNDER_WAY = 2;
@@ -28,6 +22,11 @@ final class Shadow {
   private final long @Nullable [] writers;
   private final long @Nullable [] readers;
   private final FindingSink sink;
+  private final Actor.@Nullable Fence fence;
+  private final EpochSets sets = new EpochSets();
+
+  /** Whether threads accessed it since this was last set to false. */
+  boolean touched = true;
 
   /** Where races go, which need not end the execution. */
   interface FindingSink {
@@ -64,75 +63,85 @@ final class Shadow {
     this.writers = races ? new long[elements] : null;
     this.readers = races ? new long[elements] : null;
     this.sink = sink;
-  }
-
-  /** The stamp of a warp; block and interval count from 0, warps are at most 64. */
-  static long stamp(long block, long interval, int warp) {
-    return ((block + 1) << (INTERVAL_BITS + WARP_BITS)) | (interval << WARP_BITS) | warp;
-  }
-
-  private static long interval(long stamp) {
-    return stamp >>> WARP_BITS;
-  }
-
-  private static long block(long stamp) {
-    return stamp >>> (INTERVAL_BITS + WARP_BITS);
+    this.fence =
+        buffer.scope() == Scope.SHARED
+            ? Actor.Fence.SHARED
+            : buffer.scope() == Scope.GLOBAL ? Actor.Fence.GLOBAL : null;
   }
 
   /** Forgets what was written, as at the start of the buffer's life. */
   void reset() {
+    touched = true;
     if (states != null) {
       Arrays.fill(states, NEVER_WRITTEN);
     }
   }
 
   void read(Frame f, int element, Stmt where) {
+    touched = true;
     if (states != null && states[element] != WRITTEN) {
-      if (states[element] == NEVER_WRITTEN) {
-        throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
-      }
-      if (sink.wants(where)) {
-        sink.report(
-            fault(
-                Finding.Kind.RACE,
-                f,
-                element,
-                where,
-                "an asynchronous copy to it has not been waited for"));
-      }
+      unwritten(f, element, where);
       return;
     }
-    if (writers == null || readers == null) {
+    Actor actor = f.actor;
+    if (writers == null || readers == null || actor == null) {
       return;
     }
-    long mine = f.stamp;
-    if (conflicts(writers[element], mine)) {
-      race(f, element, where, writers[element], "read", "write");
+    long mine = actor.epoch();
+    long writer = writers[element];
+    if (writer != 0 && writer != mine && !actor.knows(writer)) {
+      race(f, actor, element, where, writer, "read", "write");
     }
-    long last = readers[element];
-    if (last != mine) {
-      if (interval(last) == interval(mine)) {
-        readers[element] = mine | SEVERAL_WARPS;
-      } else {
-        readers[element] = last == 0 || block(last) == block(mine) ? mine : SEVERAL_BLOCKS;
-      }
+    if (readers[element] != mine) {
+      readers[element] = withReader(readers[element], mine, actor);
     }
   }
 
+  private long withReader(long last, long mine, Actor actor) {
+    return last == 0 || (last > 0 && actor.knows(last)) ? mine : sets.plus(last, mine, actor);
+  }
+
   void write(Frame f, int element, Stmt where) {
+    touched = true;
     if (states != null) {
+      if (states[element] == UNDER_WAY && fence == null) {
+        unwritten(f, element, where);
+      }
       states[element] = WRITTEN;
     }
+    Actor actor = f.actor;
+    if (writers == null || readers == null || actor == null) {
+      return;
+    }
+    if (fence != null) {
+      actor.wrote(fence, f.laneBit);
+    }
+    long mine = actor.epoch();
+    if (writers[element] != mine || (readers[element] != 0 && readers[element] != mine)) {
+      checkWrite(f, actor, element, where);
+      writers[element] = mine;
+    }
+    readers[element] = 0;
+  }
+
+  private void checkWrite(Frame f, Actor actor, int element, Stmt where) {
     if (writers == null || readers == null) {
       return;
     }
-    long mine = f.stamp;
-    if (conflicts(writers[element], mine)) {
-      race(f, element, where, writers[element], "write", "write");
-    } else if (conflicts(readers[element], mine)) {
-      race(f, element, where, readers[element], "write", "read");
+    if (writers[element] != 0 && !actor.knows(writers[element])) {
+      race(f, actor, element, where, writers[element], "write", "write");
+    } else if (readers[element] > 0) {
+      if (!actor.knows(readers[element])) {
+        race(f, actor, element, where, readers[element], "write", "read");
+      }
+    } else if (readers[element] < 0) {
+      for (long reader : sets.members(readers[element])) {
+        if (!actor.knows(reader)) {
+          race(f, actor, element, where, reader, "write", "read");
+          return;
+        }
+      }
     }
-    writers[element] = mine;
   }
 
   /** An asynchronous copy to the element is under way: it counts as written once it is complete. */
@@ -143,21 +152,122 @@ final class Shadow {
     }
   }
 
-  private static boolean conflicts(long other, long mine) {
-    return other != 0
-        && other != mine
-        && (block(other) != block(mine) || interval(other) == interval(mine));
+  /**
+   * A unit beside the threads reads elements. What a thread wrote must have been fenced for it.
+   *
+   * @param f the thread that starts it, after which it happens
+   * @param epoch whose end says that it has read
+   */
+  void unitReads(Frame f, Actor actor, long epoch, int from, int count, Stmt where) {
+    for (int e = from; e < from + count; e++) {
+      if (states != null && states[e] != WRITTEN) {
+        unwritten(f, e, where);
+        return;
+      }
+    }
+    if (writers == null || readers == null || fence == null) {
+      return;
+    }
+    long goodWriter = 0;
+    long knownReaders = 0;
+    long newReaders = epoch;
+    for (int e = from; e < from + count; e++) {
+      long writer = writers[e];
+      if (writer != goodWriter) {
+        if (!actor.knows(writer)) {
+          race(f, actor, e, where, writer, "read", "write");
+        } else if (!actor.knowsFenced(writer, fence)) {
+          if (sink.wants(where)) {
+            sink.report(fault(Finding.Kind.PROXY, f, e, where, unfenced(actor, writer)));
+          }
+        }
+        goodWriter = writer;
+      }
+      if (readers[e] != epoch) {
+        if (readers[e] != knownReaders) {
+          knownReaders = readers[e];
+          newReaders = withReader(knownReaders, epoch, actor);
+        }
+        readers[e] = newReaders;
+      }
+    }
   }
 
-  private void race(Frame f, int element, Stmt where, long other, String mine, String theirs) {
+  private String unfenced(Actor actor, long writer) {
+    return "written by "
+        + actor.agents.name(Agents.agent(writer), actor.block)
+        + (fence == Actor.Fence.GLOBAL
+            ? " without fence.proxy.async.global on the way to"
+            : ", which did not execute fence.proxy.async before it is read by")
+        + " a bulk copy or product";
+  }
+
+  /** A unit beside the threads begins to write elements; see {@link #unitReads}. */
+  void unitWrites(Frame f, Actor actor, long epoch, int from, int count, Stmt where) {
+    if (states != null) {
+      Arrays.fill(states, from, from + count, UNDER_WAY);
+    }
+    if (writers == null || readers == null) {
+      return;
+    }
+    long goodWriter = 0;
+    long goodReaders = 0;
+    for (int e = from; e < from + count; e++) {
+      if (writers[e] != goodWriter || readers[e] != goodReaders) {
+        goodWriter = writers[e];
+        goodReaders = readers[e];
+        checkWrite(f, actor, e, where);
+      }
+    }
+    Arrays.fill(writers, from, from + count, epoch);
+    Arrays.fill(readers, from, from + count, 0);
+  }
+
+  /** What was under way has been written, if it still is. */
+  void arrived(int from, int count) {
+    if (states != null) {
+      for (int e = from; e < from + count; e++) {
+        if (states[e] == UNDER_WAY) {
+          states[e] = WRITTEN;
+        }
+      }
+    }
+  }
+
+  /** Registers that a product begins to write, and before that reads if it adds to them. */
+  void productWrites(Frame f, int from, int count, boolean reads, Stmt where) {
+    if (states != null) {
+      for (int e = from; reads && e < from + count; e++) {
+        if (states[e] == NEVER_WRITTEN) {
+          unwritten(f, e, where);
+        }
+      }
+      Arrays.fill(states, from, from + count, UNDER_WAY);
+    }
+  }
+
+  private void unwritten(Frame f, int element, Stmt where) {
+    if (states != null && states[element] == NEVER_WRITTEN) {
+      throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
+    }
+    if (sink.wants(where)) {
+      sink.report(
+          fault(
+              Finding.Kind.RACE,
+              f,
+              element,
+              where,
+              fence == null
+                  ? "a product that writes it has not been waited for"
+                  : "an asynchronous copy to it has not been waited for"));
+    }
+  }
+
+  private void race(
+      Frame f, Actor actor, int element, Stmt where, long other, String mine, String theirs) {
     if (!sink.wants(where)) {
       return;
     }
-    long warp = other & SEVERAL_WARPS;
-    String whose =
-        block(other) != block(f.stamp)
-            ? "another block"
-            : warp == SEVERAL_WARPS ? "several warps" : "warp " + warp;
     sink.report(
         fault(
             Finding.Kind.RACE,
@@ -165,12 +275,14 @@ final class Shadow {
             element,
             where,
             mine
-                + " by warp "
-                + (f.stamp & SEVERAL_WARPS)
+                + " by "
+                + actor.name()
                 + " and "
                 + theirs
                 + " by "
-                + whose
+                + (actor.agents.comparable(other, actor.epoch())
+                    ? actor.agents.name(Agents.agent(other), actor.block)
+                    : "another block")
                 + " without a barrier between them"));
   }
 

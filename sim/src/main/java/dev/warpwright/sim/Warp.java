@@ -13,20 +13,41 @@ final class Warp {
   final Frame[] lanes;
 
   final AsyncCopies[] copies;
+  final BulkStores[] stores;
+  final BlockRun block;
+  final Actor actor;
 
   private final List<WarpNode.Activity> stack = new ArrayList<>();
 
-  /** The barrier at which the warp waits, or null. */
+  /** The barrier of the block or cluster at which the warp waits, or null. */
   @Nullable Stmt waiting;
+
+  /** Whether that barrier is the cluster's. */
+  boolean waitingForCluster;
+
+  /** What else the warp waits for, or null. */
+  private @Nullable Blocked blocked;
+
+  /** The loop that goes round without changing anything, or null. */
+  private @Nullable Stmt spinning;
+
+  /** How often the warp changed something. */
+  long changes;
 
   private boolean yielded;
 
-  Warp(int index, Frame[] lanes) {
+  Warp(BlockRun block, int index, Frame[] lanes) {
+    this.block = block;
     this.index = index;
     this.lanes = lanes;
+    this.actor = new Actor(block.agents(), block, "warp " + index);
     this.copies = new AsyncCopies[lanes.length];
+    this.stores = new BulkStores[lanes.length];
     for (int i = 0; i < copies.length; i++) {
       copies[i] = new AsyncCopies();
+      stores[i] = new BulkStores(block, actor, index * 32 + i);
+      lanes[i].actor = actor;
+      lanes[i].laneBit = 1 << i;
     }
   }
 
@@ -48,18 +69,45 @@ final class Warp {
   }
 
   boolean runnable() {
-    return waiting == null && !finished();
+    return waiting == null && !finished() && (blocked == null || blocked.isOver());
+  }
+
+  /** Makes the warp wait. */
+  void block(Blocked by) {
+    changes++;
+    blocked = by;
+  }
+
+  @Nullable Blocked blocked() {
+    return blocked;
   }
 
   /** Lets other warps go first. */
-  void yield() {
+  void yield(@Nullable Stmt spinningAt) {
+    spinning = spinningAt;
     yielded = true;
+  }
+
+  /** Whether it let others go first when it stopped. */
+  boolean hasYielded() {
+    return yielded;
+  }
+
+  void forgetYield() {
+    yielded = false;
+  }
+
+  /** The loop that goes round without changing anything, or null. */
+  @Nullable Stmt spinning() {
+    return spinning;
   }
 
   /** Executes until the warp waits, yields or is finished. */
   void resume() {
     yielded = false;
-    while (runnable() && !yielded) {
+    spinning = null;
+    blocked = null;
+    while (waiting == null && blocked == null && !finished() && !yielded) {
       stack.getLast().advance(this);
     }
   }

@@ -6,10 +6,12 @@ import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Meaning;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Compiles the expressions of one statement of a grid kernel. Calls that a warp executes together
@@ -65,6 +67,15 @@ final class WarpCalls implements CallCompiler {
 
   /** What a thread does for the value itself; nothing if its warp does it together. */
   private Exec value(Expr.Call call, IntrinsicCall.ResultSink sink) {
+    if (call.op() == HopperIntrinsics.CLUSTER_RANK) {
+      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.rank);
+    }
+    if (call.op() instanceof TargetIntrinsic counter
+        && counter.effect() instanceof TargetIntrinsic.Drives(var unit)
+        && unit == TargetIntrinsic.Unit.COUNTER) {
+      hoisted.add(Counters.operation(call, this, sink));
+      return f -> {};
+    }
     if (!(call.op() instanceof TargetIntrinsic intrinsic)
         || !(intrinsic.effect() instanceof TargetIntrinsic.Computes computes)) {
       throw new IllegalArgumentException(

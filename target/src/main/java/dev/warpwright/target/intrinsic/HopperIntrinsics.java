@@ -257,7 +257,7 @@ public final class HopperIntrinsics {
           HopperWrappers.LOAD_ACQUIRE_U32,
           new Operand("address", DType.U32, GLOBAL, Access.READ, 1));
 
-  private static final Map<TargetIntrinsic, Integer> PRODUCT_COLUMNS = new HashMap<>();
+  private static final Map<TargetIntrinsic, WarpgroupProduct> PRODUCTS = new HashMap<>();
 
   static {
     for (String type : List.of("bf16", "f16")) {
@@ -273,7 +273,10 @@ public final class HopperIntrinsics {
                 new Operand("a", DType.parse(type), SHARED, Access.READ, 16),
                 new Operand("b", DType.parse(type), SHARED, Access.READ, 16),
                 i32("scale_d"));
-        PRODUCT_COLUMNS.put(product, n);
+        PRODUCTS.put(
+            product,
+            new WarpgroupProduct(
+                n, type.equals("f16") ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16));
       }
     }
   }
@@ -286,7 +289,13 @@ public final class HopperIntrinsics {
    * given. 0 for any other intrinsic.
    */
   public static int productColumns(TargetIntrinsic intrinsic) {
-    return PRODUCT_COLUMNS.getOrDefault(intrinsic, 0);
+    WarpgroupProduct product = PRODUCTS.get(intrinsic);
+    return product == null ? 0 : product.columns();
+  }
+
+  /** What a product computes; null for any other intrinsic. */
+  public static @Nullable WarpgroupProduct product(TargetIntrinsic intrinsic) {
+    return PRODUCTS.get(intrinsic);
   }
 
   private static TargetIntrinsic add(

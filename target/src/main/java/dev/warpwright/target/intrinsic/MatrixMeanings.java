@@ -4,11 +4,11 @@ package dev.warpwright.target.intrinsic;
  * What the matrix instructions of a warp do, element by element. Lane {@code l} has {@code g = l /
  * 4} and {@code q = l % 4}; the maps are those of the PTX ISA's sections on matrix fragments.
  */
-final class MatrixMeanings {
+public final class MatrixMeanings {
   private static final int WARP = 32;
 
   /** Element types that a matrix instruction multiplies. */
-  enum Input {
+  public enum Input {
     F16,
     BF16,
     TF32

@@ -17,8 +17,16 @@ final class TensorCore {
   private static final int F32_FRACTION_BITS = 23;
   private static final int NAN = 0x7FFFFFFF;
 
-  /** Significands (signed, with the leading one) of the operands, and their exponents. */
-  record Operand(int[] significand, int[] exponent, float[] value, int fractionBits) {}
+  /** Exponent of a zero: far below that of any product. */
+  private static final int ZERO_EXPONENT = -10_000;
+
+  /**
+   * Significands (signed, with the leading one) of the operands, and their exponents.
+   *
+   * @param finite whether all values are
+   */
+  record Operand(
+      int[] significand, int[] exponent, float[] value, int fractionBits, boolean finite) {}
 
   private TensorCore() {}
 
@@ -52,13 +60,17 @@ final class TensorCore {
   private static Operand decode(float[] values, int fractionBits, int minExponent) {
     int[] significand = new int[values.length];
     int[] exponent = new int[values.length];
+    boolean finite = true;
     for (int i = 0; i < values.length; i++) {
-      if (Float.isFinite(values[i])) {
+      exponent[i] = ZERO_EXPONENT;
+      if (!Float.isFinite(values[i])) {
+        finite = false;
+      } else if (values[i] != 0) {
         exponent[i] = Math.max(Math.getExponent(values[i]), minExponent);
         significand[i] = (int) Math.scalb((double) values[i], fractionBits - exponent[i]);
       }
     }
-    return new Operand(significand, exponent, values, fractionBits);
+    return new Operand(significand, exponent, values, fractionBits, finite);
   }
 
   /**
@@ -68,55 +80,65 @@ final class TensorCore {
    * @return bits of an f32
    */
   static int sum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
-    float accValue = Float.intBitsToFloat(acc);
-    int largest = Integer.MIN_VALUE;
-    boolean finite = Float.isFinite(accValue);
-    if (accValue != 0 && finite) {
-      largest = Math.max(Math.getExponent(accValue), Float.MIN_EXPONENT);
+    int accExponent = acc >>> F32_FRACTION_BITS & 0xFF;
+    if (accExponent == 0xFF
+        || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
+      return special(Float.intBitsToFloat(acc), a, aStart, b, bStart, count);
     }
+    long accSignificand = acc & (1 << F32_FRACTION_BITS) - 1;
+    if (accExponent == 0) {
+      accExponent = accSignificand == 0 ? ZERO_EXPONENT : Float.MIN_EXPONENT;
+    } else {
+      accSignificand |= 1 << F32_FRACTION_BITS;
+      accExponent -= 127;
+    }
+    int largest = accExponent;
     for (int k = 0; k < count; k++) {
-      finite &= Float.isFinite(a.value[aStart + k]) && Float.isFinite(b.value[bStart + k]);
-      if (a.significand[aStart + k] != 0 && b.significand[bStart + k] != 0) {
-        largest = Math.max(largest, a.exponent[aStart + k] + b.exponent[bStart + k]);
-      }
+      largest = Math.max(largest, a.exponent[aStart + k] + b.exponent[bStart + k]);
     }
-    if (!finite) {
-      return special(accValue, a, aStart, b, bStart, count);
-    }
-    if (largest == Integer.MIN_VALUE) {
+    if (largest <= ZERO_EXPONENT / 2) {
       return 0;
     }
-    long sum = 0;
-    if (accValue != 0) {
-      int exponent = Math.max(Math.getExponent(accValue), Float.MIN_EXPONENT);
-      long significand = (long) Math.scalb((double) accValue, F32_FRACTION_BITS - exponent);
-      sum += aligned(significand, FRACTION_BITS - F32_FRACTION_BITS - (largest - exponent));
-    }
-    int productBits = a.fractionBits + b.fractionBits;
+    long magnitude =
+        aligned(accSignificand, FRACTION_BITS - F32_FRACTION_BITS - (largest - accExponent));
+    long sum = acc < 0 ? -magnitude : magnitude;
+    int room = FRACTION_BITS - a.fractionBits - b.fractionBits - largest;
     for (int k = 0; k < count; k++) {
       long product = (long) a.significand[aStart + k] * b.significand[bStart + k];
-      if (product != 0) {
-        int exponent = a.exponent[aStart + k] + b.exponent[bStart + k];
-        sum += aligned(product, FRACTION_BITS - productBits - (largest - exponent));
-      }
+      long sign = product >> 63;
+      int shift = room + a.exponent[aStart + k] + b.exponent[bStart + k];
+      sum += (aligned((product ^ sign) - sign, shift) ^ sign) - sign;
     }
     return truncated(sum, largest - FRACTION_BITS);
   }
 
-  /** {@code value · 2^shift}, toward zero. */
-  private static long aligned(long value, int shift) {
-    if (shift >= 0) {
-      return value << shift;
+  private static boolean finite(Operand a, int aStart, Operand b, int bStart, int count) {
+    for (int k = 0; k < count; k++) {
+      if (!Float.isFinite(a.value[aStart + k]) || !Float.isFinite(b.value[bStart + k])) {
+        return false;
+      }
     }
-    if (shift <= -63) {
-      return 0;
-    }
-    long magnitude = Math.abs(value) >> -shift;
-    return value < 0 ? -magnitude : magnitude;
+    return true;
+  }
+
+  /** {@code magnitude · 2^shift}, toward zero. */
+  private static long aligned(long magnitude, int shift) {
+    return shift >= 0 ? magnitude << shift : shift <= -63 ? 0 : magnitude >>> -shift;
   }
 
   /** Bits of {@code sum · 2^scale} as f32, toward zero; infinite where it is too large. */
   private static int truncated(long sum, int scale) {
+    if (sum == 0) {
+      return 0;
+    }
+    long magnitude = Math.abs(sum);
+    int excess = 63 - Long.numberOfLeadingZeros(magnitude) - F32_FRACTION_BITS;
+    int exponent = scale + excess + F32_FRACTION_BITS + 127;
+    if (exponent >= 1 && exponent <= 254) {
+      long significand = excess >= 0 ? magnitude >>> excess : magnitude << -excess;
+      int bits = exponent << F32_FRACTION_BITS | (int) significand & (1 << F32_FRACTION_BITS) - 1;
+      return sum < 0 ? bits | 1 << 31 : bits;
+    }
     double exact = Math.scalb((double) sum, scale);
     float f = (float) exact;
     if (Float.isFinite(f) && Math.abs((double) f) > Math.abs(exact)) {

@@ -1,0 +1,108 @@
+package dev.warpwright.sim;
+
+/**
+ * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
+ * the asynchronous units see. Four agents: its accesses, those that are fenced for units that read
+ * shared and global memory, and what it does in other blocks.
+ */
+final class Actor {
+  /** Kinds of memory whose ordinary writes need a fence before an asynchronous unit reads them. */
+  enum Fence {
+    SHARED,
+    GLOBAL
+  }
+
+  private static final int REMOTE = 3;
+
+  final Agents agents;
+  final BlockRun block;
+  final Clock clock = new Clock();
+
+  private final int agent;
+  private final int[] unfenced = new int[Fence.values().length];
+  private int tick;
+  private int remote;
+  private long epoch;
+
+  Actor(Agents agents, BlockRun block, String name) {
+    this.agents = agents;
+    this.block = block;
+    this.agent = agents.addWarp(block, name);
+    agents.add(block, name + " (fenced)");
+    agents.add(block, name + " (fenced for global memory)");
+    agents.add(block, "an arrival by " + name);
+    nextTick();
+  }
+
+  String name() {
+    return agents.name(agent, block);
+  }
+
+  /** The epoch of accesses that the warp makes now. */
+  long epoch() {
+    return epoch;
+  }
+
+  /** An epoch of something else in the warp's cluster. */
+  long epoch(int other, int otherTick) {
+    return Agents.epoch(block.cluster(), other, otherTick);
+  }
+
+  /** What the warp does from here on is not covered by what others learned before. */
+  void nextTick() {
+    clock.learn(agent, ++tick);
+    epoch = epoch(agent, tick);
+  }
+
+  /** Lets a clock know all that the warp does up to here. */
+  void release(Clock to) {
+    to.join(clock);
+    nextTick();
+  }
+
+  /** Lets a clock know of what the warp has waited for, but not of its own accesses. */
+  void releaseWaitedFor(Clock to) {
+    to.joinWithout(clock, agents.warps());
+  }
+
+  /** Something done in another block, which must not have ended by then. */
+  void reaches(BlockRun other) {
+    clock.learn(agent + REMOTE, ++remote);
+    other.outstanding.learn(agent + REMOTE, remote);
+  }
+
+  /** Whether an epoch has happened as far as the warp knows. */
+  boolean knows(long other) {
+    return other == 0
+        || agents.comparable(other, epoch) && Agents.tick(other) <= clock.get(Agents.agent(other));
+  }
+
+  /** Whether ordinary accesses of this epoch have been fenced, as far as the warp knows. */
+  boolean knowsFenced(long other, Fence fence) {
+    int writer = Agents.agent(other);
+    return !agents.warps().get(writer)
+        || Agents.tick(other) <= clock.get(writer + 1 + fence.ordinal());
+  }
+
+  /** Lanes (a mask) have written without a fence. */
+  void wrote(Fence fence, int lanes) {
+    unfenced[fence.ordinal()] |= lanes;
+  }
+
+  /** Lanes execute a fence: each makes only what it wrote itself visible. */
+  void fence(Fence fence, int lanes) {
+    unfenced[fence.ordinal()] &= ~lanes;
+    if (unfenced[fence.ordinal()] == 0) {
+      clock.learn(agent + 1 + fence.ordinal(), tick);
+    }
+    if (fence == Fence.GLOBAL) {
+      // What the warp has acquired is fenced by it as well as by those who wrote it.
+      for (int w = agents.warps().nextSetBit(0); w >= 0; w = agents.warps().nextSetBit(w + 1)) {
+        if (w != agent) {
+          clock.learn(w + 1 + fence.ordinal(), clock.get(w));
+        }
+      }
+    }
+    nextTick();
+  }
+}

@@ -1,0 +1,68 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Stmt;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** The bulk loads of a grid that are under way. They arrive in any order. */
+final class BulkLoads {
+  private final List<Load> pending = new ArrayList<>();
+
+  /**
+   * One load into one block.
+   *
+   * @param f the thread that started it
+   * @param phase of the barrier in which it was started
+   */
+  record Load(
+      Frame f,
+      GlobalTileOperand.Tile source,
+      BlockRun block,
+      SharedRows target,
+      int rows,
+      int columns,
+      MBarrier barrier,
+      int phase,
+      Stmt where) {
+    private void arrive() {
+      byte[] tile = source.load();
+      byte[] memory = block.memory[target.slot()];
+      int rowBytes = columns * target.elementBytes();
+      for (int r = 0; r < rows; r++) {
+        for (int at = 0; at < rowBytes; at += SharedRows.CHUNK_BYTES) {
+          int to = target.offset(r, at / target.elementBytes()) * target.elementBytes();
+          System.arraycopy(tile, r * rowBytes + at, memory, to, SharedRows.CHUNK_BYTES);
+        }
+      }
+      Shadow shadow = block.shadows[target.slot()];
+      if (shadow != null) {
+        shadow.arrived((int) target.first(), rows * columns);
+      }
+      barrier.delivered(f, (long) rows * rowBytes, phase, where);
+    }
+  }
+
+  void add(Load load) {
+    pending.add(load);
+  }
+
+  /**
+   * Lets one load arrive.
+   *
+   * @return whether there was one
+   */
+  boolean arriveOne(GridOptions.WarpChoice choice, SplittableRandom random) {
+    if (pending.isEmpty()) {
+      return false;
+    }
+    int which =
+        switch (choice) {
+          case FIRST -> 0;
+          case LAST -> pending.size() - 1;
+          case RANDOM -> random.nextInt(pending.size());
+        };
+    pending.remove(which).arrive();
+    return true;
+  }
+}

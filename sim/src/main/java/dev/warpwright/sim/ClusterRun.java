@@ -1,0 +1,93 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Stmt;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The blocks of a cluster, which are in execution together; a block alone if there are none. */
+final class ClusterRun {
+  final long number;
+  final Agents agents;
+  final List<BlockRun> blocks = new ArrayList<>();
+
+  final BulkLoads loads;
+  final Counters.Released counters;
+
+  private final Context context;
+
+  ClusterRun(Context context, long number, Agents agents, Grid grid) {
+    this.context = context;
+    this.number = number;
+    this.agents = agents;
+    this.loads = grid.loads;
+    this.counters = grid.counters;
+  }
+
+  boolean finished() {
+    return blocks.stream().allMatch(BlockRun::finished);
+  }
+
+  void addRunnable(List<Warp> runnable) {
+    for (BlockRun block : blocks) {
+      for (Warp w : block.warps()) {
+        if (w.runnable()) {
+          runnable.add(w);
+        }
+      }
+    }
+  }
+
+  /**
+   * Lets warps go on that wait at a barrier of their block or of the cluster, where all others wait
+   * too.
+   *
+   * @return whether some go on
+   */
+  boolean releaseBarriers() {
+    boolean released = false;
+    for (BlockRun block : blocks) {
+      released |= block.releaseBarrier();
+    }
+    List<Warp> waiting = new ArrayList<>();
+    @Nullable BlockRun ended = null;
+    for (BlockRun block : blocks) {
+      for (Warp w : block.warps()) {
+        if (w.waiting != null && w.waitingForCluster) {
+          waiting.add(w);
+        } else if (w.finished()) {
+          ended = block;
+        } else {
+          return released;
+        }
+      }
+    }
+    if (waiting.isEmpty()) {
+      return released;
+    }
+    if (ended != null) {
+      Stmt where = waiting.getFirst().waiting;
+      throw context.fault(
+          Finding.Kind.BARRIER,
+          where == null ? Stmt.Seq.EMPTY : where,
+          waiting.getFirst().lanes[0],
+          "",
+          "not all warps of the cluster arrive: some of block " + ended + " have ended");
+    }
+    BlockRun.meet(waiting);
+    for (Warp w : waiting) {
+      w.waiting = null;
+      w.waitingForCluster = false;
+    }
+    return true;
+  }
+
+  /** Ends the blocks whose warps have all ended. */
+  void endBlocks(Stmt last) {
+    for (BlockRun block : blocks) {
+      if (!block.ended() && block.finished()) {
+        block.end(last);
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+
+/** A tile of a matrix in global memory that bulk copies access; it may reach beyond the matrix. */
+final class GlobalTileOperand {
+  private static final int PITCH_ALIGNMENT = 16;
+
+  private final Context context;
+  private final Stmt where;
+  private final Buffer buffer;
+  private final Access access;
+
+  GlobalTileOperand(ExprCompiler exprs, Expr.AddressOf address) {
+    this.context = exprs.context();
+    this.where = exprs.where();
+    this.buffer = address.buffer();
+    this.access = new Access(exprs, buffer, address.indices());
+    if (buffer.layout() != null) {
+      throw new IllegalArgumentException(
+          context.source().name() + ": bulk copies of " + buffer.name() + ", which is not row-major");
+    }
+  }
+
+  /** The tile in this execution. */
+  Tile at(Frame f, int rows, int columns) {
+    long[] at = access.coordinates(f);
+    long pitch = context.extent(buffer, 1, f);
+    if (pitch * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
+      throw context.fault(
+          Finding.Kind.MISALIGNED,
+          where,
+          f,
+          buffer.name(),
+          "bulk copies need rows of a multiple of 16 bytes, these have "
+              + pitch * buffer.dtype().bytes());
+    }
+    return new Tile(f, at[0], at[1], rows, columns, context.extent(buffer, 0, f), pitch);
+  }
+
+  /** Which elements a copy moves. */
+  final class Tile {
+    private final Frame f;
+    private final long row;
+    private final long column;
+    private final int rows;
+    private final int columns;
+    private final long height;
+    private final long width;
+
+    private Tile(
+        Frame f, long row, long column, int rows, int columns, long height, long width) {
+      this.f = f;
+      this.row = row;
+      this.column = column;
+      this.rows = rows;
+      this.columns = columns;
+      this.height = height;
+      this.width = width;
+    }
+
+    /** The matrix's part of a row: where it begins and how long it is. */
+    private interface Part {
+      void of(int tileRow, int from, int count);
+    }
+
+    private void inside(Part part) {
+      long left = Math.max(column, 0);
+      int count = (int) Math.max(0, Math.min(column + columns, width) - left);
+      for (int r = 0; r < rows && count > 0; r++) {
+        if (row + r >= 0 && row + r < height) {
+          part.of(r, (int) ((row + r) * width + left), count);
+        }
+      }
+    }
+
+    void beginRead(Actor actor, long epoch) {
+      Shadow shadow = f.shadows[access.slot()];
+      if (shadow != null) {
+        inside((r, from, count) -> shadow.unitReads(f, actor, epoch, from, count, where));
+      }
+    }
+
+    void beginWrite(Actor actor, long epoch) {
+      if (row < 0 || column < 0) {
+        throw context.fault(
+            Finding.Kind.OUT_OF_BOUNDS,
+            where,
+            f,
+            Context.element(buffer, new long[] {row, column}),
+            "a bulk store must not begin before the matrix");
+      }
+      Shadow shadow = f.shadows[access.slot()];
+      if (shadow != null) {
+        inside((r, from, count) -> shadow.unitWrites(f, actor, epoch, from, count, where));
+      }
+    }
+
+    /** The tile's bytes row by row, zero outside the matrix. */
+    byte[] load() {
+      int bytes = buffer.dtype().bytes();
+      byte[] tile = new byte[rows * columns * bytes];
+      int skipped = (int) (Math.max(column, 0) - column);
+      inside(
+          (r, from, count) ->
+              System.arraycopy(
+                  f.memory[access.slot()],
+                  from * bytes,
+                  tile,
+                  (r * columns + skipped) * bytes,
+                  count * bytes));
+      return tile;
+    }
+
+    /** Writes what lies inside the matrix. */
+    void store(byte[] tile) {
+      int bytes = buffer.dtype().bytes();
+      inside(
+          (r, from, count) ->
+              System.arraycopy(
+                  tile, r * columns * bytes, f.memory[access.slot()], from * bytes, count * bytes));
+    }
+  }
+}

@@ -1,0 +1,179 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Stmt;
+
+/**
+ * A barrier object in shared memory. A phase ends when all arrivals and all bytes of it are in. Its
+ * agent's ticks are the phases that have ended: bulk copies of a phase have happened for those who
+ * have seen its end.
+ */
+final class MBarrier {
+  private static final long MAX_BYTES = (1 << 20) - 1;
+
+  final BlockRun block;
+  final int agent;
+
+  private final Context context;
+  private final String name;
+  private final Clock arrived = new Clock();
+
+  /** What those knew who arrived in phases that are over. */
+  private final Clock over = new Clock();
+
+  private long made;
+  private boolean published;
+  private long expected;
+  private long pending;
+  private long bytes;
+  private int phase;
+
+  /** Greatest number of ended phases that some wait has seen. */
+  private int seen;
+
+  MBarrier(Context context, BlockRun block, String name) {
+    this.context = context;
+    this.block = block;
+    this.name = name;
+    this.agent = block.agents().add(block, "a bulk copy to " + name);
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  void init(Frame f, Actor actor, long arrivals, Stmt where) {
+    if (made != 0) {
+      throw misuse(f, where, "it is in use already");
+    }
+    if (arrivals < 1 || arrivals > MAX_BYTES) {
+      throw misuse(f, where, "cannot be made for " + arrivals + " arrivals");
+    }
+    made = actor.epoch();
+    expected = arrivals;
+    pending = arrivals;
+    block.unpublished.add(this);
+  }
+
+  /** The fence after which other blocks and bulk copies see the new barrier. */
+  void publish() {
+    published = true;
+  }
+
+  /** Checks that the barrier was made before, as far as the actor knows. */
+  void requireMade(Frame f, Actor actor, Stmt where, boolean fromElsewhere) {
+    if (made == 0) {
+      throw misuse(f, where, "it was never made by mbarrier.init");
+    }
+    if (!actor.knows(made)) {
+      throw misuse(f, where, "no barrier between its mbarrier.init and this");
+    }
+    if (fromElsewhere && !published) {
+      throw misuse(f, where, "no fence.mbarrier_init after its mbarrier.init");
+    }
+  }
+
+  /**
+   * One arrival.
+   *
+   * @param more bytes that copies will deliver in this phase
+   */
+  void arrive(Frame f, Actor actor, long more, Stmt where) {
+    boolean remote = actor.block != block;
+    requireMade(f, actor, where, remote);
+    if (seen < phase) {
+      throw misuse(f, where, "arrives again though no one has waited for the end of phase " + (phase - 1));
+    }
+    if (pending == 0) {
+      throw misuse(f, where, "more than " + expected + " arrivals in phase " + phase);
+    }
+    if (remote) {
+      actor.reaches(block);
+      actor.releaseWaitedFor(arrived);
+    } else {
+      actor.release(arrived);
+    }
+    if (more < 0 || bytes + more > MAX_BYTES) {
+      throw misuse(f, where, "cannot expect " + (bytes + more) + " bytes in a phase");
+    }
+    bytes += more;
+    pending--;
+    endPhase();
+  }
+
+  /** Number of the phase that is not over yet. */
+  int phase() {
+    return phase;
+  }
+
+  /** Bytes of a copy that was started in a phase. */
+  void delivered(Frame f, long count, int startedIn, Stmt where) {
+    if (startedIn != phase) {
+      throw misuse(
+          f,
+          where,
+          "a copy of "
+              + count
+              + " bytes that belongs to phase "
+              + startedIn
+              + " arrives in phase "
+              + phase
+              + ": the bytes expected are fewer than those copied");
+    }
+    bytes -= count;
+    endPhase();
+  }
+
+  private void endPhase() {
+    if (pending == 0 && bytes == 0) {
+      phase++;
+      over.join(arrived);
+      pending = expected;
+    }
+  }
+
+  /** Whether the phase of this parity is over. */
+  boolean isOver(long parity) {
+    return (phase & 1) != parity;
+  }
+
+  /** Checks a wait before it begins. */
+  void requireInTime(Frame f, Actor actor, long parity, Stmt where) {
+    requireMade(f, actor, where, false);
+    if (parity != 0 && parity != 1) {
+      throw misuse(f, where, "the parity is " + parity + ", not 0 or 1");
+    }
+    int known = actor.clock.get(agent);
+    if (phase >= known + 2 && parity == (known & 1)) {
+      throw misuse(
+          f,
+          where,
+          "waits for phase " + known + ", but phase " + phase
+              + " is under way: parities repeat, so the wait comes too late");
+    }
+  }
+
+  /** What a wait that is over lets the actor know. */
+  void acquire(Actor actor) {
+    actor.clock.join(over);
+    actor.clock.learn(agent, phase);
+    seen = Math.max(seen, phase);
+  }
+
+  /** What a phase still needs, for messages. */
+  String missing() {
+    return name
+        + ", whose phase "
+        + phase
+        + " lacks "
+        + pending
+        + " of "
+        + expected
+        + " arrivals"
+        + (bytes == 0 ? "" : bytes > 0 ? " and " + bytes + " bytes" : ", with " + -bytes + " bytes too many");
+  }
+
+  private SimulationError misuse(Frame f, Stmt where, String detail) {
+    return context.fault(Finding.Kind.BARRIER, where, f, name, detail);
+  }
+}

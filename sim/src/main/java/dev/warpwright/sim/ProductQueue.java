@@ -1,0 +1,166 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The products of one warpgroup in execution. Its four warps issue the same ones; a product is done
+ * when all four have issued it and someone waits for its group. The agent's ticks are groups.
+ */
+final class ProductQueue {
+  static final int WARPS = 4;
+  private static final int WARP = 32;
+
+  private final Context context;
+  private final BlockRun block;
+  private final int agent;
+  private final int firstWarp;
+  private final List<Group> groups = new ArrayList<>();
+  private final int[] committed = new int[WARPS];
+  private final int[] waited = new int[WARPS];
+  private int done;
+
+  private static final class Group {
+    List<Product> products = new ArrayList<>();
+    final int[] issued = new int[WARPS];
+    int closed;
+  }
+
+  /**
+   * A product as issued.
+   *
+   * @param slot of the buffer with the registers of D
+   * @param first byte of them in it
+   * @param a where the rows of A lie
+   * @param b where the rows of B lie
+   */
+  record Product(
+      WarpgroupProduct meaning,
+      int slot,
+      int first,
+      SharedRows a,
+      SharedRows b,
+      boolean adds,
+      Stmt where) {}
+
+  ProductQueue(Context context, BlockRun block, int group) {
+    this.context = context;
+    this.block = block;
+    this.firstWarp = group * WARPS;
+    this.agent = block.agents().add(block, "a product of warpgroup " + group);
+  }
+
+  /** One warp issues a product; what it reads and writes has been checked for that warp. */
+  void issue(Warp w, Product product) {
+    int member = w.index - firstWarp;
+    Group group = group(committed[member]);
+    int number = group.issued[member]++;
+    if (number == group.products.size()) {
+      group.products.add(product);
+    } else if (!group.products.get(number).equals(product)) {
+      throw context.fault(
+          Finding.Kind.INTRINSIC,
+          product.where(),
+          w.lanes[0],
+          "",
+          "the warps of the warpgroup execute different products: " + product + " and "
+              + group.products.get(number));
+    }
+    block.outstanding.learn(agent, committed[member] + 1);
+  }
+
+  /** The epoch at whose end the warp's next products are done. */
+  long epoch(Warp w) {
+    return w.actor.epoch(agent, committed[w.index - firstWarp] + 1);
+  }
+
+  private Group group(int number) {
+    while (groups.size() <= number) {
+      groups.add(new Group());
+    }
+    return groups.get(number);
+  }
+
+  void commit(Warp w) {
+    int member = w.index - firstWarp;
+    group(committed[member]).closed++;
+    committed[member]++;
+  }
+
+  /** Whether all warps have issued what this one waits for. */
+  boolean isIssued(Warp w, long pending) {
+    for (int g = done; g < committed[w.index - firstWarp] - pending; g++) {
+      if (groups.get(g).closed < WARPS) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Does all but so many of the groups; afterwards the warp has its registers. */
+  void await(Warp w, long pending) {
+    int member = w.index - firstWarp;
+    int target = (int) Math.max(committed[member] - pending, waited[member]);
+    for (; done < target; done++) {
+      Group group = groups.get(done);
+      for (Product product : group.products) {
+        execute(product);
+      }
+    }
+    for (int g = waited[member]; g < target; g++) {
+      for (Product p : groups.get(g).products) {
+        for (Frame f : w.lanes) {
+          Shadow shadow = f.shadows[p.slot];
+          if (shadow != null && !pendingLater(member, target, p)) {
+            shadow.arrived(p.first / Float.BYTES, p.meaning.elements());
+          }
+        }
+      }
+    }
+    waited[member] = target;
+    w.actor.clock.learn(agent, target);
+  }
+
+  /** Whether a later product of the warp writes the same registers. */
+  private boolean pendingLater(int member, int from, Product p) {
+    for (int g = from; g < groups.size() && g <= committed[member]; g++) {
+      List<Product> later = groups.get(g).products;
+      for (int i = 0; i < groups.get(g).issued[member]; i++) {
+        Product q = later.get(i);
+        if (q.slot == p.slot
+            && q.first < p.first + p.meaning.elements() * Float.BYTES
+            && p.first < q.first + q.meaning.elements() * Float.BYTES) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void execute(Product p) {
+    int elements = p.meaning.elements();
+    int[] d = new int[WarpgroupProduct.THREADS * elements];
+    for (int thread = 0; p.adds && thread < WarpgroupProduct.THREADS; thread++) {
+      byte[] registers = registers(thread, p);
+      for (int i = 0; i < elements; i++) {
+        d[thread * elements + i] = Bytes.getInt(registers, p.first + Float.BYTES * i);
+      }
+    }
+    p.meaning.accumulate(
+        d,
+        p.a.shorts(block, WarpgroupProduct.ROWS, WarpgroupProduct.DEPTH),
+        p.b.shorts(block, p.meaning.columns(), WarpgroupProduct.DEPTH));
+    for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
+      byte[] registers = registers(thread, p);
+      for (int i = 0; i < elements; i++) {
+        Bytes.putInt(registers, p.first + Float.BYTES * i, d[thread * elements + i]);
+      }
+    }
+  }
+
+  private byte[] registers(int thread, Product p) {
+    return block.warps()[firstWarp + thread / WARP].lanes[thread % WARP].memory[p.slot];
+  }
+}

@@ -1,0 +1,170 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Stmt;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides which warp goes on. A warp that waits in a loop for another goes round only when no one
+ * else can do anything; bulk loads arrive only when all warps wait (at random times with random
+ * warps), so that a missing wait shows.
+ */
+final class Scheduler {
+  /** So often in a row may warps let others go first before loads arrive all the same. */
+  private static final int PATIENCE = 256;
+
+  /** Waits that a message tells. */
+  private static final int TOLD = 6;
+
+  private final Context context;
+  private final GridOptions options;
+  private final BulkLoads loads;
+  private final Stmt body;
+  private final SplittableRandom random;
+  private final List<ClusterRun> resident = new ArrayList<>();
+  private int yields;
+
+  Scheduler(Context context, GridOptions options, BulkLoads loads, Stmt body) {
+    this.context = context;
+    this.options = options;
+    this.loads = loads;
+    this.body = body;
+    this.random = new SplittableRandom(options.seed());
+  }
+
+  /**
+   * Executes all clusters.
+   *
+   * @param atOnce how many are in execution together
+   */
+  void run(int clusters, int atOnce, IntFunction<ClusterRun> start) {
+    int[] order = Options.order(options.blocks(), clusters, random);
+    int next = 0;
+    while (next < clusters || !resident.isEmpty()) {
+      while (next < clusters && resident.size() < atOnce) {
+        resident.add(start.apply(order[next++]));
+      }
+      step();
+      resident.removeIf(ClusterRun::finished);
+    }
+  }
+
+  private void step() {
+    List<Warp> runnable = new ArrayList<>();
+    resident.forEach(cluster -> cluster.addRunnable(runnable));
+    List<Warp> busy = runnable.stream().filter(w -> w.spinning() == null).toList();
+    if (!busy.isEmpty()) {
+      if (options.warps() == GridOptions.WarpChoice.RANDOM && random.nextInt(4) == 0
+          || yields > PATIENCE) {
+        loads.arriveOne(options.warps(), random);
+        yields = 0;
+      }
+      resume(choose(busy));
+      return;
+    }
+    if (release() || loads.arriveOne(options.warps(), random)) {
+      return;
+    }
+    boolean changed = false;
+    for (Warp w : runnable) {
+      long before = w.changes;
+      resume(w);
+      changed |= w.changes != before || w.spinning() == null;
+    }
+    if (!changed && !release()) {
+      List<Warp> waiting = new ArrayList<>();
+      resident.forEach(
+          cluster ->
+              cluster.blocks.forEach(
+                  block -> {
+                    for (Warp w : block.warps()) {
+                      if (!w.finished()) {
+                        waiting.add(w);
+                      }
+                    }
+                  }));
+      if (!waiting.isEmpty()) {
+        throw deadlock(waiting);
+      }
+    }
+  }
+
+  private void resume(Warp w) {
+    w.resume();
+    if (w.runnable()) {
+      yields++;
+    } else {
+      yields = 0;
+      release();
+      w.block.in.endBlocks(body);
+    }
+  }
+
+  private boolean release() {
+    boolean released = false;
+    for (ClusterRun cluster : resident) {
+      released |= cluster.releaseBarriers();
+    }
+    return released;
+  }
+
+  /** A warp that did not let others go first, if there is one. */
+  private Warp choose(List<Warp> runnable) {
+    List<Warp> eager = runnable.stream().filter(w -> !w.hasYielded()).toList();
+    if (eager.isEmpty()) {
+      runnable.forEach(Warp::forgetYield);
+      eager = runnable;
+    }
+    return switch (options.warps()) {
+      case FIRST -> eager.getFirst();
+      case LAST -> eager.getLast();
+      case RANDOM -> eager.get(random.nextInt(eager.size()));
+    };
+  }
+
+  private SimulationError deadlock(List<Warp> waiting) {
+    Map<String, List<Integer>> waits = new LinkedHashMap<>();
+    for (Warp w : waiting) {
+      waits.computeIfAbsent(wait(w), key -> new ArrayList<>()).add(w.index);
+    }
+    StringBuilder text = new StringBuilder();
+    int told = 0;
+    for (Map.Entry<String, List<Integer>> wait : waits.entrySet()) {
+      if (told++ == TOLD) {
+        text.append("; and ").append(waits.size() - TOLD).append(" more waits");
+        break;
+      }
+      text.append(text.isEmpty() ? "" : "; ").append("warps ").append(wait.getValue());
+      text.append(wait.getKey());
+    }
+    Warp first = waiting.getFirst();
+    return context.fault(Finding.Kind.DEADLOCK, where(first), first.lanes[0], "", text.toString());
+  }
+
+  private Stmt where(Warp w) {
+    @Nullable Stmt spinning = w.spinning();
+    @Nullable Stmt barrier = w.waiting;
+    @Nullable Blocked blocked = w.blocked();
+    return blocked != null
+        ? blocked.where()
+        : barrier != null ? barrier : spinning != null ? spinning : body;
+  }
+
+  private String wait(Warp w) {
+    Blocked blocked = w.blocked();
+    Stmt where = where(w);
+    return " of block "
+        + w.block
+        + " wait in line "
+        + context.source().line(where)
+        + " '"
+        + context.source().excerpt(where)
+        + "'"
+        + (blocked == null ? "" : " for " + blocked.what());
+  }
+}

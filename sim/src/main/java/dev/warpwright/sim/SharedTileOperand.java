@@ -1,0 +1,77 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.target.SharedTile;
+
+/** A tile of a shared buffer, given by its first element, that a unit beside the threads accesses. */
+final class SharedTileOperand {
+  private final Context context;
+  private final Stmt where;
+  private final Buffer buffer;
+  private final Access access;
+  private final SharedTile tile;
+  private final Layout plain;
+  private final Swizzle swizzle;
+  private final int rank;
+
+  SharedTileOperand(ExprCompiler exprs, Expr.AddressOf address) {
+    this.context = exprs.context();
+    this.where = exprs.where();
+    this.buffer = address.buffer();
+    this.access = new Access(exprs, buffer, address.indices());
+    this.tile = SharedTile.of(buffer);
+    this.rank = buffer.rank();
+    Layout layout = buffer.layout();
+    if (layout == null) {
+      long[] shape = new long[rank];
+      for (int d = 0; d < rank; d++) {
+        shape[d] = buffer.extent(d);
+      }
+      layout = Layout.rowMajor(shape);
+    }
+    this.swizzle = layout.swizzle();
+    this.plain = new Layout(layout.dimensions(), Swizzle.NONE);
+  }
+
+  int slot() {
+    return access.slot();
+  }
+
+  Buffer buffer() {
+    return buffer;
+  }
+
+  /** Where the tile lies, after checking that it is inside its rows and columns. */
+  SharedRows rows(Frame f, int rows, int columns) {
+    long[] at = access.coordinates(f);
+    for (int d = 0; d < rank; d++) {
+      long size = d == rank - 1 ? columns : d == rank - 2 ? rows : 1;
+      if (at[d] < 0 || at[d] + size > buffer.extent(d)) {
+        throw context.fault(
+            Finding.Kind.OUT_OF_BOUNDS,
+            where,
+            f,
+            Context.element(buffer, at),
+            "a tile of " + rows + "x" + columns + ", the buffer is " + buffer);
+      }
+    }
+    int bytes = buffer.dtype().bytes();
+    long first = plain.offset(at);
+    int alignment = tile.swizzled() ? tile.repeat() : SharedRows.CHUNK_BYTES;
+    long row = first - at[rank - 1];
+    if (row * bytes % alignment != 0 || at[rank - 1] * bytes % SharedRows.CHUNK_BYTES != 0) {
+      throw context.fault(
+          Finding.Kind.MISALIGNED,
+          where,
+          f,
+          Context.element(buffer, at),
+          "the tile must begin at a multiple of " + alignment + " bytes, its offset is " + row * bytes);
+    }
+    long pitch = rank < 2 ? columns : tile.width() / bytes;
+    return new SharedRows(access.slot(), bytes, first, pitch, swizzle);
+  }
+}
