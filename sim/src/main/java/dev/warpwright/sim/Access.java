@@ -76,9 +76,7 @@ final class Access {
         Context.hasSymbolicRows(buffer)
             ? buffer.layout() == null
             : strides != null && strides[strides.length - 1] == 1;
-    return dense
-        && indices.getLast() instanceof Expr.Ramp ramp
-        && ramp.stride() == 1;
+    return dense && indices.getLast() instanceof Expr.Ramp ramp && ramp.stride() == 1;
   }
 
   /** Computes and checks the offset in lane 0, which comes first, for all lanes. */

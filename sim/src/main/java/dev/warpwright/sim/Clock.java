@@ -4,7 +4,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * What someone knows to have happened: of each agent (see {@link Agents}), up to which of its ticks.
+ * What someone knows to have happened: of each agent (see {@link Agents}), up to which of its
+ * ticks.
  */
 final class Clock {
   private int[] ticks = new int[32];

@@ -62,9 +62,7 @@ record Context(Source source, Precision precision, Symbols symbols, boolean grid
   /** An extent of the buffer in this execution. */
   long extent(Buffer buffer, int d, Frame f) {
     int slot = symbols.slot(buffer);
-    return d == 0
-        ? f.outer[slot]
-        : f.shapes[slot] != null ? f.shapes[slot][d] : buffer.extent(d);
+    return d == 0 ? f.outer[slot] : f.shapes[slot] != null ? f.shapes[slot][d] : buffer.extent(d);
   }
 
   /** Whether extents other than the outermost depend on scalars. */

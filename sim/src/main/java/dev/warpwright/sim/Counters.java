@@ -28,7 +28,8 @@ final class Counters {
   }
 
   /** An operation, done by each lane for itself, one after the other. */
-  static WarpNode.Straight operation(Expr.Call call, WarpCalls calls, IntrinsicCall.ResultSink sink) {
+  static WarpNode.Straight operation(
+      Expr.Call call, WarpCalls calls, IntrinsicCall.ResultSink sink) {
     Expr.AddressOf address = (Expr.AddressOf) call.args().getFirst();
     Access access = new Access(calls.exprs(), address.buffer(), address.indices());
     LongExpr offset = access.offset();

@@ -38,7 +38,8 @@ final class EpochSets {
     long[] sum = new long[old.length + 1];
     int n = 0;
     for (long e : old) {
-      boolean sameAgent = actor.agents.comparable(e, epoch) && Agents.agent(e) == Agents.agent(epoch);
+      boolean sameAgent =
+          actor.agents.comparable(e, epoch) && Agents.agent(e) == Agents.agent(epoch);
       if (!sameAgent && !actor.knows(e)) {
         sum[n++] = e;
       }

@@ -20,7 +20,10 @@ final class GlobalTileOperand {
     this.access = new Access(exprs, buffer, address.indices());
     if (buffer.layout() != null) {
       throw new IllegalArgumentException(
-          context.source().name() + ": bulk copies of " + buffer.name() + ", which is not row-major");
+          context.source().name()
+              + ": bulk copies of "
+              + buffer.name()
+              + ", which is not row-major");
     }
   }
 
@@ -50,8 +53,7 @@ final class GlobalTileOperand {
     private final long height;
     private final long width;
 
-    private Tile(
-        Frame f, long row, long column, int rows, int columns, long height, long width) {
+    private Tile(Frame f, long row, long column, int rows, int columns, long height, long width) {
       this.f = f;
       this.row = row;
       this.column = column;

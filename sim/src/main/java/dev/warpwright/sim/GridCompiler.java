@@ -332,14 +332,18 @@ final class GridCompiler {
           (w, mask) -> {
             calls.run(w, mask);
             each(w, mask, evaluate);
-            each(w, mask, f -> {
-              int first = (int) offset.eval(f) * bytes;
-              byte[] before = Arrays.copyOfRange(f.memory[slot], first, first + bytes * lanes);
-              plain.run(f);
-              if (!Arrays.equals(before, 0, before.length, f.memory[slot], first, first + before.length)) {
-                w.changes++;
-              }
-            });
+            each(
+                w,
+                mask,
+                f -> {
+                  int first = (int) offset.eval(f) * bytes;
+                  byte[] before = Arrays.copyOfRange(f.memory[slot], first, first + bytes * lanes);
+                  plain.run(f);
+                  if (!Arrays.equals(
+                      before, 0, before.length, f.memory[slot], first, first + before.length)) {
+                    w.changes++;
+                  }
+                });
           });
     }
     return WarpNode.straight(

@@ -67,8 +67,7 @@ public final class GridInterpreter {
         e -> {
           if (e instanceof Expr.Call(Intrinsic intrinsic, List<Expr> args, var type)) {
             for (int i = 0; i < args.size(); i++) {
-              if (args.get(i) instanceof Expr.AddressOf address
-                  && writes(intrinsic, i)) {
+              if (args.get(i) instanceof Expr.AddressOf address && writes(intrinsic, i)) {
                 written.add(address.buffer());
               }
             }
@@ -165,7 +164,12 @@ public final class GridInterpreter {
     long size = kernel.attrs().getLong("cluster", 1);
     if (size < 1 || grid.blocks.x() % size != 0) {
       throw new IllegalArgumentException(
-          kernel.name() + " has clusters of " + size + " blocks, but " + grid.blocks.x() + " blocks");
+          kernel.name()
+              + " has clusters of "
+              + size
+              + " blocks, but "
+              + grid.blocks.x()
+              + " blocks");
     }
     return size;
   }
@@ -175,8 +179,7 @@ public final class GridInterpreter {
     ClusterRun cluster = new ClusterRun(context, number, agents, grid);
     for (int rank = 0; rank < size; rank++) {
       Index3 index = grid.blocks.index(number * size + rank);
-      BlockRun block =
-          new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());
+      BlockRun block = new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());
       cluster.blocks.add(block);
       start(grid, block, index);
     }

@@ -82,7 +82,8 @@ final class MBarrier {
     boolean remote = actor.block != block;
     requireMade(f, actor, where, remote);
     if (seen < phase) {
-      throw misuse(f, where, "arrives again though no one has waited for the end of phase " + (phase - 1));
+      throw misuse(
+          f, where, "arrives again though no one has waited for the end of phase " + (phase - 1));
     }
     if (pending == 0) {
       throw misuse(f, where, "more than " + expected + " arrivals in phase " + phase);
@@ -148,7 +149,10 @@ final class MBarrier {
       throw misuse(
           f,
           where,
-          "waits for phase " + known + ", but phase " + phase
+          "waits for phase "
+              + known
+              + ", but phase "
+              + phase
               + " is under way: parities repeat, so the wait comes too late");
     }
   }
@@ -170,7 +174,9 @@ final class MBarrier {
         + " of "
         + expected
         + " arrivals"
-        + (bytes == 0 ? "" : bytes > 0 ? " and " + bytes + " bytes" : ", with " + -bytes + " bytes too many");
+        + (bytes == 0
+            ? ""
+            : bytes > 0 ? " and " + bytes + " bytes" : ", with " + -bytes + " bytes too many");
   }
 
   private SimulationError misuse(Frame f, Stmt where, String detail) {

@@ -67,8 +67,15 @@ final class NamedBarriers {
           where,
           first,
           "",
-          "barrier " + id + " is for " + threads + " threads here, for " + here.getFirst().threads
-              + " where warp " + here.getFirst().warp.index + " waits");
+          "barrier "
+              + id
+              + " is for "
+              + threads
+              + " threads here, for "
+              + here.getFirst().threads
+              + " where warp "
+              + here.getFirst().warp.index
+              + " waits");
     }
     Arrival arrival = new Arrival(w, id, threads, where);
     here.add(arrival);

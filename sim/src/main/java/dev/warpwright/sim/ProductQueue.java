@@ -65,7 +65,9 @@ final class ProductQueue {
           product.where(),
           w.lanes[0],
           "",
-          "the warps of the warpgroup execute different products: " + product + " and "
+          "the warps of the warpgroup execute different products: "
+              + product
+              + " and "
               + group.products.get(number));
     }
     block.outstanding.learn(agent, committed[member] + 1);

@@ -50,6 +50,7 @@ final class Scheduler {
         resident.add(start.apply(order[next++]));
       }
       step();
+      resident.forEach(cluster -> cluster.endBlocks(body));
       resident.removeIf(ClusterRun::finished);
     }
   }
@@ -101,7 +102,6 @@ final class Scheduler {
     } else {
       yields = 0;
       release();
-      w.block.in.endBlocks(body);
     }
   }
 
@@ -160,7 +160,8 @@ final class Scheduler {
     Stmt where = where(w);
     return " of block "
         + w.block
-        + " wait in line "
+        + (w.spinning() == null ? " wait" : " go round, without any change,")
+        + " in line "
         + context.source().line(where)
         + " '"
         + context.source().excerpt(where)

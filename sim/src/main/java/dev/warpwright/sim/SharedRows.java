@@ -3,7 +3,8 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.layout.Swizzle;
 
 /**
- * Where the rows of a tile lie in a shared buffer, whose columns are contiguous but for the swizzle.
+ * Where the rows of a tile lie in a shared buffer, whose columns are contiguous but for the
+ * swizzle.
  *
  * @param slot of the buffer
  * @param elementBytes bytes of an element

@@ -7,7 +7,9 @@ import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.target.SharedTile;
 
-/** A tile of a shared buffer, given by its first element, that a unit beside the threads accesses. */
+/**
+ * A tile of a shared buffer, given by its first element, that a unit beside the threads accesses.
+ */
 final class SharedTileOperand {
   private final Context context;
   private final Stmt where;
@@ -69,7 +71,10 @@ final class SharedTileOperand {
           where,
           f,
           Context.element(buffer, at),
-          "the tile must begin at a multiple of " + alignment + " bytes, its offset is " + row * bytes);
+          "the tile must begin at a multiple of "
+              + alignment
+              + " bytes, its offset is "
+              + row * bytes);
     }
     long pitch = rank < 2 ? columns : tile.width() / bytes;
     return new SharedRows(access.slot(), bytes, first, pitch, swizzle);

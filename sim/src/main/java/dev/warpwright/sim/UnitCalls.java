@@ -138,8 +138,7 @@ final class UnitCalls {
     if (op == HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX) {
       return eachThread(
           site,
-          (w, lane, f) ->
-              barrier.get(w.block, f).arrive(f, w.actor, value.eval(f), site.where));
+          (w, lane, f) -> barrier.get(w.block, f).arrive(f, w.actor, value.eval(f), site.where));
     }
     if (op == HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER) {
       return eachThread(
@@ -263,7 +262,9 @@ final class UnitCalls {
           long mask = blocks.eval(f);
           if (mask == 0 || mask >>> w.block.in.blocks.size() != 0) {
             throw misuse(
-                site, f, "mask " + mask + " for a cluster of " + w.block.in.blocks.size() + " blocks");
+                site,
+                f,
+                "mask " + mask + " for a cluster of " + w.block.in.blocks.size() + " blocks");
           }
           for (int rank = 0; mask >>> rank != 0; rank++) {
             if ((mask >>> rank & 1) != 0) {
@@ -295,8 +296,7 @@ final class UnitCalls {
       shadow.unitWrites(f, w.actor, epoch, (int) target.first(), rows * columns, site.where);
     }
     block.in.loads.add(
-        new BulkLoads.Load(
-            f, source, block, target, rows, columns, barrier, phase, site.where));
+        new BulkLoads.Load(f, source, block, target, rows, columns, barrier, phase, site.where));
   }
 
   private static void store(
@@ -414,8 +414,7 @@ final class UnitCalls {
     }
     for (int r = firstRow; r < firstRow + count; r++) {
       for (int c = 0; c < WarpgroupProduct.DEPTH; c += rows.chunk()) {
-        shadow.unitReads(
-            w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where);
+        shadow.unitReads(w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where);
       }
     }
   }

@@ -65,11 +65,15 @@ final class Warp {
   }
 
   boolean finished() {
-    return stack.isEmpty();
+    return stack.isEmpty() && !waits();
   }
 
   boolean runnable() {
-    return waiting == null && !finished() && (blocked == null || blocked.isOver());
+    return !stack.isEmpty() && !waits();
+  }
+
+  private boolean waits() {
+    return waiting != null || (blocked != null && !blocked.isOver());
   }
 
   /** Makes the warp wait. */
@@ -107,7 +111,7 @@ final class Warp {
     yielded = false;
     spinning = null;
     blocked = null;
-    while (waiting == null && blocked == null && !finished() && !yielded) {
+    while (waiting == null && blocked == null && !stack.isEmpty() && !yielded) {
       stack.getLast().advance(this);
     }
   }

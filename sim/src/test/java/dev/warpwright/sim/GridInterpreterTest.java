@@ -307,7 +307,8 @@ class GridInterpreterTest {
     Kernel kernel = Kernels.kernel("forever", block, 1, thread, 1, body);
     assertThatThrownBy(
             () -> new GridInterpreter(kernel, GridOptions.DEFAULT).run(arguments(kernel)))
-        .hasMessageContaining("forever: deadlock: the loop went round");
+        .hasMessageContaining(
+            "forever: deadlock: warps [0] of block (0, 0, 0) go round, without any change");
   }
 
   @Test

@@ -81,8 +81,7 @@ final class TensorCore {
    */
   static int sum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
     int accExponent = acc >>> F32_FRACTION_BITS & 0xFF;
-    if (accExponent == 0xFF
-        || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
+    if (accExponent == 0xFF || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
       return special(Float.intBitsToFloat(acc), a, aStart, b, bStart, count);
     }
     long accSignificand = acc & (1 << F32_FRACTION_BITS) - 1;

@@ -1,8 +1,8 @@
 package dev.warpwright.target.intrinsic;
 
 /**
- * What {@code wgmma.m64nNk16.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64 ×
- * 16) and B (n × 16) with k contiguous. Thread t of the warpgroup holds n/2 elements of D.
+ * What {@code wgmma.m64nNk16.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64
+ * × 16) and B (n × 16) with k contiguous. Thread t of the warpgroup holds n/2 elements of D.
  *
  * @param columns n
  * @param input type of A and B
