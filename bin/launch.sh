@@ -9,10 +9,17 @@
 # For what needs no device: version and help.
 LIGHT_FLAGS=(-XX:+UseSerialGC -XX:TieredStopAtLevel=1)
 
+# Kernels on the CPU are bytecode made at run time. Until they are compiled to machine code their
+# vectors are objects and hundreds of times slower, so they are compiled early, and waited for.
+KERNEL_FLAGS=(-XX:CompileCommand=quiet
+  '-XX:CompileCommand=CompileThresholdScaling,dev.warpwright.jvm.Generated*::*,0.02'
+  '-XX:CompileCommand=BackgroundCompilation,dev.warpwright.jvm.Generated*::*,false')
+
 # For everything else. The incubating vector module makes every start slower, so that it is not
 # among the flags above; java.io is opened for Streams.err.
 HEAVY_FLAGS=(-XX:+UseParallelGC --add-modules=jdk.incubator.vector
-  --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED)
+  --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED
+  "${KERNEL_FLAGS[@]}")
 
 # For both. The JVM's log would go to standard output, which is for results.
 COMMON_FLAGS=(-Xlog:disable -XX:-UsePerfData)
@@ -23,16 +30,19 @@ class_path() {
   printf '%s' "${jars[*]}"
 }
 
-# Makes the caches of the application folder $2 for the java command $1. The arguments that follow
-# are the command lines, with -- between them, that the heavy cache is trained with.
+# Makes the caches of the application folder $2 for the java command $1. What a first run of a model
+# needs is learnt from the model in folder $3.
 train_warpwright() {
-  local java=$1 app=$2
-  shift 2
+  local java=$1 app=$2 example=$3
   "$java" -XX:AOTCacheOutput="$app/light.aot" "${COMMON_FLAGS[@]}" "${LIGHT_FLAGS[@]}" \
     -cp "$(class_path "$app")" dev.warpwright.cli.Training \
     version -- version --json -- --help -- version --help &&
     "$java" -XX:AOTCacheOutput="$app/heavy.aot" "${COMMON_FLAGS[@]}" "${HEAVY_FLAGS[@]}" \
-      -cp "$(class_path "$app")" dev.warpwright.cli.Training "$@"
+      -cp "$(class_path "$app")" dev.warpwright.cli.Training \
+      version --json -- devices -- plan "$example/model.onnx" --target sm_90a --precision f16 -- \
+      run "$example/model.onnx" --target cpu -- \
+      run "$example/model.onnx" --target cpu --input "$example/input.npy" \
+      --expect "$example/expected_f64.npy"
 }
 
 # Starts the application in folder $2 with the java command $1 in place of this shell; the other
