@@ -8,6 +8,7 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaFunction;
@@ -33,6 +34,9 @@ import java.util.Map;
  * @param function the machine code
  */
 public record GridLauncher(Kernel kernel, CudaFunction function) {
+  /** Strides of a tensor map, in bytes (CUDA driver API, cuTensorMapEncodeTiled). */
+  private static final int BULK_ALIGNMENT = 16;
+
   /** A kernel of a module that was compiled from its printed form. */
   public static GridLauncher of(Kernel kernel, CudaModule module) {
     return new GridLauncher(kernel, module.function(CudaPrinter.functionName(kernel)));
@@ -85,6 +89,18 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
     Buffer global = map.global();
     long rows = ScalarEval.eval(global.shape().get(0), scalars);
     long columns = ScalarEval.eval(global.shape().get(1), scalars);
+    int bytes = global.dtype().bytes();
+    if (columns * bytes % BULK_ALIGNMENT != 0) {
+      throw new UserError(
+          global.name()
+              + " has rows of "
+              + columns
+              + " elements of "
+              + bytes
+              + " bytes; bulk copies need rows of a multiple of 16 bytes, that is of "
+              + BULK_ALIGNMENT / bytes
+              + " elements");
+    }
     return TensorMapSpec.matrix(
         TensorMapSpec.Type.of(global.dtype()),
         rows,
