@@ -37,7 +37,9 @@ final class PlanAction implements Action<ModelRequest> {
   private static Report report(
       ModelRequest request, Device device, CompiledProgram program, int rows) {
     Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
-    long unfused = unfusedBytes(program, scalars);
+    long unfused = UnfusedTraffic.bytes(program.network(), scalars);
+    UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
+    int stages = program.network().stages().size();
     long fused = 0;
     List<Json> kernels = new ArrayList<>();
     StringBuilder lines = new StringBuilder();
@@ -62,7 +64,8 @@ final class PlanAction implements Action<ModelRequest> {
       lines.append(
           String.format(
               Locale.ROOT,
-              "%n  %s: %s%n    because %s%n    stages  %s%n    %d blocks, %s of shared memory each, %s from and to memory, %s through the cores, %.1f M multiply-adds",
+              "%n  %s: %s%n    because %s%n    stages  %s%n    %d blocks, %s of shared memory each,"
+                  + " %s from and to memory, %s through the cores, %.1f M multiply-adds",
               kernel.kernel().name(),
               kernel.strategy(),
               kernel.why(),
@@ -76,16 +79,20 @@ final class PlanAction implements Action<ModelRequest> {
     String head =
         String.format(
             Locale.ROOT,
-            "%s for %s in %s, %d rows: %d stages in %d kernel%s, %s from and to memory instead of %s",
+            "%s for %s in %s, %d rows: %d stages in %d kernel%s, %s from and to memory%n  instead"
+                + " of %s by a kernel for each layer (%d kernels), %s by one for each stage (%d)",
             OneLine.of(request.file().toString()),
             device.target().name(),
             program.precision().text(),
             rows,
-            program.network().stages().size(),
+            stages,
             program.kernels().size(),
             program.kernels().size() == 1 ? "" : "s",
             size(fused),
-            size(unfused));
+            size(layers.bytes()),
+            layers.kernels(),
+            size(unfused),
+            stages);
     Json json =
         Json.object()
             .with("model", request.file().toString())
@@ -95,16 +102,18 @@ final class PlanAction implements Action<ModelRequest> {
             .with("bytes", fused)
             .with("bytesUnfused", unfused)
             .with("bytesSaved", unfused - fused)
+            .with(
+                "alternatives",
+                new Json.Array(
+                    List.of(
+                        alternative("a kernel for each layer", layers.kernels(), layers.bytes()),
+                        alternative("a kernel for each stage", stages, unfused))))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
   }
 
-  /**
-   * One kernel for each stage: every buffer is written once and read once by each stage that uses
-   * it.
-   */
-  private static long unfusedBytes(CompiledProgram program, Map<Var, Long> scalars) {
-    return UnfusedTraffic.bytes(program.network(), scalars);
+  private static Json alternative(String strategy, int kernels, long bytes) {
+    return Json.object().with("strategy", strategy).with("kernels", kernels).with("bytes", bytes);
   }
 
   private static String size(long bytes) {

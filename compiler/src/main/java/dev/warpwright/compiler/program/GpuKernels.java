@@ -39,21 +39,16 @@ final class GpuKernels {
   /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
   Fused rowBlock(StageGroup group) {
     boolean tensorCores = !instruction.equals("fma");
-    long widest =
-        group.stages().stream()
-            .filter(Product.class::isInstance)
-            .map(Product.class::cast)
-            .mapToLong(p -> Math.max(p.n(), p.k()))
-            .max()
-            .orElse(1);
+    long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     String refusal = "";
     for (GpuTiling tiling : GpuTiling.candidates(tensorCores, widest)) {
-      long registers = registers(group, tiling);
+      long registers = tiling.registers(group);
       if (registers > FRAGMENT_REGISTERS) {
         refusal =
             String.format(
                 Locale.ROOT,
-                "%d rows of the widest layer take %d registers of each thread, more than %d",
+                "%d rows of the accumulators that are needed at once take %d registers of each"
+                    + " thread, more than %d",
                 tiling.rows(),
                 registers,
                 FRAGMENT_REGISTERS);
@@ -79,7 +74,8 @@ final class GpuKernels {
       refusal =
           String.format(
               Locale.ROOT,
-              "activations of %d rows take %d bytes of shared memory, a block has %d",
+              "activations of %d rows and slices of the weights take %d bytes of shared memory, a"
+                  + " block has %d",
               tiling.rows(),
               shared,
               target.sharedPerBlock());
@@ -118,18 +114,6 @@ final class GpuKernels {
         strategy,
         why,
         NetworkCompiler.names(group));
-  }
-
-  /** Accumulators of the two widest products that may be alive at once, for a thread. */
-  private static long registers(StageGroup group, GpuTiling tiling) {
-    long widest =
-        group.stages().stream()
-            .filter(Product.class::isInstance)
-            .map(Product.class::cast)
-            .mapToLong(Product::n)
-            .max()
-            .orElse(0);
-    return tiling.rows() * widest / tiling.threads();
   }
 
   /** The largest shared buffer of a tile program, which saves lowering what cannot fit. */

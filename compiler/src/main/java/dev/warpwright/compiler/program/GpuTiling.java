@@ -15,6 +15,9 @@ import java.util.List;
  * @param depth columns of a weight that are in shared memory at once
  */
 record GpuTiling(int rows, int threads, int depth) {
+  /** Registers of a thread for operands, addresses and formulas. */
+  private static final int OTHER_REGISTERS = 80;
+
   /** What to try, the presumably fastest first; the first that fits the target is taken. */
   static List<GpuTiling> candidates(boolean tensorCores, long widest) {
     List<GpuTiling> list = new ArrayList<>();
@@ -29,6 +32,20 @@ record GpuTiling(int rows, int threads, int depth) {
       }
     }
     return list;
+  }
+
+  /**
+   * Blocks that a multiprocessor should hold as far as registers go. Without a number ptxas picks
+   * one by itself, and spills to reach it.
+   */
+  long minBlocks(StageGroup group) {
+    long each = registers(group) + OTHER_REGISTERS;
+    return Math.max(1, GpuTarget.REGISTERS_PER_SM / (threads * each));
+  }
+
+  /** Registers of a thread that the accumulators take which are alive at once. */
+  long registers(StageGroup group) {
+    return rows * group.liveColumns() / threads;
   }
 
   /** The matrix instruction of a precision on a target, or {@code fma}. */

@@ -35,11 +35,12 @@ final class RowBlockSchedule {
   static Scheduled gpu(StageGroup group, GpuTiling tiling, String instruction) {
     RowBlockSchedule script = new RowBlockSchedule(group);
     script.schedule.annotate("threads", (long) tiling.threads());
+    script.schedule.annotate("minBlocks", tiling.minBlocks(group));
     script.align(tiling, instruction);
     LoopRef rows = script.tileRows(tiling.rows());
     script.gather(rows);
     script.scopes(true);
-    for (Product product : script.products()) {
+    for (Product product : group.products()) {
       script.stageWeights(product, tiling.depthOf(product));
     }
     // Last, because until it is in place every buffer is still shared by all rows.
@@ -60,13 +61,6 @@ final class RowBlockSchedule {
     script.schedule.parallel(tiles);
     script.tensorize(null, "fma");
     return Scheduled.by(script.schedule);
-  }
-
-  private List<Product> products() {
-    return group.stages().stream()
-        .filter(Product.class::isInstance)
-        .map(Product.class::cast)
-        .toList();
   }
 
   /** Splits the rows of the last stage; the loop over tiles is where everything else goes. */
@@ -151,7 +145,7 @@ final class RowBlockSchedule {
       }
       Set<Buffer> reads = StageReads.of(group.func(), map.block());
       Attrs spread = null;
-      for (Product product : products()) {
+      for (Product product : group.products()) {
         if (!reads.contains(product.accumulator())) {
           continue;
         }
@@ -187,7 +181,7 @@ final class RowBlockSchedule {
   private void tensorize(@Nullable GpuTiling tiling, String instruction) {
     for (BlockRef block : List.copyOf(schedule.blocks())) {
       Attrs attrs = Attrs.NONE;
-      for (Product product : products()) {
+      for (Product product : group.products()) {
         if (product.block().equals(block.name())) {
           attrs =
               tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,6 +31,26 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   public StageGroup {
     stages = List.copyOf(stages);
     writes = List.copyOf(writes);
+  }
+
+  /** The matrix products, in order. */
+  List<Product> products() {
+    return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
+  }
+
+  /** Columns of the accumulators that are alive at once: those that one formula reads. */
+  long liveColumns() {
+    long most = products().stream().mapToLong(Product::n).max().orElse(0);
+    for (Stage stage : stages) {
+      Set<Buffer> reads = StageReads.of(func, stage.block());
+      long live =
+          products().stream()
+              .filter(product -> reads.contains(product.accumulator()))
+              .mapToLong(Product::n)
+              .sum();
+      most = Math.max(most, live);
+    }
+    return most;
   }
 
   /**

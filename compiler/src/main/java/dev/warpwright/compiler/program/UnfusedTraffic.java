@@ -8,6 +8,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.model.function.NetworkFunction;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -41,5 +42,25 @@ public final class UnfusedTraffic {
           }
         });
     return total[0];
+  }
+
+  /**
+   * What the network would move with a kernel for each layer.
+   *
+   * @param kernels launches
+   * @param bytes each kernel reads its operands and writes its result once
+   */
+  public record ByLayer(int kernels, long bytes) {}
+
+  /** With a kernel for each layer, formulas in the epilogues. */
+  public static ByLayer byLayer(NetworkFunction network, Map<Var, Long> scalars) {
+    List<StageGroup> groups = StageGroup.split(network, Partition.byLayer(network));
+    long bytes = 0;
+    for (StageGroup group : groups) {
+      for (Buffer buffer : group.func().buffers()) {
+        bytes += TileTraffic.bytes(buffer, scalars);
+      }
+    }
+    return new ByLayer(groups.size(), bytes);
   }
 }
