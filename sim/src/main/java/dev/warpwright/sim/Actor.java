@@ -2,8 +2,9 @@ package dev.warpwright.sim;
 
 /**
  * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
- * the asynchronous units see. Four agents: its accesses, those that are fenced for units that read
- * shared and global memory, and what it does in other blocks.
+ * the asynchronous units see. Five agents: its accesses, those that are fenced for units that read
+ * shared and global memory, what it does in other blocks, and its reads. Reads are apart because
+ * where it is only known that they are over, a write may follow.
  */
 final class Actor {
   /** Kinds of memory whose ordinary writes need a fence before an asynchronous unit reads them. */
@@ -13,6 +14,7 @@ final class Actor {
   }
 
   private static final int REMOTE = 3;
+  private static final int READS = 4;
 
   final Agents agents;
   final BlockRun block;
@@ -23,6 +25,7 @@ final class Actor {
   private int tick;
   private int remote;
   private long epoch;
+  private long readEpoch;
 
   Actor(Agents agents, BlockRun block, String name) {
     this.agents = agents;
@@ -31,6 +34,7 @@ final class Actor {
     agents.add(block, name + " (fenced)");
     agents.add(block, name + " (fenced for global memory)");
     agents.add(block, "an arrival by " + name);
+    agents.add(block, name);
     nextTick();
   }
 
@@ -43,6 +47,17 @@ final class Actor {
     return epoch;
   }
 
+  /** The epoch of reads that the warp makes now. */
+  long readEpoch() {
+    return readEpoch;
+  }
+
+  /** Lets a clock know that the warp's reads up to here are over, and nothing else. */
+  void releaseReads(Clock to) {
+    to.learn(agent + READS, tick);
+    nextTick();
+  }
+
   /** An epoch of something else in the warp's cluster. */
   long epoch(int other, int otherTick) {
     return Agents.epoch(block.cluster(), other, otherTick);
@@ -51,7 +66,9 @@ final class Actor {
   /** What the warp does from here on is not covered by what others learned before. */
   void nextTick() {
     clock.learn(agent, ++tick);
+    clock.learn(agent + READS, tick);
     epoch = epoch(agent, tick);
+    readEpoch = epoch(agent + READS, tick);
   }
 
   /** Lets a clock know all that the warp does up to here. */

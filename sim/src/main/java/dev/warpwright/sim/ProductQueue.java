@@ -26,6 +26,9 @@ final class ProductQueue {
     List<Product> products = new ArrayList<>();
     final int[] issued = new int[WARPS];
     int closed;
+
+    /** A product needs all four warps: what they read before it has been read. */
+    final Clock reads = new Clock();
   }
 
   /**
@@ -87,7 +90,11 @@ final class ProductQueue {
 
   void commit(Warp w) {
     int member = w.index - firstWarp;
-    group(committed[member]).closed++;
+    Group group = group(committed[member]);
+    group.closed++;
+    if (!group.products.isEmpty()) {
+      w.actor.releaseReads(group.reads);
+    }
     committed[member]++;
   }
 
@@ -112,6 +119,7 @@ final class ProductQueue {
       }
     }
     for (int g = waited[member]; g < target; g++) {
+      w.actor.clock.join(groups.get(g).reads);
       for (Product p : groups.get(g).products) {
         for (Frame f : w.lanes) {
           Shadow shadow = f.shadows[p.slot];

@@ -87,9 +87,9 @@ final class Shadow {
     if (writers == null || readers == null || actor == null) {
       return;
     }
-    long mine = actor.epoch();
+    long mine = actor.readEpoch();
     long writer = writers[element];
-    if (writer != 0 && writer != mine && !actor.knows(writer)) {
+    if (writer != 0 && writer != actor.epoch() && !actor.knows(writer)) {
       race(f, actor, element, where, writer, "read", "write");
     }
     if (readers[element] != mine) {
@@ -117,7 +117,7 @@ final class Shadow {
       actor.wrote(fence, f.laneBit);
     }
     long mine = actor.epoch();
-    if (writers[element] != mine || (readers[element] != 0 && readers[element] != mine)) {
+    if (writers[element] != mine || (readers[element] != 0 && readers[element] != actor.readEpoch())) {
       checkWrite(f, actor, element, where);
       writers[element] = mine;
     }

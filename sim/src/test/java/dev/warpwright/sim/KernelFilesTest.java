@@ -1,0 +1,90 @@
+package dev.warpwright.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The other kernels of the repository that are written by hand, executed. */
+class KernelFilesTest {
+  private static final long SEED = Long.getLong("seed", 78);
+
+  static final List<GridOptions> ORDERS =
+      List.of(
+          GridOptions.DEFAULT,
+          GridOptions.DEFAULT
+              .withWarps(GridOptions.WarpChoice.LAST)
+              .withBlocks(Options.Order.REVERSE, 3),
+          GridOptions.random(SEED));
+
+  @ParameterizedTest
+  @CsvSource({
+    "gemm_bf16_sm90_skinny, 40, 232, 712",
+    "gemm_bf16_sm90_skinny, 130, 112, 1344",
+    "gemm_bf16_sm90_m16, 16, 256, 640",
+    "gemm_bf16_sm90_m16, 9, 136, 1544",
+  })
+  void gemmsAreCorrectAndClean(String file, int m, int n, int k) {
+    Kernel kernel = KernelTexts.parse(KernelTexts.file(file));
+    for (GridOptions options : ORDERS) {
+      Arguments arguments =
+          Arguments.random(kernel.params(), SEED, Map.of("M", m, "N", n, "K", k));
+      arguments.get("C").poison();
+      assertThat(new GridInterpreter(kernel, options).check(arguments)).as("%s", options).isEmpty();
+      HopperGemmTest.verify(arguments, options.toString());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"150, 264, 136", "128, 256, 256"})
+  void theOneForAmpereIsCorrectAndClean(int m, int n, int k) {
+    Kernel kernel = KernelTexts.parse(KernelTexts.file("gemm_bf16_sm80"));
+    int rows = (m + 127) / 128;
+    int tiles = rows * ((n + 127) / 128);
+    for (GridOptions options : ORDERS) {
+      Arguments arguments =
+          Arguments.random(kernel.params(), SEED, Map.of("M", m, "N", n, "K", k, "T", tiles));
+      for (int t = 0; t < tiles; t++) {
+        arguments.get("order").setIntegerElement(t, (long) (t % rows) << 16 | t / rows);
+      }
+      arguments.get("C").poison();
+      assertThat(new GridInterpreter(kernel, options).check(arguments)).as("%s", options).isEmpty();
+      HopperGemmTest.verify(arguments, options.toString());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"16, 200, 1024, 136, 4", "7, 1352, 1544, 264, 5"})
+  void theTwoProductsAgree(int m, int k1, int n1, int n2, int blocks) {
+    String text = KernelTexts.file("ffn_bf16_sm90_m16");
+    text = KernelTexts.replaced(text, "grid(bx = 132)", "grid(bx = " + blocks + ")");
+    text = KernelTexts.replaced(text, "+ 131 {", "+ " + (blocks - 1) + " {");
+    Kernel kernel = KernelTexts.parse(text);
+    for (GridOptions options : ORDERS) {
+      Arguments arguments =
+          Arguments.random(
+              kernel.params(), SEED, Map.of("M", m, "K1", k1, "N1", n1, "N2", n2));
+      arguments.get("counters").fill(0);
+      // Launched twice: the counters carry on.
+      for (int launch = 0; launch < 2; launch++) {
+        arguments.get("H").poison();
+        arguments.get("Y").poison();
+        assertThat(new GridInterpreter(kernel, options).check(arguments))
+            .as("%s", options)
+            .isEmpty();
+        NdArray h = KernelTexts.product(arguments.get("X"), arguments.get("W1"));
+        for (int i = 0; i < h.size(); i++) {
+          double x = h.element(i);
+          h.setElement(i, x * 0.5 * (1 + MathFunctions.erf(x * Math.sqrt(0.5))));
+        }
+        NdArray reference = KernelTexts.product(h, arguments.get("W2"));
+        Verification v = Verification.compare(arguments.get("Y").to(DType.F64), reference);
+        assertThat(v.within(2e-2)).as("%s: %s, seed %d", options, v, SEED).isTrue();
+      }
+    }
+  }
+}
