@@ -39,6 +39,13 @@ class KernelFilesTest {
     }
   }
 
+  /** The two products in one kernel, on so many blocks instead of 132. */
+  static String ffn(int blocks) {
+    String text = KernelTexts.file("ffn_bf16_sm90_m16");
+    text = KernelTexts.replaced(text, "grid(bx = 132)", "grid(bx = " + blocks + ")");
+    return KernelTexts.replaced(text, "+ 131 {", "+ " + (blocks - 1) + " {");
+  }
+
   @ParameterizedTest
   @CsvSource({"150, 264, 136", "128, 256, 256"})
   void theOneForAmpereIsCorrectAndClean(int m, int n, int k) {
@@ -60,10 +67,7 @@ class KernelFilesTest {
   @ParameterizedTest
   @CsvSource({"16, 200, 1024, 136, 4", "7, 1352, 1544, 264, 5"})
   void theTwoProductsAgree(int m, int k1, int n1, int n2, int blocks) {
-    String text = KernelTexts.file("ffn_bf16_sm90_m16");
-    text = KernelTexts.replaced(text, "grid(bx = 132)", "grid(bx = " + blocks + ")");
-    text = KernelTexts.replaced(text, "+ 131 {", "+ " + (blocks - 1) + " {");
-    Kernel kernel = KernelTexts.parse(text);
+    Kernel kernel = KernelTexts.parse(ffn(blocks));
     for (GridOptions options : ORDERS) {
       Arguments arguments =
           Arguments.random(

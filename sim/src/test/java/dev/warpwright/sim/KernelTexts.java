@@ -1,5 +1,6 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -50,6 +51,6 @@ final class KernelTexts {
         c[i * n + j] = sum;
       }
     }
-    return NdArray.ofDoubles(dev.warpwright.ir.DType.F64, c, m, n);
+    return NdArray.ofDoubles(DType.F64, c, m, n);
   }
 }
