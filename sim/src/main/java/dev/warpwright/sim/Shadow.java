@@ -117,7 +117,8 @@ final class Shadow {
       actor.wrote(fence, f.laneBit);
     }
     long mine = actor.epoch();
-    if (writers[element] != mine || (readers[element] != 0 && readers[element] != actor.readEpoch())) {
+    if (writers[element] != mine
+        || (readers[element] != 0 && readers[element] != actor.readEpoch())) {
       checkWrite(f, actor, element, where);
       writers[element] = mine;
     }

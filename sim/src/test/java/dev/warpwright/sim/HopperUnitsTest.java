@@ -99,7 +99,8 @@ class HopperUnitsTest {
   @Test
   void tilesMustLieWhereTheSwizzleRepeats() {
     String text =
-        KernelTexts.replaced(COPY, "tile: f32[8, 8] shared layout (8:8)", "tile: f32[16, 8] shared layout (16:8)");
+        KernelTexts.replaced(
+            COPY, "tile: f32[8, 8] shared layout (8:8)", "tile: f32[16, 8] shared layout (16:8)");
     text = KernelTexts.replaced(text, "load.2d(&tile[0, 0]", "load.2d(&tile[4, 0]");
     Kernel kernel = KernelTexts.parse(text);
     Arguments arguments =
@@ -150,8 +151,11 @@ class HopperUnitsTest {
             "if tid < 32 {\n s[tid] = 1.0f32\n mbarrier.arrive(&b[0])\n } else {",
             "mbarrier.wait(&b[0], 0)\n out[tid] = u32(s[tid - 32])\n }");
     assertThat(check(ordered)).isEmpty();
-    String late = KernelTexts.replaced(ordered, "s[tid] = 1.0f32\n mbarrier.arrive(&b[0])",
-        "mbarrier.arrive(&b[0])\n s[tid] = 1.0f32");
+    String late =
+        KernelTexts.replaced(
+            ordered,
+            "s[tid] = 1.0f32\n mbarrier.arrive(&b[0])",
+            "mbarrier.arrive(&b[0])\n s[tid] = 1.0f32");
     expect(check(late), Finding.Kind.RACE, "s[0]");
   }
 
@@ -164,7 +168,8 @@ class HopperUnitsTest {
     expect(
         check(
             withBarriers(
-                1, "if tid == 0 {\n mbarrier.arrive.expect_tx(&b[0], 16)\n mbarrier.arrive(&b[0])\n }")),
+                1,
+                "if tid == 0 {\n mbarrier.arrive.expect_tx(&b[0], 16)\n mbarrier.arrive(&b[0])\n }")),
         Finding.Kind.BARRIER,
         "more than 1 arrivals in phase 0");
   }
@@ -180,7 +185,10 @@ class HopperUnitsTest {
             "bar.sync(1, 64)",
             "if tid >= 32 {\n mbarrier.wait(&b[0], 0)\n }");
     // The barrier in between lets the second warp know of both phases: it waits for the third.
-    expect(check(text), Finding.Kind.DEADLOCK, "parity 0 of b[0], whose phase 2 lacks 1 of 1 arrivals");
+    expect(
+        check(text),
+        Finding.Kind.DEADLOCK,
+        "parity 0 of b[0], whose phase 2 lacks 1 of 1 arrivals");
     String alone = KernelTexts.replaced(text, "bar.sync(1, 64)", "");
     Kernel kernel = KernelTexts.parse(alone);
     expect(
@@ -209,26 +217,40 @@ class HopperUnitsTest {
 
   @Test
   void parityIsZeroOrOne() {
-    expect(
-        check(withBarriers(1, "mbarrier.wait(&b[0], 2)")), Finding.Kind.BARRIER, "parity is 2");
+    expect(check(withBarriers(1, "mbarrier.wait(&b[0], 2)")), Finding.Kind.BARRIER, "parity is 2");
   }
 
   @Test
   void aDeadlockTellsWhoWaitsForWhat() {
     expect(
-        check(withBarriers(3, "if tid == 0 {\n mbarrier.arrive(&b[1])\n }\n mbarrier.wait(&b[1], 0)")),
+        check(
+            withBarriers(
+                3, "if tid == 0 {\n mbarrier.arrive(&b[1])\n }\n mbarrier.wait(&b[1], 0)")),
         Finding.Kind.DEADLOCK,
         "warps [0, 1] of block (0, 0, 0) wait in line");
   }
 
   @Test
   void namedBarriersOrderTheirWarps() {
-    String text = withBarriers(1, "s[tid] = 1.0f32\n bar.sync(1, 64)\n out[tid] = u32(s[63 - tid])");
+    String text =
+        withBarriers(1, "s[tid] = 1.0f32\n bar.sync(1, 64)\n out[tid] = u32(s[63 - tid])");
     assertThat(check(text)).isEmpty();
-    expect(check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 32)")), Finding.Kind.UNINITIALISED, "s[63]");
-    expect(check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(0, 64)")), Finding.Kind.BARRIER, "there is no barrier 0");
-    expect(check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 33)")), Finding.Kind.BARRIER, "no whole warps");
-    expect(check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 96)")), Finding.Kind.DEADLOCK, "where 64 of 96 threads are");
+    expect(
+        check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 32)")),
+        Finding.Kind.UNINITIALISED,
+        "s[63]");
+    expect(
+        check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(0, 64)")),
+        Finding.Kind.BARRIER,
+        "there is no barrier 0");
+    expect(
+        check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 33)")),
+        Finding.Kind.BARRIER,
+        "no whole warps");
+    expect(
+        check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 96)")),
+        Finding.Kind.DEADLOCK,
+        "where 64 of 96 threads are");
     expect(
         check(KernelTexts.replaced(text, "bar.sync(1, 64)", "bar.sync(1, 64 + tid / 32 * 32)")),
         Finding.Kind.BARRIER,
@@ -249,10 +271,22 @@ class HopperUnitsTest {
   @Test
   void registersAreShared() {
     assertThat(check(REGISTERS)).isEmpty();
-    expect(check(KernelTexts.replaced(REGISTERS, "inc(232)", "inc(240)")), Finding.Kind.DEADLOCK, "240 registers for each thread, which has 168 (at entry 168)");
-    expect(check(KernelTexts.replaced(REGISTERS, "dec(40)", "dec(176)")), Finding.Kind.INTRINSIC, "have 168 registers already");
-    expect(check(KernelTexts.replaced(REGISTERS, "dec(40)", "dec(44)")), Finding.Kind.INTRINSIC, "multiples of 8");
-    expect(check(KernelTexts.replaced(REGISTERS, ", minBlocks = 1", "")), Finding.Kind.INTRINSIC, "ignored unless");
+    expect(
+        check(KernelTexts.replaced(REGISTERS, "inc(232)", "inc(240)")),
+        Finding.Kind.DEADLOCK,
+        "240 registers for each thread, which has 168 (at entry 168)");
+    expect(
+        check(KernelTexts.replaced(REGISTERS, "dec(40)", "dec(176)")),
+        Finding.Kind.INTRINSIC,
+        "have 168 registers already");
+    expect(
+        check(KernelTexts.replaced(REGISTERS, "dec(40)", "dec(44)")),
+        Finding.Kind.INTRINSIC,
+        "multiples of 8");
+    expect(
+        check(KernelTexts.replaced(REGISTERS, ", minBlocks = 1", "")),
+        Finding.Kind.INTRINSIC,
+        "ignored unless");
   }
 
   private static final String CLUSTER =
@@ -281,7 +315,9 @@ class HopperUnitsTest {
     assertThat(check(kernel, arguments)).isEmpty();
     assertThat(arguments.get("out").toDoubles()).containsExactly(0, 1, 0, 1);
     // The other block's arrival has been waited for: the barrier at the end is not needed.
-    String early = KernelTexts.replaced(CLUSTER, "    out[bx] = rank\n  }\n  cluster.sync()", "    out[bx] = rank\n  }");
+    String early =
+        KernelTexts.replaced(
+            CLUSTER, "    out[bx] = rank\n  }\n  cluster.sync()", "    out[bx] = rank\n  }");
     assertThat(check(early)).isEmpty();
     expect(
         check(KernelTexts.replaced(early, "mbarrier.wait(&b[0], 0)", "")),
@@ -293,14 +329,25 @@ class HopperUnitsTest {
             "mbarrier.arrive.cluster(&b[0], 1 - rank)\n    mbarrier.wait(&b[0], 0)",
             "if rank == 0 {\n mbarrier.arrive.cluster(&b[0], 1)\n }");
     expect(
-        check(oneWay), Finding.Kind.BARRIER, "may end before an arrival by warp 0 of block (0, 0, 0)");
-    expect(check(KernelTexts.replaced(CLUSTER, "1 - rank)", "2)")), Finding.Kind.INTRINSIC, "no block 2");
+        check(oneWay),
+        Finding.Kind.BARRIER,
+        "may end before an arrival by warp 0 of block (0, 0, 0)");
     expect(
-        check(KernelTexts.replaced(CLUSTER, "  cluster.sync()\n  if tid", "  sync_threads()\n  if tid")),
+        check(KernelTexts.replaced(CLUSTER, "1 - rank)", "2)")),
+        Finding.Kind.INTRINSIC,
+        "no block 2");
+    expect(
+        check(
+            KernelTexts.replaced(
+                CLUSTER, "  cluster.sync()\n  if tid", "  sync_threads()\n  if tid")),
         Finding.Kind.BARRIER,
         "mbarrier.init");
     expect(
-        check(KernelTexts.replaced(CLUSTER, "    out[bx] = rank\n  }\n  cluster.sync()", "    out[bx] = rank\n  }\n  if rank == 0 {\n    cluster.sync()\n  }")),
+        check(
+            KernelTexts.replaced(
+                CLUSTER,
+                "    out[bx] = rank\n  }\n  cluster.sync()",
+                "    out[bx] = rank\n  }\n  if rank == 0 {\n    cluster.sync()\n  }")),
         Finding.Kind.BARRIER,
         "not all warps of the cluster arrive");
   }
@@ -347,15 +394,24 @@ class HopperUnitsTest {
         Finding.Kind.DEADLOCK,
         "go round, without any change, in line 10");
     expect(
-        message(KernelTexts.replaced(MESSAGE, "    sync_threads()\n    if tid == 0 {\n      red", "    if tid == 0 {\n      red"), both),
+        message(
+            KernelTexts.replaced(
+                MESSAGE,
+                "    sync_threads()\n    if tid == 0 {\n      red",
+                "    if tid == 0 {\n      red"),
+            both),
         Finding.Kind.RACE,
         "data[");
     expect(
-        message(KernelTexts.replaced(MESSAGE, "    }\n    sync_threads()\n    out", "    }\n    out"), GridOptions.DEFAULT),
+        message(
+            KernelTexts.replaced(MESSAGE, "    }\n    sync_threads()\n    out", "    }\n    out"),
+            GridOptions.DEFAULT),
         Finding.Kind.RACE,
         "write by warp");
     expect(
-        message(KernelTexts.replaced(MESSAGE, "while load.acquire.u32(&flag[0]) < 1u32 {\n      }", ""), GridOptions.DEFAULT),
+        message(
+            KernelTexts.replaced(MESSAGE, "while load.acquire.u32(&flag[0]) < 1u32 {\n      }", ""),
+            GridOptions.DEFAULT),
         Finding.Kind.RACE,
         "of block (0, 0, 0)");
   }

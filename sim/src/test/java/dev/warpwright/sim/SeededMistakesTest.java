@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Mistakes planted in the kernels of the repository: each is reported, as one of the right kinds. */
+/**
+ * Mistakes planted in the kernels of the repository: each is reported, as one of the right kinds.
+ */
 class SeededMistakesTest {
   private static final long SEED = Long.getLong("seed", 79);
 
@@ -54,7 +56,13 @@ class SeededMistakesTest {
             Finding.Kind.RACE,
             Finding.Kind.BARRIER,
             Finding.Kind.DEADLOCK),
-        new Mistake("too few bytes expected", "49152", "32768", Finding.Kind.BARRIER, Finding.Kind.RACE, Finding.Kind.UNINITIALISED),
+        new Mistake(
+            "too few bytes expected",
+            "49152",
+            "32768",
+            Finding.Kind.BARRIER,
+            Finding.Kind.RACE,
+            Finding.Kind.UNINITIALISED),
         new Mistake("too many bytes expected", "49152", "49168", Finding.Kind.DEADLOCK),
         new Mistake("proxy fence dropped", "fence.proxy.async()", "", Finding.Kind.PROXY),
         new Mistake(
@@ -92,14 +100,23 @@ class SeededMistakesTest {
             "  cluster.sync()\n  if tid < 128",
             "  if tid < 128",
             Finding.Kind.BARRIER),
-        new Mistake("fence of fresh barriers dropped", "fence.mbarrier_init()", "", Finding.Kind.BARRIER),
-        new Mistake("stage released before its products", "wgmma.wait(1)", "wgmma.wait(2)", Finding.Kind.RACE),
+        new Mistake(
+            "fence of fresh barriers dropped", "fence.mbarrier_init()", "", Finding.Kind.BARRIER),
+        new Mistake(
+            "stage released before its products",
+            "wgmma.wait(1)",
+            "wgmma.wait(2)",
+            Finding.Kind.RACE),
         new Mistake(
             "registers read before their products", "      wgmma.wait(0)\n", "", Finding.Kind.RACE),
         new Mistake("register fence dropped", "wgmma.fence()", "", Finding.Kind.INTRINSIC),
         new Mistake("products not committed", "wgmma.commit()", "", Finding.Kind.RACE),
         new Mistake("first product adds", "i32(k + kk > 0)", "1", Finding.Kind.UNINITIALISED),
-        new Mistake("slot rewritten while stored", "bulk.wait.read(1)", "bulk.wait.read(2)", Finding.Kind.RACE),
+        new Mistake(
+            "slot rewritten while stored",
+            "bulk.wait.read(1)",
+            "bulk.wait.read(2)",
+            Finding.Kind.RACE),
         new Mistake(
             "barrier after the wait for a slot dropped",
             "        bar.sync(1 + group, 128)\n        unroll s in 4",
@@ -111,14 +128,28 @@ class SeededMistakesTest {
             "        if thread == 0",
             Finding.Kind.RACE,
             Finding.Kind.UNINITIALISED),
-        new Mistake("block ends while it stores", "bulk.wait(0)", "bulk.wait(2)", Finding.Kind.BARRIER),
-        new Mistake("stores not committed", "bulk.commit()", "", Finding.Kind.RACE, Finding.Kind.BARRIER),
-        new Mistake("too few arrivals", "&empty[s], 4", "&empty[s], 3", Finding.Kind.RACE, Finding.Kind.BARRIER),
+        new Mistake(
+            "block ends while it stores", "bulk.wait(0)", "bulk.wait(2)", Finding.Kind.BARRIER),
+        new Mistake(
+            "stores not committed", "bulk.commit()", "", Finding.Kind.RACE, Finding.Kind.BARRIER),
+        new Mistake(
+            "too few arrivals",
+            "&empty[s], 4",
+            "&empty[s], 3",
+            Finding.Kind.RACE,
+            Finding.Kind.BARRIER),
         new Mistake("too many arrivals", "&empty[s], 4", "&empty[s], 5", Finding.Kind.DEADLOCK),
         new Mistake("more registers than there are", "inc(232)", "inc(240)", Finding.Kind.DEADLOCK),
         new Mistake("registers not given back", "setmaxnreg.dec(40)", "", Finding.Kind.DEADLOCK),
-        new Mistake("the other block gets nothing", "128, 64, 3)", "128, 64, 1)", Finding.Kind.DEADLOCK, Finding.Kind.INTRINSIC, Finding.Kind.BARRIER),
-        new Mistake("a block that is not there", "128, 64, 3)", "128, 64, 7)", Finding.Kind.INTRINSIC),
+        new Mistake(
+            "the other block gets nothing",
+            "128, 64, 3)",
+            "128, 64, 1)",
+            Finding.Kind.DEADLOCK,
+            Finding.Kind.INTRINSIC,
+            Finding.Kind.BARRIER),
+        new Mistake(
+            "a block that is not there", "128, 64, 3)", "128, 64, 7)", Finding.Kind.INTRINSIC),
         new Mistake(
             "both halves to one place",
             "&Bs[stage, rank * 128, 0]",
@@ -130,8 +161,18 @@ class SeededMistakesTest {
             "mbarrier.arrive.cluster(&empty[(it + 3) % 4], thread)",
             "mbarrier.arrive(&empty[(it + 3) % 4])",
             Finding.Kind.RACE),
-        new Mistake("named barrier for too many", "bar.sync(1 + group, 128)", "bar.sync(1 + group, 256)", Finding.Kind.DEADLOCK),
-        new Mistake("named barriers of the groups mixed", "bar.sync(1 + group, 128)", "bar.sync(1, 128)", Finding.Kind.RACE, Finding.Kind.BARRIER, Finding.Kind.DEADLOCK),
+        new Mistake(
+            "named barrier for too many",
+            "bar.sync(1 + group, 128)",
+            "bar.sync(1 + group, 256)",
+            Finding.Kind.DEADLOCK),
+        new Mistake(
+            "named barriers of the groups mixed",
+            "bar.sync(1 + group, 128)",
+            "bar.sync(1, 128)",
+            Finding.Kind.RACE,
+            Finding.Kind.BARRIER,
+            Finding.Kind.DEADLOCK),
         new Mistake(
             "two stores to one place",
             "&C[m, n + c * 64]",
@@ -143,15 +184,19 @@ class SeededMistakesTest {
             "      mbarrier.init(&full[s], 1)\n      mbarrier.init(&full[s], 1)\n",
             Finding.Kind.BARRIER),
         new Mistake("wrong tile of A", "&A[m, k * 64]", "&A[m + 128, k * 64]"),
-        new Mistake("K step left out", "for k in steps {\n          let it", "for k in steps - 1 {\n          let it", Finding.Kind.DEADLOCK, Finding.Kind.BARRIER));
+        new Mistake(
+            "K step left out",
+            "for k in steps {\n          let it",
+            "for k in steps - 1 {\n          let it",
+            Finding.Kind.DEADLOCK,
+            Finding.Kind.BARRIER));
   }
 
   @ParameterizedTest
   @MethodSource
   void inTheHopperGemm(Mistake mistake) {
     Kernel kernel =
-        KernelTexts.parse(
-            KernelTexts.replaced(HopperGemmTest.text(1), mistake.what, mistake.by));
+        KernelTexts.parse(KernelTexts.replaced(HopperGemmTest.text(1), mistake.what, mistake.by));
     int found = 0;
     for (GridOptions options : KernelFilesTest.ORDERS) {
       Arguments arguments = HopperGemmTest.arguments(kernel, 512, 512, 320);
@@ -251,11 +296,16 @@ class SeededMistakesTest {
             "cp.async.wait(2)",
             Finding.Kind.RACE,
             Finding.Kind.UNINITIALISED),
-        new Mistake("barrier dropped", "    sync_threads()\n", "", Finding.Kind.RACE, Finding.Kind.UNINITIALISED),
+        new Mistake(
+            "barrier dropped",
+            "    sync_threads()\n",
+            "",
+            Finding.Kind.RACE,
+            Finding.Kind.UNINITIALISED),
         new Mistake(
             "filled stage off by one",
-            "let next: i32 = (step + 2) % 3",
-            "let next: i32 = (step + 3) % 3",
+            "let filled: i32 = (step + 2) % 3",
+            "let filled: i32 = (step + 3) % 3",
             Finding.Kind.RACE));
   }
 
@@ -267,8 +317,7 @@ class SeededMistakesTest {
             KernelTexts.replaced(KernelTexts.file("gemm_bf16_sm80"), mistake.what, mistake.by));
     for (GridOptions options : KernelFilesTest.ORDERS) {
       Arguments arguments =
-          Arguments.random(
-              kernel.params(), SEED, Map.of("M", 128, "N", 128, "K", 320, "T", 1));
+          Arguments.random(kernel.params(), SEED, Map.of("M", 128, "N", 128, "K", 320, "T", 1));
       arguments.get("order").fill(0);
       List<Finding> findings = new GridInterpreter(kernel, options).check(arguments);
       assertThat(check(mistake, options, findings)).as("%s, %s", mistake, options).isOne();
