@@ -58,6 +58,14 @@ public non-sealed interface Intrinsic extends Op {
   /** Type of the result, or null when it gives none and may only be evaluated for its effect. */
   @Nullable Type result();
 
+  /**
+   * What is wrong with the operands of a call, in one line, beyond their number and types; null if
+   * nothing is. Only what is certain for the call as it stands counts.
+   */
+  default @Nullable String problem(Expr.Call call) {
+    return null;
+  }
+
   /** Whether it orders memory or synchronises threads, so that nothing may be moved across it. */
   boolean isBarrier();
 }

@@ -10,7 +10,9 @@ import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -61,6 +63,21 @@ class KernelFilesTest {
       assertThat(FastKernelCheck.problems(bound.kernel(), cubin))
           .as(bound.workload().text())
           .isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void staysTheSameWhenPrintedAndParsed(Path file) throws IOException {
+    IrParser parser = new IrParser(Intrinsics::find);
+    Kernel kernel = parser.kernel(file.toString(), Files.readString(file));
+    for (Map<String, Long> shape : SHAPES) {
+      for (Kernel form : List.of(kernel, BoundKernel.of(kernel, values(kernel, shape)).kernel())) {
+        String text = IrPrinter.text(form);
+        Kernel again = parser.kernel(file.toString(), text);
+        assertThat(StructuralEquality.equal(again, form)).as("%s", text).isTrue();
+        assertThat(IrPrinter.text(again)).isEqualTo(text);
+      }
     }
   }
 

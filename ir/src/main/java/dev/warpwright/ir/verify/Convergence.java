@@ -74,11 +74,13 @@ final class Convergence {
    * {@code group · size + lane}; where the lane does not vanish, lanes differ. The indices y and z
    * are the same in a group if whole groups fit into a row.
    */
-  private boolean differs(Expr e, Bounds before, int size) {
+  private boolean differs(Expr condition, Bounds before, int size) {
     List<Var> different = new ArrayList<>();
     Map<Var, Expr> split = new HashMap<>();
     Bounds bounds = before;
     long row = constantExtent(ThreadAxis.THREAD_X);
+    boolean oneRow =
+        constantExtent(ThreadAxis.THREAD_Y) == 1 && constantExtent(ThreadAxis.THREAD_Z) == 1;
     for (ThreadBinding binding : kernel.bindings()) {
       if (binding.axis().isBlock()) {
         continue;
@@ -86,8 +88,8 @@ final class Convergence {
       boolean x = binding.axis() == ThreadAxis.THREAD_X;
       if (size == Integer.MAX_VALUE) {
         different.add(binding.var());
-      } else if (row % size != 0) {
-        // Groups span rows, or the last one is not whole: not judged.
+      } else if (row % size != 0 && !oneRow) {
+        // Groups span rows: not judged.
         return false;
       } else if (x) {
         Var group = Var.index("group");
@@ -96,11 +98,13 @@ final class Convergence {
         different.add(lane);
         bounds =
             bounds
-                .withRange(group, Exprs.i32(0), Exprs.i32(row / size))
+                .withRange(group, Exprs.i32(0), Exprs.i32(Math.ceilDiv(row, size)))
                 .withRange(lane, Exprs.i32(0), Exprs.i32(size));
       }
     }
-    Expr simple = new Simplifier(bounds).expr(Substitution.ofVars(split).expr(e));
+    // Simplified before too: the last group may not be whole, which the halves do not know.
+    Expr simple = new Simplifier(before).expr(condition);
+    simple = new Simplifier(bounds).expr(Substitution.ofVars(split).expr(simple));
     return Affine.mentions(simple, different);
   }
 

@@ -39,8 +39,13 @@ final class IntrinsicRules {
       wrong(call, name + " takes " + operands.size() + " operands, not " + call.args().size());
       return;
     }
+    boolean fit = true;
     for (int i = 0; i < operands.size(); i++) {
-      operand(call.args().get(i), operands.get(i), name, place);
+      fit &= operand(call.args().get(i), operands.get(i), name, place);
+    }
+    String problem = fit ? intrinsic.problem(call) : null;
+    if (problem != null) {
+      wrong(call, problem);
     }
     Type result = intrinsic.result();
     if (result != null && !result.equals(call.type())) {
@@ -65,27 +70,34 @@ final class IntrinsicRules {
     findings.add(Rule.INTRINSICS, node, message);
   }
 
-  private void operand(Expr arg, Intrinsic.Operand operand, String name, Place place) {
+  /** Whether an argument is of the operand's kind and type. */
+  private boolean operand(Expr arg, Intrinsic.Operand operand, String name, Place place) {
     String what = "operand '" + operand.name() + "' of " + name;
     if (!operand.isAddress()) {
       DType dtype = operand.dtype();
       if (arg instanceof Expr.AddressOf) {
         wrong(arg, what + " is a value, not an address");
-      } else if (!arg.type().isScalar() || (dtype != null && arg.type().dtype() != dtype)) {
-        wrong(arg, what + " is of type " + dtype + ", not " + arg.type());
+        return false;
       }
-      return;
+      if (!arg.type().isScalar() || (dtype != null && arg.type().dtype() != dtype)) {
+        wrong(arg, what + " is of type " + dtype + ", not " + arg.type());
+        return false;
+      }
+      return true;
     }
     if (!(arg instanceof Expr.AddressOf address)) {
       wrong(arg, what + " is an address, not a value of type " + arg.type());
-      return;
+      return false;
     }
     Buffer buffer = address.buffer();
+    boolean fits = true;
     if (!operand.scopes().contains(buffer.scope())) {
+      fits = false;
       wrong(arg, what + " points into " + operand.scopes() + ", not " + buffer.scope() + " memory");
     }
     DType dtype = operand.dtype();
     if (dtype != null && buffer.dtype() != dtype) {
+      fits = false;
       wrong(arg, what + " points at " + dtype + ", not " + buffer.dtype());
     }
     // Without an element type the elements are bytes.
@@ -106,5 +118,6 @@ final class IntrinsicRules {
                 .formatted(what, bytes, buffer.name(), rest * buffer.dtype().bytes()));
       }
     }
+    return fits;
   }
 }

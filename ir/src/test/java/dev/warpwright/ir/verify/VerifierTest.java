@@ -43,6 +43,13 @@ class VerifierTest {
     public boolean isBarrier() {
       return operands.isEmpty();
     }
+
+    @Override
+    public @Nullable String problem(Expr.Call call) {
+      return text.equals("budget") && Exprs.isConst(call.args().getFirst(), 7)
+          ? "budget takes no 7"
+          : null;
+    }
   }
 
   private static Intrinsic.Operand address(
@@ -57,6 +64,8 @@ class VerifierTest {
   private static final Map<String, Intrinsic> TABLE =
       Map.of(
           "sync", new Fake("sync", Intrinsic.Collective.BLOCK, List.of(), null),
+          "group", new Fake("group", Intrinsic.Collective.WARPGROUP, List.of(), null),
+          "budget", new Fake("budget", Intrinsic.Collective.WARPGROUP, List.of(value("n")), null),
           "sync.named",
               new Fake("sync.named", Intrinsic.Collective.BLOCK, List.of(value("threads")), null),
           "ldmatrix",
@@ -414,6 +423,24 @@ class VerifierTest {
     valid(head + "let warp = tx / 32 if warp == 1 { " + load + " } }");
     valid(head + "if tx < 64 { " + load + " sync.named(64) } }");
     valid(head + "for i in n { while r[0] < 5u32 { sync() } }  }");
+  }
+
+  @Test
+  void convergenceWhereTheLastGroupIsNotWhole() {
+    String head = "kernel k(n: i32 in 1..99) grid(bx = n) block(tx = 160) { " + BUFFERS;
+    kernel(head + "if tx < 64 { group() } }", Rule.CONVERGENCE, "execute group together part");
+    kernel(head + "if tx >= 128 { } else { if tx % 128 < 2 { group() } } }", Rule.CONVERGENCE, "2");
+    valid(head + "if tx < 128 { group() } }");
+    valid(head + "if tx >= 128 { } else { group() } }");
+    valid(head + "if tx < 160 { group() } }");
+  }
+
+  @Test
+  void operandsOfIntrinsics() {
+    String head = "kernel k(n: i32 in 1..99) grid(bx = n) block(tx = 128) { ";
+    kernel(head + "budget(7) }", Rule.INTRINSICS, "budget takes no 7");
+    kernel(head + "budget(7u32) }", Rule.INTRINSICS, "operand 'n' of budget is of type i32");
+    valid(head + "budget(8) }");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Type;
 import java.util.List;
@@ -100,6 +101,11 @@ public record TargetIntrinsic(
   /** Whether the operand is a template argument of the CUDA function, hence a constant. */
   public boolean takesConstant() {
     return cuda.startsWith("template <int");
+  }
+
+  @Override
+  public @Nullable String problem(Expr.Call call) {
+    return OperandRules.problem(this, call);
   }
 
   @Override

@@ -1,0 +1,131 @@
+package dev.warpwright.target.intrinsic;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.target.MatrixDescriptor;
+import dev.warpwright.target.TensorMaps;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the hardware asks of operands beyond their types: constants, ranges, and tiles that tensor
+ * maps and descriptors can describe.
+ */
+final class OperandRules {
+  private static final long MAX_ARRIVALS = (1 << 20) - 1;
+  private static final int STEP_BYTES = 32;
+
+  private OperandRules() {}
+
+  /** One line; null if nothing is certainly wrong. */
+  static @Nullable String problem(TargetIntrinsic intrinsic, Expr.Call call) {
+    if (intrinsic.takesConstant() && constant(call, 0).isEmpty()) {
+      return intrinsic.text() + " needs a constant, not " + IrPrinter.text(call.args().getFirst());
+    }
+    if (!(intrinsic.effect() instanceof Drives(Unit unit))) {
+      return null;
+    }
+    return switch (unit) {
+      case REGISTER_FILE -> range(intrinsic, call, 0, 24, 256, 8);
+      case NAMED_BARRIER -> {
+        String id = range(intrinsic, call, 0, 1, 15, 1);
+        yield id != null ? id : range(intrinsic, call, 1, 32, 1024, 32);
+      }
+      case MBARRIER ->
+          intrinsic == HopperIntrinsics.MBARRIER_INIT
+              ? range(intrinsic, call, 1, 1, MAX_ARRIVALS, 1)
+              : null;
+      case WARPGROUP_MMA -> product(intrinsic, call);
+      case BULK_COPY -> copy(intrinsic, call);
+      case CLUSTER, PROXY, COUNTER -> null;
+    };
+  }
+
+  private static OptionalLong constant(Expr.Call call, int operand) {
+    return call.args().get(operand) instanceof Expr.IntImm imm
+        ? OptionalLong.of(imm.value())
+        : OptionalLong.empty();
+  }
+
+  /** A constant outside of {@code min … max}, or no multiple of {@code step}. */
+  private static @Nullable String range(
+      TargetIntrinsic intrinsic, Expr.Call call, int operand, long min, long max, int step) {
+    OptionalLong value = constant(call, operand);
+    if (value.isEmpty()
+        || (value.getAsLong() >= min
+            && value.getAsLong() <= max
+            && value.getAsLong() % step == 0)) {
+      return null;
+    }
+    return "operand '%s' of %s is %d, not %sfrom %d to %d"
+        .formatted(
+            intrinsic.operands().get(operand).name(),
+            intrinsic.text(),
+            value.getAsLong(),
+            step == 1 ? "" : "a multiple of " + step + " ",
+            min,
+            max);
+  }
+
+  private static @Nullable String copy(TargetIntrinsic intrinsic, Expr.Call call) {
+    if (intrinsic.takesConstant()) {
+      return range(intrinsic, call, 0, 0, Integer.MAX_VALUE, 1);
+    }
+    try {
+      TensorMaps.spec(call);
+      return null;
+    } catch (UserError e) {
+      return e.getMessage();
+    }
+  }
+
+  private static @Nullable String product(TargetIntrinsic intrinsic, Expr.Call call) {
+    int columns = HopperIntrinsics.productColumns(intrinsic);
+    if (columns == 0) {
+      // The wait counts at most 7 groups.
+      return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;
+    }
+    String a = operand(intrinsic, call, 1, 64);
+    return a != null ? a : operand(intrinsic, call, 2, columns);
+  }
+
+  /** Rows × 32 bytes of a swizzled tile, from a group of 8 rows and a multiple of 32 bytes on. */
+  private static @Nullable String operand(
+      TargetIntrinsic intrinsic, Expr.Call call, int operand, int rows) {
+    Expr.AddressOf start = (Expr.AddressOf) call.args().get(operand);
+    Buffer buffer = start.buffer();
+    try {
+      MatrixDescriptor.of(buffer);
+    } catch (UserError e) {
+      return e.getMessage();
+    }
+    List<Expr> indices = start.indices();
+    int bytes = buffer.dtype().bytes();
+    long row = indices.get(buffer.rank() - 2) instanceof Expr.IntImm imm ? imm.value() : 0;
+    long column = indices.getLast() instanceof Expr.IntImm imm ? imm.value() * bytes : 0;
+    long height = buffer.extent(buffer.rank() - 2);
+    long width = buffer.extent(buffer.rank() - 1) * bytes;
+    if (row % 8 == 0
+        && column % STEP_BYTES == 0
+        && row + rows <= height
+        && column + STEP_BYTES <= width) {
+      return null;
+    }
+    return "operand '%s' of %s reads %d rows of %d bytes from row %d, byte %d of %s on; it must begin"
+            .formatted(
+                intrinsic.operands().get(operand).name(),
+                intrinsic.text(),
+                rows,
+                STEP_BYTES,
+                row,
+                column,
+                buffer.name())
+        + " at multiples of 8 rows and %d bytes and stay within %d rows of %d bytes"
+            .formatted(STEP_BYTES, height, width);
+  }
+}
