@@ -8,6 +8,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.HashSet;
 import java.util.List;
@@ -74,8 +75,10 @@ record AccessSummary(
     }
     for (int i = 0; i < args.size(); i++) {
       Access access = operands.get(i).access();
+      // The matrix that a bulk store writes to is no operand of the instruction: its map is.
+      boolean mapped = intrinsic == HopperIntrinsics.BULK_STORE && i == 0;
       if (args.get(i) instanceof Expr.AddressOf a
-          && (access == Access.WRITE || access == Access.READ_WRITE)) {
+          && (access == Access.WRITE || access == Access.READ_WRITE || mapped)) {
         written.add(a.buffer());
       }
     }

@@ -103,6 +103,9 @@ final class ExprPrinter {
       long swizzled = swizzle.apply(imm.value());
       return print(Exprs.add(parts.outside(), new Expr.IntImm(imm.type(), swizzled)));
     }
+    if (flat.isLeftAlone(parts.inside(), swizzle)) {
+      return print(offset);
+    }
     String function = uses.helper(Helper.SWIZZLE);
     String parameters =
         "<" + swizzle.bits() + ", " + swizzle.base() + ", " + swizzle.shift() + ">(";

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
+import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
@@ -64,6 +65,12 @@ final class FlatIndex {
       }
     }
     return new Parts(outside, inside);
+  }
+
+  /** Whether the bits that the swizzle reads are zero for certain, so that it changes nothing. */
+  boolean isLeftAlone(Expr offset, Swizzle swizzle) {
+    Interval values = facts.bounds().of(offset);
+    return values.min() >= 0 && values.max() < 1L << (swizzle.base() + swizzle.shift());
   }
 
   private static List<Expr> addends(Expr e) {

@@ -55,13 +55,13 @@ enum Helper {
   MATRIX_DESCRIPTOR(
       90,
       """
-      // Describes an operand of a warpgroup product: rows of 16-byte chunks, swizzled in groups of 8.
-      template <int mode, int stride>
+      // Describes an operand of a warpgroup product: dense rows of so many bytes, swizzled over them.
+      template <int width>
       __device__ __forceinline__ unsigned long long matrix_descriptor(const void* start) {
         const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
-        constexpr unsigned long long layout = static_cast<unsigned long long>(mode) << 62 |
-            static_cast<unsigned long long>(stride >> 4) << 32 | 1ull << 16;
-        return layout | (address & 0x3FFFF) >> 4;
+        constexpr unsigned long long mode = width == 128 ? 1 : width == 64 ? 2 : 3;
+        constexpr unsigned long long stride = 8 * width;  // from 8 rows to the next 8
+        return mode << 62 | (stride >> 4) << 32 | 1ull << 16 | (address & 0x3FFFF) >> 4;
       }
       """),
   F16_TO_F32(

@@ -59,9 +59,7 @@ final class HopperArguments {
     MatrixDescriptor descriptor = MatrixDescriptor.of(address.buffer());
     return uses.helper(Helper.MATRIX_DESCRIPTOR)
         + "<"
-        + descriptor.mode()
-        + ", "
-        + descriptor.stride()
+        + descriptor.width()
         + ">("
         + print(operand)
         + ")";

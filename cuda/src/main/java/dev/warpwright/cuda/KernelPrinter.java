@@ -88,6 +88,7 @@ final class KernelPrinter {
       params.add("const __grid_constant__ TensorMap " + map);
     }
     line("// " + launch());
+    maps.forEach((spec, map) -> comment(described(spec, map)));
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
     line(
         "extern \"C\" __global__ void __launch_bounds__("
@@ -152,7 +153,21 @@ final class KernelPrinter {
                 + " bytes of "
                 + (resources.dynamic() ? "dynamic" : "static")
                 + " shared memory";
-    return "Grid " + dimensions(grid) + ", block " + dimensions(block) + shared + ".";
+    String clusters = cluster() > 1 ? " in clusters of " + cluster() : "";
+    return "Grid " + dimensions(grid) + clusters + ", block " + dimensions(block) + shared + ".";
+  }
+
+  /** How the host has to make a tensor map. */
+  private String described(TensorMaps.Spec spec, String map) {
+    return "%s cuts %s into boxes of %d rows of %d%s."
+        .formatted(
+            map,
+            names.of(spec.global()),
+            spec.rows(),
+            spec.cols(),
+            spec.swizzleBytes() == 0
+                ? ", not swizzled"
+                : ", swizzled over " + spec.swizzleBytes() + " bytes");
   }
 
   private static String dimensions(List<String> parts) {
@@ -475,7 +490,7 @@ final class KernelPrinter {
   private void comment(String text) {
     for (String part : text.split("\\R", -1)) {
       String safe = CudaPrinter.commentText(part);
-      line(safe.isEmpty() ? "//" : "// " + safe);
+      LineBreaks.comment(safe, 2 * depth).forEach(out::append);
     }
   }
 }

@@ -1,5 +1,8 @@
 package dev.warpwright.cuda;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** Breaks lines of C++ that are too long to read. */
 final class LineBreaks {
   private static final int WIDTH = 100;
@@ -33,23 +36,55 @@ final class LineBreaks {
   private LineBreaks() {}
 
   /**
-   * The line, indented, and broken where the fewest parentheses are open. A comment stays as it is,
-   * and so does what has no place to break.
+   * The line, indented, and broken where the fewest parentheses are open; a break in more of them
+   * than the first one is indented more. A comment stays as it is, and so does what has no place to
+   * break.
    */
   static String wrap(String line, int indent) {
     StringBuilder out = new StringBuilder();
     String rest = line;
     int column = indent;
+    int depth = 0;
+    int firstDepth = Integer.MAX_VALUE;
     while (column + rest.length() > WIDTH && !line.startsWith("//")) {
       int at = bestBreak(rest, WIDTH - column);
       if (at < 0) {
         break;
       }
       out.repeat(' ', column).append(rest, 0, at).append('\n');
+      depth += depth(rest, at);
+      firstDepth = Math.min(firstDepth, depth);
       rest = rest.substring(at + 1);
-      column = indent + CONTINUATION;
+      column = indent + (depth > firstDepth ? 2 : 1) * CONTINUATION;
     }
     return out.repeat(' ', column).append(rest).toString();
+  }
+
+  /** Parentheses that open before an index, less those that close. */
+  private static int depth(String text, int end) {
+    int depth = 0;
+    for (int i = 0; i < end; i++) {
+      char c = text.charAt(i);
+      depth += OPENING.indexOf(c) >= 0 ? 1 : CLOSING.indexOf(c) >= 0 ? -1 : 0;
+    }
+    return depth;
+  }
+
+  /** Whole lines of a comment, broken between words. */
+  static List<String> comment(String text, int indent) {
+    String start = " ".repeat(indent) + "//";
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder(start);
+    for (String word : text.split(" ", -1)) {
+      boolean first = line.length() == start.length();
+      if (!first && line.length() + 1 + word.length() > WIDTH) {
+        lines.add(line + "\n");
+        line = new StringBuilder(start);
+      }
+      line.append(word.isEmpty() ? "" : " " + word);
+    }
+    lines.add(line + "\n");
+    return lines;
   }
 
   /** Index of the space to break at, before {@code limit}; -1 if there is none. */

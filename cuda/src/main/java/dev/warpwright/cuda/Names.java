@@ -133,12 +133,13 @@ final class Names {
   }
 
   /**
-   * A snake-case identifier made of the letters and digits of {@code wish}; a single capital stays.
+   * A snake-case identifier made of the letters and digits of {@code wish}; the name of a matrix or
+   * extent, a capital and perhaps a digit, stays.
    */
   static String identifier(String wish) {
     String ascii = wish.replaceAll("[^A-Za-z0-9]+", "_");
     String snake =
-        ascii.length() == 1
+        ascii.matches("[A-Za-z][0-9]?")
             ? ascii
             : ascii.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT);
     String trimmed = snake.replaceAll("_+", "_").replaceAll("^_|_$", "");

@@ -132,6 +132,49 @@ class HopperPrintingTest {
   }
 
   @Test
+  void theHeadSaysHowToMakeTheMaps() {
+    String text = CudaPrinter.print(kernel(HopperIntrinsics.BULK_STORE), GpuTarget.SM_90A);
+    assertThat(text)
+        .contains(
+            """
+            // Grid 2 in clusters of 2, block 128, 99328 bytes of dynamic shared memory.
+            // a_map cuts A into boxes of 64 rows of 64, swizzled over 128 bytes.
+            """)
+        .contains("const __grid_constant__ TensorMap a_map)")
+        .as("a bulk store writes to its matrix")
+        .contains("    bf16* A,\n");
+    assertThat(CudaPrinter.print(kernel(HopperIntrinsics.BULK_LOAD), GpuTarget.SM_90A))
+        .contains("const bf16* __restrict__ A,\n");
+  }
+
+  @Test
+  void operandsOfProductsArePlainWhereTheSwizzleChangesNothing() {
+    TargetIntrinsic product =
+        intrinsics()
+            .filter(i -> HopperIntrinsics.productColumns(i) == 64)
+            .findFirst()
+            .orElseThrow();
+    assertThat(CudaPrinter.print(kernel(product), GpuTarget.SM_90A))
+        .contains("matrix_descriptor<128>(&as[n * 16384 + k * 16 + 4096])")
+        .doesNotContain("swizzle<");
+  }
+
+  @Test
+  void matricesKeepTheirNamesAndCommentsAreWrapped() {
+    Kernel kernel =
+        new IrParser(Intrinsics::find)
+            .kernel(
+                "test",
+                "kernel k(W1: f32[8]) grid(bx = 1) block(tid = 8) {\n// "
+                    + "many words ".repeat(20).strip()
+                    + "\nW1[tid] = 1.0f32 }");
+    String text = CudaPrinter.print(kernel, GpuTarget.SM_80);
+    assertThat(text).contains("W1[tid] = 1.0f;").contains("  // many words many");
+    assertThat(text.lines()).allMatch(line -> line.length() <= 100);
+    assertThat(text.lines().filter(line -> line.startsWith("  // "))).hasSize(3);
+  }
+
+  @Test
   void clustersNeedHopper() {
     Kernel kernel =
         new IrParser(Intrinsics::find)

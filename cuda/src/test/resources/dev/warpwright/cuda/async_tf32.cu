@@ -86,7 +86,7 @@ async_tf32(const float* __restrict__ A, const float* __restrict__ B, float* C, i
         for (int i = 0; i < 4; ++i) {
           a[i] =
               cvt_rna_tf32(a_stage[tile * 2112 + t / 4 * 132 + i % 2 * 1056 + k * 8 + t % 4
-              + i / 2 * 4]);
+                  + i / 2 * 4]);
         }
 #pragma unroll
         for (int i = 0; i < 2; ++i) {

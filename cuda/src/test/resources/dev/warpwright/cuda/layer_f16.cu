@@ -101,7 +101,7 @@ layer_f16(
     for (int h = 0; h < 2; ++h) {
       *(unsigned*)&y[block * 4096 + warp * 1024 + lane / 4 * 64 + h * 512 + n * 8 + lane % 4 * 2] =
           pack_f16x2(0.5f * acc[n * 4 + h * 2] * (1.0f + erff(acc[n * 4 + h * 2] * 0.70710677f)),
-          0.5f * acc[n * 4 + h * 2 + 1] * (1.0f + erff(acc[n * 4 + h * 2 + 1] * 0.70710677f)));
+              0.5f * acc[n * 4 + h * 2 + 1] * (1.0f + erff(acc[n * 4 + h * 2 + 1] * 0.70710677f)));
     }
   }
 }

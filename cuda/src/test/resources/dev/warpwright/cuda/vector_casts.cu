@@ -38,5 +38,5 @@ vector_casts(const f16* __restrict__ x, bf16* y) {
   const Vec<f16, 4> x_vec = *(const Vec<f16, 4>*)&x[t * 4];
   *(Vec<bf16, 4>*)&y[t * 4] =
       Vec<bf16, 4>{{to_bf16(to_f32(x_vec.lane[0]) * 0.1f), to_bf16(to_f32(x_vec.lane[1]) * 0.1f),
-      to_bf16(to_f32(x_vec.lane[2]) * 0.1f), to_bf16(to_f32(x_vec.lane[3]) * 0.1f)}};
+          to_bf16(to_f32(x_vec.lane[2]) * 0.1f), to_bf16(to_f32(x_vec.lane[3]) * 0.1f)}};
 }

@@ -33,4 +33,9 @@ public record MatrixDescriptor(int mode, int stride) {
         };
     return new MatrixDescriptor(mode, tile.repeat());
   }
+
+  /** Bytes of a row, over which it is swizzled. */
+  public int width() {
+    return 256 >> mode;
+  }
 }

@@ -31,10 +31,6 @@ class MatrixDescriptorTest {
     return address ^ (address >> 3 & mask);
   }
 
-  private static int width(int mode) {
-    return 256 >> mode;
-  }
-
   @ParameterizedTest
   @CsvSource({"64, 3", "32, 2", "16, 1"})
   void readsEveryElementWhereTheLayoutPutsIt(int columns, int bits) {
@@ -51,7 +47,7 @@ class MatrixDescriptorTest {
             layout,
             1024);
     MatrixDescriptor descriptor = MatrixDescriptor.of(buffer);
-    assertThat(width(descriptor.mode())).isEqualTo(2 * columns);
+    assertThat(descriptor.width()).isEqualTo(2 * columns);
     long moved = 0;
     long base = 5 * 1024;
     for (int tile = 0; tile < tiles; tile++) {
@@ -61,7 +57,7 @@ class MatrixDescriptorTest {
           for (int x = 0; x < rows - first; x++) {
             for (int k = 0; k < STEP; k++) {
               long linear =
-                  start + x % 8 * width(descriptor.mode()) + x / 8 * descriptor.stride() + 2L * k;
+                  start + x % 8 * descriptor.width() + x / 8 * descriptor.stride() + 2L * k;
               long read = swizzled(descriptor.mode(), linear);
               long stored = base + 2 * layout.offset(tile, first + x, step + k);
               moved += read == linear ? 0 : 1;

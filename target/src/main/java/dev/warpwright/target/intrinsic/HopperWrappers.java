@@ -26,8 +26,8 @@ final class HopperWrappers {
       shared(
           "void mbarrier_arrive_expect_tx(unsigned long long* barrier, int bytes)",
           "barrier",
-          "asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\"r\"(address), \"r\"(bytes)"
-              + " : \"memory\");");
+          "asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\"\n"
+              + "               ::\"r\"(address), \"r\"(bytes) : \"memory\");");
 
   static final String MBARRIER_ARRIVE_CLUSTER =
       shared(
@@ -61,7 +61,8 @@ final class HopperWrappers {
   static final String CLUSTER_SYNC =
       plain(
           "cluster_sync",
-          "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;");
+          "barrier.cluster.arrive.release.aligned; ",
+          "barrier.cluster.wait.acquire.aligned;");
 
   static final String NAMED_BARRIER =
       """
@@ -83,11 +84,12 @@ final class HopperWrappers {
       """
       __device__ __forceinline__ void bulk_load_2d(
           void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
         asm volatile(
-            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-            " [%0], [%1, {%2, %3}], [%4];" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(dst))),
-            "l"(map), "r"(col), "r"(row),
-            "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3}], [%4];"
+            ::"r"(address), "l"(map), "r"(col), "r"(row), "r"(signal)
             : "memory");
       }
       """;
@@ -96,13 +98,13 @@ final class HopperWrappers {
       """
       __device__ __forceinline__ void bulk_load_2d_multicast(
           void* dst, const TensorMap* map, int col, int row, unsigned long long* barrier, int mask) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-            ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(
-                static_cast<unsigned>(__cvta_generic_to_shared(dst))),
-            "l"(map), "r"(col), "r"(row),
-            "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
-            "h"(static_cast<unsigned short>(mask))
+            ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+            ::"r"(address), "l"(map), "r"(col), "r"(row), "r"(signal),
+              "h"(static_cast<unsigned short>(mask))
             : "memory");
       }
       """;
@@ -111,9 +113,10 @@ final class HopperWrappers {
       """
       __device__ __forceinline__ void bulk_store_2d(
           const TensorMap* map, int col, int row, const void* src) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(src));
         asm volatile(
-            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
-            "r"(col), "r"(row), "r"(static_cast<unsigned>(__cvta_generic_to_shared(src)))
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
+            ::"l"(map), "r"(col), "r"(row), "r"(address)
             : "memory");
       }
       """;
@@ -161,13 +164,14 @@ final class HopperWrappers {
         .formatted(signature, SHARED.formatted(pointer), asm);
   }
 
-  private static String plain(String name, String ptx) {
+  /** A function without arguments, of one instruction or of several, each on a line. */
+  private static String plain(String name, String... ptx) {
     return """
     __device__ __forceinline__ void %s() {
       asm volatile("%s" ::: "memory");
     }
     """
-        .formatted(name, ptx);
+        .formatted(name, String.join("\"\n               \"", ptx));
   }
 
   private static String constant(String name, String ptx) {
@@ -204,22 +208,23 @@ final class HopperWrappers {
       constraints.add("\"+f\"(d[%d])".formatted(i));
     }
     StringBuilder regs = new StringBuilder();
-    for (int i = 0; i < registers; i += 16) {
+    for (int i = 0; i < registers; i += 12) {
       regs.append(i == 0 ? "{" : "\n      \"")
-          .append(String.join(", ", names.subList(i, Math.min(i + 16, registers))))
-          .append(i + 16 >= registers ? "}, " : ", ")
+          .append(String.join(", ", names.subList(i, Math.min(i + 12, registers))))
+          .append(i + 12 >= registers ? "}, " : ", ")
           .append('"');
     }
     StringBuilder outs = new StringBuilder();
-    for (int i = 0; i < registers; i += 8) {
+    for (int i = 0; i < registers; i += 6) {
       outs.append(i == 0 ? "" : ",\n        ")
-          .append(String.join(", ", constraints.subList(i, Math.min(i + 8, registers))));
+          .append(String.join(", ", constraints.subList(i, Math.min(i + 6, registers))));
     }
     return """
     __device__ __forceinline__ void %s(
         float* d, unsigned long long a, unsigned long long b, int scale_d) {
       asm volatile(
-          "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s "
+          "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
+          "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s "
           "%s
           "%%%d, %%%d, p, 1, 1, 0, 0; }"
           : %s
