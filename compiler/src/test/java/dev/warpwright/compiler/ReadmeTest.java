@@ -61,8 +61,7 @@ class ReadmeTest {
       assertThat(compiled).as(messages.toString()).isTrue();
     }
     try (var loader =
-        new URLClassLoader(
-            new URL[] {folder.toUri().toURL()}, ReadmeTest.class.getClassLoader())) {
+        new URLClassLoader(new URL[] {folder.toUri().toURL()}, ReadmeTest.class.getClassLoader())) {
       Method run = loader.loadClass("Example").getMethod("run");
       run.invoke(null);
     }
