@@ -7,10 +7,12 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.text.IrPrinter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -26,8 +28,11 @@ final class FlatIndex {
   /**
    * Offset of an element before the layout's swizzle, as {@code i32}; as {@code i64} where the
    * buffer may need it.
+   *
+   * @throws UserError if strides are not constant
    */
   Expr offset(Buffer buffer, List<Expr> indices) {
+    requireConstantStrides(buffer);
     if (!mayExceedInt(buffer)) {
       return facts.simplified(unswizzled(buffer, indices));
     }
@@ -39,6 +44,17 @@ final class FlatIndex {
     Expr far = widen(unswizzled(buffer, outer));
     Expr near = facts.simplified(unswizzled(buffer, inner));
     return Exprs.isConst(near, 0) ? far : Exprs.add(far, Exprs.cast(DType.I64, near));
+  }
+
+  private static void requireConstantStrides(Buffer buffer) {
+    for (int i = 1; i < buffer.rank() && buffer.layout() == null; i++) {
+      Expr extent = buffer.shape().get(i);
+      if (!(extent instanceof Expr.IntImm)) {
+        throw new UserError(
+            "extent %d of %s is %s; only the first may vary, give the scalars in the others a value"
+                .formatted(i, buffer.name(), IrPrinter.text(extent)));
+      }
+    }
   }
 
   /** The swizzle that the offset still has to go through. */

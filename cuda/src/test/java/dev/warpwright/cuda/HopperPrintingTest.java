@@ -175,6 +175,20 @@ class HopperPrintingTest {
   }
 
   @Test
+  void onlyTheFirstExtentVaries() {
+    Kernel kernel =
+        new IrParser(Intrinsics::find)
+            .kernel(
+                "test",
+                "kernel k(C: f32[M, N], M: i32 in 1..9, N: i32 in 1..9) grid(bx = M) block(tid = 8)"
+                    + " { if tid < N { C[bx, tid] = 1.0f32 } }");
+    assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_80))
+        .isInstanceOf(UserError.class)
+        .hasMessage(
+            "extent 1 of C is N; only the first may vary, give the scalars in the others a value");
+  }
+
+  @Test
   void clustersNeedHopper() {
     Kernel kernel =
         new IrParser(Intrinsics::find)
