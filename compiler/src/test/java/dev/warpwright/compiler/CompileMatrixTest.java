@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Random;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
@@ -57,6 +59,54 @@ class CompileMatrixTest {
       }
     }
     assertThat(tests).hasSizeGreaterThanOrEqualTo(7 * 18);
+    return tests.stream();
+  }
+
+  @TestFactory
+  Stream<DynamicTest> widths512AreOneKernelEverywhere() {
+    return everyTarget(
+        (precision, target) -> {
+          Graph graph = RandomNetworks.plain(new Random(512), 6, 512);
+          try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
+            CompiledProgram program = model.program(ROWS);
+            assertThat(program.kernels()).hasSize(1);
+            assertThat(KernelResources.of(program.kernels().getFirst().kernel()).sharedBytes())
+                .isLessThanOrEqualTo(target.sharedPerBlock());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> layersOfWideNetworksDoNotSpill() {
+    Optional<Nvcc> nvcc = CudaCompilers.nvcc();
+    Graph graph = RandomNetworks.of(new Random(7), 3, 4096);
+    return everyTarget(
+        (precision, target) -> {
+          try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
+            CompiledProgram program = model.program(ROWS);
+            assertThat(program.kernels()).hasSizeGreaterThan(2);
+            if (nvcc.isPresent()) {
+              CompileRequest request = new CompileRequest(model.cudaSource(ROWS), target.name());
+              for (ResourceUsage usage : nvcc.get().compile(request).usage()) {
+                assertThat(usage.spillStores() + usage.spillLoads()).as(usage.kernel()).isZero();
+                assertThat(usage.staticShared()).isLessThanOrEqualTo(GpuTarget.STATIC_SHARED);
+              }
+            }
+          }
+        });
+  }
+
+  private static Stream<DynamicTest> everyTarget(BiConsumer<Precision, GpuTarget> check) {
+    List<DynamicTest> tests = new ArrayList<>();
+    for (Precision precision : Precision.values()) {
+      for (GpuTarget target : GpuTarget.ALL) {
+        if (Precisions.supports(target, precision)) {
+          tests.add(
+              DynamicTest.dynamicTest(
+                  precision.text() + " " + target.name(), () -> check.accept(precision, target)));
+        }
+      }
+    }
     return tests.stream();
   }
 

@@ -95,6 +95,15 @@ class RandomNetworkTest {
     }
   }
 
+  /** Where weights pass through shared memory in the thinnest slices. */
+  @ParameterizedTest
+  @EnumSource
+  void width512FillsSharedMemory(Precision precision) {
+    Random random = new Random(512);
+    Graph graph = RandomNetworks.plain(random, 2, 512);
+    check(512, random, graph, precision, GpuTarget.SM_86);
+  }
+
   /** Too wide for one kernel: a kernel for each layer, with workspace between them. */
   @ParameterizedTest
   @EnumSource

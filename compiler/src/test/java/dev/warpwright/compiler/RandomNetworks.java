@@ -41,6 +41,17 @@ final class RandomNetworks {
     return new RandomNetworks(random, widths).graph(depth);
   }
 
+  /** Layers of one width and activations, nothing else. */
+  static Graph plain(Random random, int depth, int width) {
+    RandomNetworks networks = new RandomNetworks(random, new int[] {width});
+    Value input = networks.value(width);
+    Value x = input;
+    for (int layer = 0; layer < depth; layer++) {
+      x = networks.activation(networks.linear(x, width));
+    }
+    return new Graph("plain", List.of(input), List.of(x), networks.nodes);
+  }
+
   private Graph graph(int depth) {
     Value input = value(width());
     Value x = input;

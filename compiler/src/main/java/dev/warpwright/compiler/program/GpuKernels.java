@@ -38,10 +38,9 @@ final class GpuKernels {
 
   /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
   Fused rowBlock(StageGroup group) {
-    boolean tensorCores = !instruction.equals("fma");
     long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     String refusal = "";
-    for (GpuTiling tiling : GpuTiling.candidates(tensorCores, widest)) {
+    for (GpuTiling tiling : GpuTiling.candidates(instruction, widest)) {
       long registers = tiling.registers(group);
       if (registers > FRAGMENT_REGISTERS) {
         refusal =

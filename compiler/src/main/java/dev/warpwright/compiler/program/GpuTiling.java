@@ -19,7 +19,10 @@ record GpuTiling(int rows, int threads, int depth) {
   private static final int OTHER_REGISTERS = 80;
 
   /** What to try, the presumably fastest first; the first that fits the target is taken. */
-  static List<GpuTiling> candidates(boolean tensorCores, long widest) {
+  static List<GpuTiling> candidates(String instruction, long widest) {
+    boolean tensorCores = !instruction.equals("fma");
+    // One step of the instruction along K at least.
+    int[] depths = instruction.contains("k16") ? new int[] {64, 32, 16} : new int[] {64, 32, 16, 8};
     List<GpuTiling> list = new ArrayList<>();
     int[] rows = tensorCores ? new int[] {64, 32, 16} : new int[] {32, 16, 8, 4};
     for (int r : rows) {
@@ -27,7 +30,7 @@ record GpuTiling(int rows, int threads, int depth) {
         continue;
       }
       int threads = tensorCores && r == 64 ? 128 : 256;
-      for (int depth : new int[] {64, 32, 16}) {
+      for (int depth : depths) {
         list.add(new GpuTiling(r, threads, depth));
       }
     }
@@ -39,7 +42,12 @@ record GpuTiling(int rows, int threads, int depth) {
    * one by itself, and spills to reach it.
    */
   long minBlocks(StageGroup group) {
-    long each = registers(group) + OTHER_REGISTERS;
+    return minBlocks(threads, registers(group));
+  }
+
+  /** The same for a kernel whose accumulators take so many registers of each thread. */
+  static long minBlocks(int threads, long accumulators) {
+    long each = accumulators + OTHER_REGISTERS;
     return Math.max(1, GpuTarget.REGISTERS_PER_SM / (threads * each));
   }
 
@@ -98,6 +106,6 @@ record GpuTiling(int rows, int threads, int depth) {
         return d;
       }
     }
-    return Math.min(16, product.k());
+    return Math.min(Math.min(16, depth), product.k());
   }
 }

@@ -70,6 +70,8 @@ final class LayerSchedule {
       schedule.compact(schedule.buffer(staged.name()));
     }
     schedule.decomposeReduction(block, depth.outer());
+    long accumulators = (long) tiling.rows() * tiling.cols() / tiling.threads();
+    schedule.annotate("minBlocks", GpuTiling.minBlocks(tiling.threads(), accumulators));
     attrs.put(product.block(), tiling.attrs(product));
     schedule.bind(tiles.rows(), ThreadAxis.BLOCK_X);
     schedule.bind(tiles.cols(), ThreadAxis.BLOCK_Y);
