@@ -19,17 +19,21 @@ final class BarrierCalls {
       return barrierWait(site, barrier);
     }
     if (op == HopperIntrinsics.MBARRIER_ARRIVE) {
-      return site.eachThread((w, lane, f) -> barrier.get(w.block, f).arrive(f, w.actor, 0, site.where()));
+      return site.eachThread(
+          (w, lane, f) -> barrier.get(w.block, f).arrive(f, w.actor, 0, site.where()));
     }
     LongExpr value = site.value(1);
     if (op == HopperIntrinsics.MBARRIER_INIT) {
-      return site.eachThread((w, lane, f) -> barrier.get(w.block, f).init(f, w.actor, value.eval(f), site.where()));
+      return site.eachThread(
+          (w, lane, f) -> barrier.get(w.block, f).init(f, w.actor, value.eval(f), site.where()));
     }
     if (op == HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX) {
-      return site.eachThread((w, lane, f) -> barrier.get(w.block, f).arrive(f, w.actor, value.eval(f), site.where()));
+      return site.eachThread(
+          (w, lane, f) -> barrier.get(w.block, f).arrive(f, w.actor, value.eval(f), site.where()));
     }
     if (op == HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER) {
-      return site.eachThread((w, lane, f) -> {
+      return site.eachThread(
+          (w, lane, f) -> {
             BlockRun target = site.blockOfRank(w, f, value.eval(f));
             barrier.get(target, f).arrive(f, w.actor, 0, site.where());
           });

@@ -28,7 +28,8 @@ final class BulkCalls {
       GlobalTileOperand target = new GlobalTileOperand(exprs, site.address(0));
       int rows = site.constant(2);
       int columns = site.constant(3);
-      return site.eachThread((w, lane, f) -> store(site, w, lane, f, source, target, rows, columns));
+      return site.eachThread(
+          (w, lane, f) -> store(site, w, lane, f, source, target, rows, columns));
     }
     SharedTileOperand target = new SharedTileOperand(exprs, site.address(0));
     GlobalTileOperand source = new GlobalTileOperand(exprs, site.address(1));
@@ -37,7 +38,8 @@ final class BulkCalls {
     int columns = site.constant(4);
     boolean multicast = op == HopperIntrinsics.BULK_LOAD_MULTICAST;
     LongExpr blocks = multicast ? site.value(5) : f -> 0;
-    return site.eachThread((w, lane, f) -> {
+    return site.eachThread(
+        (w, lane, f) -> {
           GlobalTileOperand.Tile tile = source.at(f, rows, columns);
           SharedRows to = target.rows(f, rows, columns);
           if (!multicast) {
@@ -46,8 +48,8 @@ final class BulkCalls {
           }
           long mask = blocks.eval(f);
           if (mask == 0 || mask >>> w.block.in.blocks.size() != 0) {
-            throw site.misuse(f,
-                "mask " + mask + " for a cluster of " + w.block.in.blocks.size() + " blocks");
+            throw site.misuse(
+                f, "mask " + mask + " for a cluster of " + w.block.in.blocks.size() + " blocks");
           }
           for (int rank = 0; mask >>> rank != 0; rank++) {
             if ((mask >>> rank & 1) != 0) {

@@ -19,10 +19,14 @@ import java.util.Set;
 
 /**
  * Executes a grid kernel: warps of 32 lanes in lockstep, with masks where they diverge; warps take
- * turns at barriers. Results are bit-exact. Always checked: bounds, alignment of vectors, reads of
- * shared and local memory that was never written, whole warps at warp-wide intrinsics, whole blocks
- * at barriers. Asynchronous copies happen when they are waited for. Races are conflicting accesses
- * of different warps without a barrier between them, or of different blocks.
+ * turns where they wait. Results are bit-exact but for the sums of tensor cores. Always checked:
+ * bounds, alignment of vectors and tiles, reads of shared and local memory that was never written,
+ * whole warps at warp-wide intrinsics, barriers of all kinds, deadlock. Copies and products that
+ * work beside the threads happen as late as allowed. Races are conflicting accesses of different
+ * warps, or of a warp and a copy or product, of which neither is known to be over before the other.
+ *
+ * <p>The blocks of a cluster are in residence together. A kernel whose blocks wait for each other
+ * needs as many resident blocks ({@link GridOptions#withBlocks}) as it expects of the GPU.
  *
  * <p>The kernel is compiled to closures once; {@link #run} may be called any number of times.
  */

@@ -4,9 +4,11 @@ package dev.warpwright.sim;
  * How a {@link GridInterpreter} executes.
  *
  * @param blocks order in which blocks start
- * @param warps which of the warps that can run goes on, whenever one stops at a barrier
+ * @param warps which of the warps that can run goes on, whenever one has to wait; bulk loads arrive
+ *     in that order when all wait, with random warps also before
  * @param seed of the random orders
- * @param residentBlocks blocks that run at the same time, at least 1
+ * @param residentBlocks blocks that run at the same time, at least 1 and always a whole cluster:
+ *     multiprocessors times the blocks on each
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
  */
 public record GridOptions(

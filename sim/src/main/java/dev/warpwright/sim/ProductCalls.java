@@ -40,7 +40,8 @@ final class ProductCalls {
     LongExpr first = d.offset();
     LongExpr scale = site.value(3);
     accumulators.add(d.slot());
-    return site.wholeWarp(w -> {
+    return site.wholeWarp(
+        w -> {
           Frame f = w.lanes[0];
           int from = (int) first.eval(f);
           boolean adds = scale.eval(f) != 0;
@@ -56,8 +57,8 @@ final class ProductCalls {
             Shadow shadow = lane.shadows[d.slot()];
             if (shadow != null) {
               if (shadow.touched) {
-                throw site.misuse(lane,
-                    "no wgmma.fence after the threads' last access to " + registers.name());
+                throw site.misuse(
+                    lane, "no wgmma.fence after the threads' last access to " + registers.name());
               }
               shadow.productWrites(lane, from, meaning.elements(), adds, site.where());
             }

@@ -42,7 +42,8 @@ final class UnitCalls {
     return WarpNode.stopping(
         (warp, mask) -> {
           if (mask != warp.fullMask()) {
-            throw WarpCalls.diverged(site.context(), warp, mask, site.where(), Finding.Kind.BARRIER);
+            throw WarpCalls.diverged(
+                site.context(), warp, mask, site.where(), Finding.Kind.BARRIER);
           }
           return w -> {
             w.pop();
@@ -59,7 +60,8 @@ final class UnitCalls {
     return WarpNode.stopping(
         (warp, mask) -> {
           if (mask != warp.fullMask()) {
-            throw WarpCalls.diverged(site.context(), warp, mask, site.where(), Finding.Kind.BARRIER);
+            throw WarpCalls.diverged(
+                site.context(), warp, mask, site.where(), Finding.Kind.BARRIER);
           }
           site.calls().run(warp, mask);
           long number = id.eval(warp.lanes[0]);

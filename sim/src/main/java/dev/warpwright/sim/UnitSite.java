@@ -6,8 +6,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.List;
 
 /** One call, under compilation, of an intrinsic that drives a unit beside the threads. */
-record UnitSite(
-    Context context, Stmt.Evaluate where, TargetIntrinsic intrinsic, WarpCalls calls) {
+record UnitSite(Context context, Stmt.Evaluate where, TargetIntrinsic intrinsic, WarpCalls calls) {
   /** Something that one thread does. */
   interface ThreadAction {
     void run(Warp w, int lane, Frame f);

@@ -5,8 +5,8 @@
  *   <li>{@link dev.warpwright.sim.Interpreter} runs PrimFuncs, tile programs and host kernels, bit
  *       for bit as the IR says or in double precision.
  *   <li>{@link dev.warpwright.sim.GridInterpreter} runs grid kernels thread by thread, in lockstep
- *       within a warp, and reports races, misuse of barriers, out-of-bounds, misaligned and
- *       uninitialised accesses.
+ *       within a warp, with the units of Hopper that work beside them, and reports races, misuse of
+ *       barriers, missing fences, deadlocks, out-of-bounds, misaligned and uninitialised accesses.
  *   <li>{@link dev.warpwright.sim.ProgramInterpreter} runs the steps of a Program with either.
  *   <li>{@link dev.warpwright.sim.NdArray} holds the data, {@link dev.warpwright.sim.Arguments}
  *       binds it to parameters, {@link dev.warpwright.sim.Verification} compares it.

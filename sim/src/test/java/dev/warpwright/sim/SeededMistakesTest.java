@@ -199,7 +199,7 @@ class SeededMistakesTest {
         KernelTexts.parse(KernelTexts.replaced(HopperGemmTest.text(1), mistake.what, mistake.by));
     int found = 0;
     for (GridOptions options : KernelFilesTest.ORDERS) {
-      Arguments arguments = HopperGemmTest.arguments(kernel, 512, 512, 320);
+      Arguments arguments = HopperGemmTest.arguments(kernel, 512, 256, 320);
       List<Finding> findings = new GridInterpreter(kernel, options).check(arguments);
       if (mistake.kinds.length == 0) {
         NdArray reference = KernelTexts.product(arguments.get("A"), arguments.get("B"));
