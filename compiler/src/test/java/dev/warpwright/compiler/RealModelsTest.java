@@ -2,19 +2,12 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.compiler.execute.Executable;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.Cubin;
-import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.cuda.compile.ResourceUsage;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import java.lang.reflect.Array;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -102,37 +94,6 @@ class RealModelsTest {
     for (int i = 0; i < SIMULATED_ROWS; i++) {
       System.arraycopy(all, i * (rows / SIMULATED_ROWS) * columns, some, i * columns, columns);
     }
-  }
-
-  /** One translation unit for all models: the compiler takes a second to start. */
-  @ParameterizedTest
-  @EnumSource
-  void everyKernelCompilesForEveryGpu(Precision precision) {
-    assumeTrue(CudaCompilers.system().isPresent(), "no CUDA compiler: neither NVRTC nor nvcc");
-    for (GpuTarget target : GpuTarget.ALL) {
-      if (!Precisions.supports(target, precision)) {
-        continue;
-      }
-      List<Kernel> kernels = new ArrayList<>();
-      for (RealModel file : ofOneExporter()) {
-        try (CompiledModel compiled = file.load().compile(new OfflineGpu(target), precision)) {
-          for (Kernel kernel : compiled.program(4096).program().kernels()) {
-            kernels.add(named(kernel, "network" + kernels.size()));
-          }
-        }
-      }
-      assertThat(kernels).as("one kernel for each model on %s", target.name()).hasSize(7);
-      Cubin cubin = GpuDevice.compile(CudaPrinter.print(kernels, target), target);
-      for (Kernel kernel : kernels) {
-        ResourceUsage usage = cubin.usage(CudaPrinter.functionName(kernel)).orElseThrow();
-        assertThat(usage.registers()).isLessThanOrEqualTo(GpuTarget.REGISTERS_PER_THREAD);
-      }
-    }
-  }
-
-  private static Kernel named(Kernel kernel, String name) {
-    return new Kernel(
-        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
   }
 
   @ParameterizedTest
