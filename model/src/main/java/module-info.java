@@ -6,6 +6,7 @@ module dev.warpwright.model {
   requires static org.jspecify;
 
   exports dev.warpwright.model;
+  exports dev.warpwright.model.arch;
   exports dev.warpwright.model.graph;
   exports dev.warpwright.model.function;
   exports dev.warpwright.model.io;

@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;

@@ -11,15 +11,10 @@ final class Models {
   /**
    * The model of a request.
    *
-   * @throws UserError if its file is no model, or has a graph and {@code --arch} gives another
+   * @throws UserError if its file is no model, or {@code --arch} does not fit it
    */
   static Model load(ModelRequest request) {
-    Model model = Warpwright.load(request.file());
-    if (request.arch() != null) {
-      throw new UserError(
-          request.file() + ": an ONNX file has its architecture in it; leave --arch out");
-    }
-    return model;
+    return Warpwright.load(request.file(), request.arch());
   }
 
   /**

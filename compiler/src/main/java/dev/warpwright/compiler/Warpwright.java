@@ -1,7 +1,9 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.model.ModelFile;
+import dev.warpwright.model.arch.Architecture;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** Where it begins: {@code Warpwright.load(Path.of("model.onnx")).compile(Device.best())}. */
 public final class Warpwright {
@@ -15,5 +17,16 @@ public final class Warpwright {
    */
   public static Model load(Path file) {
     return new Model(ModelFile.load(file));
+  }
+
+  /**
+   * Imports a model, or weights without a graph.
+   *
+   * @param architecture of the weights; null for a file that has its own
+   * @throws dev.warpwright.ir.UserError if the file cannot be read, is no model that can be
+   *     compiled, or does not fit the architecture
+   */
+  public static Model load(Path file, @Nullable Architecture architecture) {
+    return new Model(ModelFile.load(file, architecture));
   }
 }

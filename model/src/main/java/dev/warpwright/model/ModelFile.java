@@ -1,16 +1,25 @@
 package dev.warpwright.model;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.NetworkAssembler;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphSimplifier;
 import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.onnx.OnnxImporter;
+import dev.warpwright.model.weights.SafetensorsReader;
+import dev.warpwright.model.weights.StateDictReader;
+import dev.warpwright.model.weights.Weights;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
-/** Imports models; the format is recognised by content, not by the name of the file. */
+/**
+ * Imports models. The format is recognised by content; the name of the file counts only where the
+ * content is of no known format.
+ */
 public final class ModelFile {
   private static final String HINT =
       "export to ONNX with torch.onnx.export(model, (x,), \"model.onnx\")";
@@ -18,7 +27,7 @@ public final class ModelFile {
   private ModelFile() {}
 
   /**
-   * Imports a model and simplifies its graph.
+   * Imports a model that has its graph with it, and simplifies it.
    *
    * <p>A large file is mapped, not read; the graph's constants refer to it, and it stays mapped as
    * long as one of them is reachable.
@@ -26,34 +35,81 @@ public final class ModelFile {
    * @throws UserError if the file cannot be read, is no supported model, or is corrupt
    */
   public static Graph load(Path path) {
-    return GraphSimplifier.simplify(importGraph(path));
+    return load(path, null);
   }
 
-  /** As {@link #load}, but node by node as in the file. */
+  /**
+   * As {@link #load(Path)}, for weights without a graph too.
+   *
+   * @param architecture of the weights; null for a file that has its graph with it
+   * @throws UserError also if the architecture is missing, not wanted, or does not fit
+   */
+  public static Graph load(Path path, @Nullable Architecture architecture) {
+    return GraphSimplifier.simplify(importGraph(path, architecture));
+  }
+
+  /** As {@link #load(Path)}, but node by node as in the file. */
   public static Graph importGraph(Path path) {
+    return importGraph(path, null);
+  }
+
+  private static Graph importGraph(Path path, @Nullable Architecture architecture) {
     MemorySegment bytes = FileBytes.read(path);
+    String file = Names.printable(path.toString());
+    Weights weights = weights(path, file, bytes);
+    if (weights != null) {
+      if (architecture == null) {
+        throw new UserError(
+            file
+                + ": has weights and no graph; say what they are with --arch, as in --arch"
+                + " mlp:64,128,10:relu or --arch arch.json");
+      }
+      return NetworkAssembler.assemble(weights, architecture);
+    }
     checkFormat(path, bytes);
+    if (architecture != null) {
+      throw new UserError(file + ": an ONNX file has its architecture in it; leave --arch out");
+    }
     Path name = path.getFileName();
     return OnnxImporter.importModel(name == null ? path.toString() : name.toString(), bytes);
+  }
+
+  /** The weights of a file that has no graph, or null. */
+  private static @Nullable Weights weights(Path path, String file, MemorySegment bytes) {
+    String start = start(bytes);
+    if (start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006")) {
+      return StateDictReader.read(file, bytes);
+    }
+    boolean header = start.length() > 8 && start.charAt(8) == '{' && start.charAt(7) == 0;
+    if (header || path.toString().endsWith(".safetensors")) {
+      return SafetensorsReader.read(file, bytes);
+    }
+    if (start.startsWith("\u0080") && start.length() > 1 && start.charAt(1) <= 5) {
+      throw new UserError(
+          file
+              + ": is a pickle, not a PyTorch archive; save the weights with PyTorch 1.6 or newer:"
+              + " torch.save(model.state_dict(), \"weights.pth\"), or "
+              + HINT);
+    }
+    if (path.toString().endsWith(".pth")) {
+      throw new UserError(
+          file
+              + ": is no PyTorch archive, or its beginning is corrupt; save the weights with"
+              + " torch.save(model.state_dict(), \"weights.pth\")");
+    }
+    return null;
+  }
+
+  private static String start(MemorySegment bytes) {
+    return new String(
+        bytes.asSlice(0, Math.min(16, bytes.byteSize())).toArray(ValueLayout.JAVA_BYTE),
+        StandardCharsets.ISO_8859_1);
   }
 
   /** ONNX has no signature of its own, so what has one of another format is refused by that. */
   private static void checkFormat(Path path, MemorySegment bytes) {
     String file = Names.printable(path.toString());
-    String start =
-        new String(
-            bytes.asSlice(0, Math.min(16, bytes.byteSize())).toArray(ValueLayout.JAVA_BYTE),
-            StandardCharsets.ISO_8859_1);
-    if (start.startsWith("PK\u0003\u0004")) {
-      throw new UserError(
-          file + ": PyTorch archives (.pt2, .pt, .pth) are not supported yet; " + HINT);
-    }
-    if (start.startsWith("\u0080") && start.length() > 1 && start.charAt(1) <= 5) {
-      throw new UserError(file + ": pickled PyTorch files are not supported; " + HINT);
-    }
-    if (start.length() > 8 && start.charAt(8) == '{' && start.charAt(7) == 0) {
-      throw new UserError(file + ": .safetensors is not supported yet; " + HINT);
-    }
+    String start = start(bytes);
     if (start.startsWith("\u0093NUMPY")) {
       throw new UserError(file + ": is a NumPy array, not a model; pass it with --input");
     }

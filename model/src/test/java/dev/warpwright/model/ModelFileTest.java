@@ -17,9 +17,9 @@ class ModelFileTest {
 
   @Test
   void saysWhatAFileIsInstead() throws IOException {
-    assertRefused("PK\u0003\u0004abcdefgh", "PyTorch archives (.pt2, .pt, .pth) are not supported");
-    assertRefused("\u0080\u0002}q\u0000.", "pickled PyTorch files are not supported");
-    assertRefused("@\u0000\u0000\u0000\u0000\u0000\u0000\u0000{\"a\":", ".safetensors is not");
+    assertRefused("PK\u0003\u0004abcdefgh", "truncated or corrupt ZIP archive");
+    assertRefused("\u0080\u0002}q\u0000.", "is a pickle, not a PyTorch archive");
+    assertRefused("@\u0000\u0000\u0000\u0000\u0000\u0000\u0000{\"a\":", "truncated safetensors");
     assertRefused("\u0093NUMPY\u0001\u0000", "is a NumPy array, not a model");
     assertRefused("{\"a\": 1}", "is no ONNX model; export to ONNX with torch.onnx.export(");
     assertRefused("version https://git-lfs.github.com/spec/v1\n", "");

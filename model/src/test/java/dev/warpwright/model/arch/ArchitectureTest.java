@@ -1,10 +1,10 @@
-package dev.warpwright.cli;
+package dev.warpwright.model.arch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.cli.Architecture.Described;
-import dev.warpwright.cli.Architecture.Mlp;
+import dev.warpwright.model.arch.Architecture.Described;
+import dev.warpwright.model.arch.Architecture.Mlp;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;

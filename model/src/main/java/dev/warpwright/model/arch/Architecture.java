@@ -1,11 +1,11 @@
-package dev.warpwright.cli;
+package dev.warpwright.model.arch;
 
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What {@code --arch} gives to weights that come without a graph. */
+/** The architecture of weights that come without a graph: what {@code --arch} gives. */
 public sealed interface Architecture {
   /**
    * A fully connected network.

@@ -1,0 +1,163 @@
+package dev.warpwright.model.arch;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.ElementwiseOp;
+import dev.warpwright.model.io.FileBytes;
+import dev.warpwright.model.io.Utf8;
+import dev.warpwright.model.json.JsonParser;
+import dev.warpwright.model.json.JsonValue;
+import dev.warpwright.model.json.JsonValue.JsonArray;
+import dev.warpwright.model.json.JsonValue.JsonNumber;
+import dev.warpwright.model.json.JsonValue.JsonObject;
+import dev.warpwright.model.json.JsonValue.JsonString;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a description {@code {"ops": [{"op": "linear", "weight": …, "bias": …}, {"op": "relu"}, …]}}.
+ * Each operation and each of its fields is known, or refused by name.
+ */
+final class DescriptionReader {
+  private static final long MAX_BYTES = 4 << 20;
+  private static final double DEFAULT_EPSILON = 1e-5;
+
+  private final String file;
+  private String where = "";
+  private Map<String, JsonValue> fields = Map.of();
+
+  private DescriptionReader(String file) {
+    this.file = file;
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @throws UserError if it cannot be read, or describes no network
+   */
+  static List<Step> read(Path path) {
+    String file = Names.printable(path.toString());
+    MemorySegment bytes = FileBytes.read(path);
+    String text = bytes.byteSize() > MAX_BYTES ? null : Utf8.decode(bytes);
+    if (text == null) {
+      throw new UserError(
+          file + ": is no description of a network: no UTF-8 text, or more than 4 MiB of it");
+    }
+    return new DescriptionReader(file).steps(JsonParser.parse(file, text));
+  }
+
+  private List<Step> steps(JsonValue document) {
+    if (!(document instanceof JsonObject(Map<String, JsonValue> top))
+        || !top.keySet().equals(Set.of("ops"))
+        || !(top.get("ops") instanceof JsonArray(List<JsonValue> ops))) {
+      throw new UserError(
+          file
+              + ": is no description of a network; give {\"ops\": [{\"op\": \"linear\", \"weight\":"
+              + " NAME}, …]}");
+    }
+    List<Step> steps = new ArrayList<>();
+    for (JsonValue op : ops) {
+      where = file + ": operation " + steps.size();
+      if (!(op instanceof JsonObject(Map<String, JsonValue> members))) {
+        throw new UserError(where + " is " + op.kind() + " instead of an object");
+      }
+      fields = members;
+      steps.add(step(text("op")));
+    }
+    return steps;
+  }
+
+  private Step step(String op) {
+    where += " (" + Names.printable(op) + ")";
+    return switch (op) {
+      case "linear" -> {
+        allow("weight", "bias");
+        yield new Step.LinearStep(text("weight"), optional("bias"));
+      }
+      case "layer_norm" -> {
+        allow("weight", "bias", "eps");
+        yield new Step.NormStep(optional("weight"), optional("bias"), epsilon());
+      }
+      case "add" -> combine(ElementwiseOp.ADD);
+      case "sub" -> combine(ElementwiseOp.SUB);
+      case "mul" -> combine(ElementwiseOp.MUL);
+      case "div" -> combine(ElementwiseOp.DIV);
+      case "save" -> {
+        allow("as");
+        yield new Step.SaveStep(text("as"));
+      }
+      case "load" -> {
+        allow("from");
+        yield new Step.LoadStep(text("from"));
+      }
+      default -> activation(op);
+    };
+  }
+
+  private Step activation(String op) {
+    Activation activation = Activation.named(op);
+    if (activation == null) {
+      throw new UserError(
+          where
+              + ": unknown operation; supported: linear, layer_norm, add, sub, mul, div, save,"
+              + " load, "
+              + String.join(", ", Activation.names()));
+    }
+    allow();
+    return new Step.ActivationStep(activation);
+  }
+
+  private Step combine(ElementwiseOp kind) {
+    allow("value", "with");
+    if (fields.containsKey("value") == fields.containsKey("with")) {
+      throw new UserError(where + ": give either \"value\" or \"with\"");
+    }
+    return fields.containsKey("value")
+        ? new Step.ScalarStep(kind, number("value"))
+        : new Step.CombineStep(kind, text("with"));
+  }
+
+  private double epsilon() {
+    double epsilon = fields.containsKey("eps") ? number("eps") : DEFAULT_EPSILON;
+    if (epsilon < 0) {
+      throw new UserError(where + ": \"eps\" must not be negative");
+    }
+    return epsilon;
+  }
+
+  private void allow(String... names) {
+    for (String field : fields.keySet()) {
+      if (!field.equals("op") && !List.of(names).contains(field)) {
+        throw new UserError(where + ": unknown field " + Names.quote(field));
+      }
+    }
+  }
+
+  private @Nullable String optional(String field) {
+    return fields.containsKey(field) ? text(field) : null;
+  }
+
+  private String text(String field) {
+    return switch (fields.get(field)) {
+      case JsonString(String text) -> text;
+      case null -> throw new UserError(where + ": field \"" + field + "\" is missing");
+      case JsonValue other ->
+          throw new UserError(where + ": \"" + field + "\" is " + other.kind() + ", not a string");
+    };
+  }
+
+  private double number(String field) {
+    if (fields.get(field) instanceof JsonNumber(String text)) {
+      double value = Double.parseDouble(text);
+      if (Double.isFinite(value)) {
+        return value;
+      }
+    }
+    throw new UserError(where + ": \"" + field + "\" must be a finite number");
+  }
+}

@@ -1,0 +1,246 @@
+package dev.warpwright.model.arch;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.Dim;
+import dev.warpwright.model.graph.Elementwise;
+import dev.warpwright.model.graph.ElementwiseOp;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.LayerNorm;
+import dev.warpwright.model.graph.Linear;
+import dev.warpwright.model.graph.Node;
+import dev.warpwright.model.graph.Operand;
+import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.model.weights.Weights;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Puts named weights and the steps of a network together to a graph. */
+public final class NetworkAssembler {
+  private static final List<Dim> ROWS = List.of(new Dim.Symbolic("batch"));
+
+  private final Weights weights;
+  private final DType dtype;
+  private final Value input;
+  private final List<Node> nodes = new ArrayList<>();
+  private final Map<String, Value> saved = new HashMap<>();
+  private Value current;
+  private int step;
+
+  private NetworkAssembler(Weights weights, DType dtype, int features) {
+    this.weights = weights;
+    this.dtype = dtype;
+    this.input = new Value("input", dtype, features, ROWS);
+    this.current = input;
+  }
+
+  /**
+   * The network of an architecture with these weights.
+   *
+   * @throws UserError if they do not fit, or the description cannot be read
+   */
+  public static Graph assemble(Weights weights, Architecture architecture) {
+    List<Step> steps =
+        switch (architecture) {
+          case Architecture.Mlp mlp -> MlpReader.steps(mlp, weights);
+          case Architecture.Described(var file) -> DescriptionReader.read(file);
+        };
+    Tensor first = first(weights, steps);
+    long features = first.shape().getLast();
+    if (features < 1 || features > Integer.MAX_VALUE) {
+      throw new UserError(weights.file() + ": tensor " + describe(first) + " has no inputs");
+    }
+    return new NetworkAssembler(weights, first.dtype(), (int) features).run(steps);
+  }
+
+  /** The first weight; before it everything is elementwise, so it tells the input's features. */
+  private static Tensor first(Weights weights, List<Step> steps) {
+    for (Step step : steps) {
+      String name =
+          switch (step) {
+            case Step.LinearStep linear -> linear.weight();
+            case Step.NormStep norm -> norm.weight();
+            case Step.ActivationStep s -> null;
+            case Step.ScalarStep s -> null;
+            case Step.CombineStep s -> null;
+            case Step.SaveStep s -> null;
+            case Step.LoadStep s -> null;
+          };
+      if (name != null) {
+        Tensor tensor = weights.tensor(name);
+        if (tensor.rank() == 0) {
+          throw new UserError(
+              weights.file() + ": tensor " + describe(tensor) + " is a scalar, no weight");
+        }
+        return tensor;
+      }
+    }
+    throw new UserError(weights.file() + ": --arch describes a network that uses no weight");
+  }
+
+  private Graph run(List<Step> steps) {
+    for (Step next : steps) {
+      apply(next);
+      step++;
+    }
+    if (current == input) {
+      throw error("the network's output is its input");
+    }
+    Value output = new Value("output", dtype, current.features(), ROWS);
+    Operand last = new Operand.OfValue(current);
+    if (nodes.getLast().output() == current) {
+      nodes.add(renamed(nodes.removeLast(), output));
+    } else {
+      nodes.add(new Elementwise(output, ElementwiseOp.IDENTITY, List.of(last), "output"));
+    }
+    return new Graph("network", List.of(input), List.of(output), nodes);
+  }
+
+  private static Node renamed(Node node, Value output) {
+    return switch (node) {
+      case Linear n -> new Linear(output, n.input(), n.weight(), n.bias(), n.name());
+      case Elementwise n -> new Elementwise(output, n.kind(), n.operands(), n.name());
+      case LayerNorm n ->
+          new LayerNorm(output, n.input(), n.scale(), n.bias(), n.epsilon(), n.name());
+    };
+  }
+
+  private void apply(Step next) {
+    switch (next) {
+      case Step.LinearStep linear -> linear(linear);
+      case Step.NormStep norm -> norm(norm);
+      case Step.ActivationStep(Activation activation) -> activation(activation);
+      case Step.ScalarStep(ElementwiseOp kind, double value) ->
+          current = emit(kind, current, scalar(value));
+      case Step.CombineStep(ElementwiseOp kind, String with) -> {
+        Value other = recall(with);
+        if (other.features() != current.features()) {
+          throw error(
+              String.format(
+                  "combines %d features with the %d of %s",
+                  current.features(), other.features(), Names.quote(with)));
+        }
+        current = emit(kind, current, new Operand.OfValue(other));
+      }
+      case Step.SaveStep(String name) -> saved.put(name, current);
+      case Step.LoadStep(String name) -> current = recall(name);
+    }
+  }
+
+  private void linear(Step.LinearStep linear) {
+    Tensor weight = tensor(linear.weight());
+    if (weight.rank() != 2
+        || weight.shape().getLast() != current.features()
+        || weight.shape().getFirst() < 1
+        || weight.shape().getFirst() > Integer.MAX_VALUE) {
+      throw error(
+          String.format(
+              "weight %s does not fit; [outputs, %d] is needed",
+              describe(weight), current.features()));
+    }
+    int outputs = weight.shape().getFirst().intValue();
+    Tensor bias = vector(linear.bias(), outputs);
+    Value output = value(outputs);
+    nodes.add(new Linear(output, current, weight, bias, linear.weight()));
+    current = output;
+  }
+
+  private void norm(Step.NormStep norm) {
+    int features = current.features();
+    Value output = value(features);
+    Tensor scale = vector(norm.weight(), features);
+    Tensor bias = vector(norm.bias(), features);
+    String name = norm.weight() == null ? "layer_norm " + step : norm.weight();
+    nodes.add(new LayerNorm(output, current, scale, bias, norm.epsilon(), name));
+    current = output;
+  }
+
+  private void activation(Activation activation) {
+    Value x = current;
+    ElementwiseOp operator = activation.operator();
+    if (operator != null) {
+      current = emit(operator, x);
+      return;
+    }
+    Operand operand = new Operand.OfValue(x);
+    current =
+        switch (activation) {
+          case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), operand);
+          case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), operand);
+          case HARDSIGMOID -> hardSigmoid(x);
+          case SOFTPLUS -> softplus(x);
+          default -> throw new IllegalStateException(activation + " has no operator");
+        };
+  }
+
+  private Value hardSigmoid(Value x) {
+    Value shifted = emit(ElementwiseOp.RELU, emit(ElementwiseOp.ADD, x, scalar(3)));
+    return emit(ElementwiseOp.DIV, emit(ElementwiseOp.MIN, shifted, scalar(6)), scalar(6));
+  }
+
+  /** max(x, 0) + log(1 + e⁻|x|), which cannot overflow. */
+  private Value softplus(Value x) {
+    Value small = emit(ElementwiseOp.EXP, emit(ElementwiseOp.NEG, emit(ElementwiseOp.ABS, x)));
+    Value log = emit(ElementwiseOp.LOG, emit(ElementwiseOp.ADD, small, scalar(1)));
+    return emit(ElementwiseOp.ADD, emit(ElementwiseOp.RELU, x), new Operand.OfValue(log));
+  }
+
+  private Value emit(ElementwiseOp kind, Value x, Operand... more) {
+    List<Operand> operands = new ArrayList<>();
+    operands.add(new Operand.OfValue(x));
+    operands.addAll(List.of(more));
+    Value output = value(x.features());
+    nodes.add(new Elementwise(output, kind, operands, kind.text() + " " + step));
+    return output;
+  }
+
+  private Operand scalar(double value) {
+    return new Operand.OfTensor(
+        Tensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
+  }
+
+  private Value value(int features) {
+    return new Value("value_" + nodes.size(), dtype, features, ROWS);
+  }
+
+  private Value recall(String name) {
+    Value value = saved.get(name);
+    if (value == null) {
+      throw error("nothing was saved as " + Names.quote(name) + " before");
+    }
+    return value;
+  }
+
+  private @Nullable Tensor vector(@Nullable String name, int features) {
+    if (name == null) {
+      return null;
+    }
+    Tensor tensor = tensor(name);
+    if (!tensor.shape().equals(List.of((long) features))) {
+      throw error("tensor " + describe(tensor) + " does not fit; [" + features + "] is needed");
+    }
+    return tensor;
+  }
+
+  private Tensor tensor(String name) {
+    Tensor tensor = weights.tensor(name);
+    if (tensor.dtype() != dtype) {
+      throw error(
+          "tensor " + describe(tensor) + " has another type than the first weight, " + dtype);
+    }
+    return tensor;
+  }
+
+  private static String describe(Tensor tensor) {
+    return Names.quote(tensor.name()) + " " + tensor.typeText();
+  }
+
+  private UserError error(String what) {
+    return new UserError(weights.file() + ": does not fit --arch at operation " + step + ": " + what);
+  }
+}

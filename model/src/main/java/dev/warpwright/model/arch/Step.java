@@ -1,0 +1,35 @@
+package dev.warpwright.model.arch;
+
+import dev.warpwright.model.graph.ElementwiseOp;
+import org.jspecify.annotations.Nullable;
+
+/** One step of a network; each works on the result of the one before it. */
+sealed interface Step {
+
+  /**
+   * A linear layer.
+   *
+   * @param weight the name of a tensor [N, K]
+   * @param bias the name of a tensor [N], or none
+   */
+  record LinearStep(String weight, @Nullable String bias) implements Step {}
+
+  /** A layer normalisation; weight and bias are names of tensors [N], or none. */
+  record NormStep(@Nullable String weight, @Nullable String bias, double epsilon)
+      implements Step {}
+
+  /** An activation. */
+  record ActivationStep(Activation activation) implements Step {}
+
+  /** Combines the result with a number. */
+  record ScalarStep(ElementwiseOp kind, double value) implements Step {}
+
+  /** Combines the result with what was saved under a name. */
+  record CombineStep(ElementwiseOp kind, String with) implements Step {}
+
+  /** Keeps the result under a name. */
+  record SaveStep(String name) implements Step {}
+
+  /** Goes on with what was saved under a name. */
+  record LoadStep(String name) implements Step {}
+}

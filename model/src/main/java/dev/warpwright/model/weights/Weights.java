@@ -1,0 +1,86 @@
+package dev.warpwright.model.weights;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.Tensor;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The named tensors of a file. */
+public final class Weights {
+  private final String file;
+  private final boolean inOrder;
+  private final Map<String, StoredTensor> tensors;
+  private final Map<String, Tensor> used = new HashMap<>();
+
+  /**
+   * The tensors of a file.
+   *
+   * @param file the file's name in messages, printable
+   * @param inOrder whether the tensors are in the order in which the network defines them
+   */
+  Weights(String file, boolean inOrder, Map<String, StoredTensor> tensors) {
+    this.file = file;
+    this.inOrder = inOrder;
+    this.tensors = new LinkedHashMap<>(tensors);
+  }
+
+  /** The file's name in messages, printable. */
+  public String file() {
+    return file;
+  }
+
+  /** Whether {@link #names} are in the order in which the network defines them. */
+  public boolean inOrder() {
+    return inOrder;
+  }
+
+  /** The names of all tensors, in the order of the file. */
+  public List<String> names() {
+    return List.copyOf(tensors.keySet());
+  }
+
+  /** The shape of a tensor, or null if there is none of this name. */
+  public @Nullable List<Long> shape(String name) {
+    StoredTensor tensor = tensors.get(name);
+    return tensor == null ? null : tensor.shape();
+  }
+
+  /** Whether there is a floating-point tensor of this name that can be computed with. */
+  public boolean isUsable(String name) {
+    StoredTensor tensor = tensors.get(name);
+    return tensor != null && tensor.isUsable();
+  }
+
+  /**
+   * A floating-point tensor; the same object whenever it is asked for.
+   *
+   * @throws UserError if there is none of this name, or it has another type
+   */
+  public Tensor tensor(String name) {
+    StoredTensor stored = tensors.get(name);
+    if (stored == null) {
+      throw new UserError(
+          file + ": has no tensor " + Names.quote(name) + "; it has " + someNames());
+    }
+    if (!stored.isUsable()) {
+      throw new UserError(
+          String.format(
+              "%s: tensor %s has type %s; supported: F32, F16, BF16, F64",
+              file, Names.quote(name), stored.type()));
+    }
+    return used.computeIfAbsent(name, stored::toTensor);
+  }
+
+  private String someNames() {
+    if (tensors.isEmpty()) {
+      return "none at all";
+    }
+    String some =
+        String.join(", ", tensors.keySet().stream().limit(8).map(Names::quote).toList());
+    return tensors.size() > 8 ? some + " and " + (tensors.size() - 8) + " more" : some;
+  }
+}
