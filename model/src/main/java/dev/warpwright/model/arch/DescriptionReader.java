@@ -20,8 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a description {@code {"ops": [{"op": "linear", "weight": …, "bias": …}, {"op": "relu"}, …]}}.
- * Each operation and each of its fields is known, or refused by name.
+ * Reads a description {@code {"ops": [{"op": "linear", "weight": …, "bias": …}, {"op": "relu"},
+ * …]}}. Each operation and each of its fields is known, or refused by name.
  */
 final class DescriptionReader {
   private static final long MAX_BYTES = 4 << 20;

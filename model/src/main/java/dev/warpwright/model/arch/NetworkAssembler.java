@@ -200,8 +200,7 @@ public final class NetworkAssembler {
   }
 
   private Operand scalar(double value) {
-    return new Operand.OfTensor(
-        Tensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
+    return new Operand.OfTensor(Tensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
   }
 
   private Value value(int features) {
@@ -241,6 +240,7 @@ public final class NetworkAssembler {
   }
 
   private UserError error(String what) {
-    return new UserError(weights.file() + ": does not fit --arch at operation " + step + ": " + what);
+    return new UserError(
+        weights.file() + ": does not fit --arch at operation " + step + ": " + what);
   }
 }

@@ -15,8 +15,7 @@ sealed interface Step {
   record LinearStep(String weight, @Nullable String bias) implements Step {}
 
   /** A layer normalisation; weight and bias are names of tensors [N], or none. */
-  record NormStep(@Nullable String weight, @Nullable String bias, double epsilon)
-      implements Step {}
+  record NormStep(@Nullable String weight, @Nullable String bias, double epsilon) implements Step {}
 
   /** An activation. */
   record ActivationStep(Activation activation) implements Step {}

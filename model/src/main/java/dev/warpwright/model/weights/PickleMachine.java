@@ -125,8 +125,7 @@ final class PickleMachine {
       case BINPERSID -> push(storage(pop()));
       case REDUCE -> reduce();
       case BUILD -> build();
-      default ->
-          throw error("instruction " + opcode + ", which no state dict has; " + advice);
+      default -> throw error("instruction " + opcode + ", which no state dict has; " + advice);
     }
   }
 
@@ -210,7 +209,9 @@ final class PickleMachine {
     boolean storage = module.equals("torch") && ElementType.ofStorage(name) != null;
     if (!storage && !CALLABLE.contains(full)) {
       throw error(
-          "names " + Names.quote(full) + ", which no state dict needs; nothing was called; "
+          "names "
+              + Names.quote(full)
+              + ", which no state dict needs; nothing was called; "
               + advice);
     }
     return new Global(full);

@@ -180,7 +180,6 @@ public final class SafetensorsReader {
   }
 
   private UserError error(String name, String what) {
-    return new UserError(
-        file + ": corrupt safetensors: tensor " + Names.quote(name) + " " + what);
+    return new UserError(file + ": corrupt safetensors: tensor " + Names.quote(name) + " " + what);
   }
 }

@@ -56,13 +56,11 @@ public final class StateDictReader {
     String first = names.isEmpty() ? "" : names.iterator().next();
     String root = first.substring(0, first.indexOf('/') + 1);
     if (names.contains(root + "archive_format") || names.contains(root + "models/model.json")) {
-      throw new UserError(
-          file + ": torch.export archives (.pt2) are not supported yet; " + EXPORT);
+      throw new UserError(file + ": torch.export archives (.pt2) are not supported yet; " + EXPORT);
     }
     if (names.contains(root + "constants.pkl")
         || names.stream().anyMatch(name -> name.startsWith(root + "code/"))) {
-      throw new UserError(
-          file + ": TorchScript is not supported; " + SAVE + ", or " + EXPORT);
+      throw new UserError(file + ": TorchScript is not supported; " + SAVE + ", or " + EXPORT);
     }
     if (root.isEmpty() || !names.contains(root + "data.pkl")) {
       throw new UserError(
@@ -109,8 +107,7 @@ public final class StateDictReader {
               view.shape(), view.offset(), view.storage().count()));
     }
     MemorySegment data =
-        storage(name, view.storage())
-            .asSlice(view.offset() * type.bytes(), count * type.bytes());
+        storage(name, view.storage()).asSlice(view.offset() * type.bytes(), count * type.bytes());
     if (count == 0 || isContiguous(view)) {
       return new StoredTensor(type, view.shape(), data);
     }

@@ -79,8 +79,7 @@ public final class Weights {
     if (tensors.isEmpty()) {
       return "none at all";
     }
-    String some =
-        String.join(", ", tensors.keySet().stream().limit(8).map(Names::quote).toList());
+    String some = String.join(", ", tensors.keySet().stream().limit(8).map(Names::quote).toList());
     return tensors.size() > 8 ? some + " and " + (tensors.size() - 8) + " more" : some;
   }
 }

@@ -105,7 +105,8 @@ final class ZipArchive {
         return at;
       }
     }
-    throw new UserError(file + ": truncated or corrupt ZIP archive: it has no directory at its end");
+    throw new UserError(
+        file + ": truncated or corrupt ZIP archive: it has no directory at its end");
   }
 
   private void readDirectory(Directory directory) {

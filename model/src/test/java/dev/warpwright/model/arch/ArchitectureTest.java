@@ -3,9 +3,9 @@ package dev.warpwright.model.arch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.ir.UserError;
 import dev.warpwright.model.arch.Architecture.Described;
 import dev.warpwright.model.arch.Architecture.Mlp;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
