@@ -24,13 +24,14 @@ import java.util.Set;
 /**
  * Executes the pickle of a state dict. A pickle is a program, and in Python it may call anything;
  * here it can build texts, whole numbers, tuples, dictionaries and views of storages. Every other
- * instruction, and every global but the few that PyTorch needs, is refused by name. Steps and stack
- * are bounded, and nothing recurses.
+ * instruction, and every global but the few that PyTorch needs, is refused by name. Steps, stack
+ * and memo are bounded, and nothing recurses.
  */
 final class PickleMachine {
-  private static final long MAX_BYTES = 32 << 20;
+  private static final long MAX_BYTES = 16 << 20;
   private static final int MAX_STACK = 100_000;
-  private static final int MAX_STEPS = 10_000_000;
+  private static final int MAX_STEPS = 4_000_000;
+  private static final int MAX_MEMO = 1_000_000;
   private static final int MAX_RANK = 16;
   private static final int MAX_NAME = 300;
   private static final ValueLayout.OfInt INT =
@@ -115,9 +116,9 @@ final class PickleMachine {
       case EMPTY_DICT -> push(new Dict());
       case SETITEM -> set(pop(2));
       case SETITEMS -> set(popToMark());
-      case BINPUT -> memo.put(u8(), top());
-      case LONG_BINPUT -> memo.put(i32(), top());
-      case MEMOIZE -> memo.put(memo.size(), top());
+      case BINPUT -> remember(u8());
+      case LONG_BINPUT -> remember(i32());
+      case MEMOIZE -> remember(memo.size());
       case BINGET -> push(recall(u8()));
       case LONG_BINGET -> push(recall(i32()));
       case GLOBAL -> push(global(line(), line()));
@@ -171,6 +172,13 @@ final class PickleMachine {
     List<PickleValue> values = List.copyOf(tail);
     tail.clear();
     return values;
+  }
+
+  private void remember(int index) {
+    if (memo.size() == MAX_MEMO) {
+      throw error("more than " + MAX_MEMO + " values in the memo");
+    }
+    memo.put(index, top());
   }
 
   private PickleValue recall(int index) {

@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The entries of a ZIP archive, where they lie in the bytes. Only what {@code torch.save} writes is
- * accepted: entries that are stored, not compressed, so nothing can grow when it is read; no
- * encryption, no second disk, no name twice or that leaves the archive, no bytes shared by entries.
- * Checksums are not compared: PyTorch can be told not to compute them.
+ * accepted: entries that are stored, not compressed, so nothing can grow when it is read (a
+ * compressed one is listed, but refused when it is asked for); no encryption, no second disk, no
+ * name twice or that leaves the archive, no bytes shared by entries. Checksums are not compared:
+ * PyTorch can be told not to compute them.
  */
 final class ZipArchive {
   private static final int END_SIZE = 22;
@@ -34,6 +36,7 @@ final class ZipArchive {
   private final String file;
   private final MemorySegment bytes;
   private final Map<String, MemorySegment> entries = new LinkedHashMap<>();
+  private final Set<String> compressed = new HashSet<>();
   private final List<Range> ranges = new ArrayList<>();
 
   /** The bytes that an entry takes, with its local header. */
@@ -66,8 +69,15 @@ final class ZipArchive {
     return entries.keySet();
   }
 
-  /** The bytes of an entry, or null if there is none of this name. */
+  /**
+   * The bytes of an entry, or null if there is none of this name.
+   *
+   * @throws UserError if it is compressed
+   */
   @Nullable MemorySegment entry(String name) {
+    if (compressed.contains(name)) {
+      throw error("entry " + Names.quote(name) + " is compressed, which torch.save never does");
+    }
     return entries.get(name);
   }
 
@@ -156,10 +166,10 @@ final class ZipArchive {
       }
     }
     int method = u16(at + 10);
-    if (method != 0 || packed != size) {
-      throw error("entry " + Names.quote(name) + " is compressed, which torch.save never does");
+    if (method == 0 && packed != size) {
+      throw error("entry " + Names.quote(name) + " is stored, but with two sizes");
     }
-    return new Record(name, u16(at + 8), method, size, offset);
+    return new Record(name, u16(at + 8), method, packed, offset);
   }
 
   /** Where the field with 64-bit sizes is among the extra fields of an entry. */
@@ -206,6 +216,9 @@ final class ZipArchive {
     }
     if (entries.put(entry.name(), bytes.asSlice(begin, entry.size())) != null) {
       throw error(what + " is there twice");
+    }
+    if (entry.method() != 0) {
+      compressed.add(entry.name());
     }
     ranges.add(new Range(entry.name(), at, begin + entry.size()));
   }

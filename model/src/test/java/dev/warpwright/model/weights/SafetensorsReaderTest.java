@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class SafetensorsReaderTest {
-  private static final int MUTATIONS = 20_000;
+  private static final int MUTATIONS = Integer.getInteger("warpwright.mutations", 20_000);
   private static final String GOOD =
       "{\"__metadata__\":{\"format\":\"pt\"},"
           + "\"a\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[0,8]},"
