@@ -1,9 +1,13 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,5 +63,25 @@ final class KernelData {
     } catch (IllegalArgumentException e) {
       throw new UserError("no random data for " + scalars + ": " + e.getMessage(), e);
     }
+  }
+
+  /** What the kernel's attributes say that its buffers hold. */
+  static Arguments random(long seed, Kernel kernel, Map<Buffer, BoundKernel.Content> contents) {
+    Arguments arguments = Arguments.random(kernel.params(), seed, Map.of());
+    contents.forEach(
+        (buffer, content) -> {
+          NdArray array = arguments.get(buffer);
+          switch (content) {
+            case BoundKernel.Content.Random random -> {}
+            case BoundKernel.Content.Poison poison -> array.poison();
+            case BoundKernel.Content.Zero zero -> array.fill(0);
+            case BoundKernel.Content.Table(List<Integer> values) -> {
+              for (int i = 0; i < values.size(); i++) {
+                array.setIntegerElement(i, values.get(i));
+              }
+            }
+          }
+        });
+    return arguments;
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
@@ -47,11 +48,30 @@ final class KernelSimulation {
   private void run(Kernel kernel) {
     switch (kernel.kind()) {
       case HOST -> host(kernel.name(), kernel.params(), Interpreter.of(kernel, Options.CHECKED));
-      case GRID ->
+      case GRID -> {
+        if (kernel.attrs().getString("workload") == null) {
           grid(
               kernel.name(),
               kernel.params(),
               options -> new GridInterpreter(kernel, options)::check);
+        } else {
+          workload(BoundKernel.of(kernel, request.values()));
+        }
+      }
+    }
+  }
+
+  /** A kernel that says what it computes says what its buffers hold, too. */
+  private void workload(BoundKernel bound) {
+    Kernel kernel = bound.kernel();
+    ran.add(kernel.name());
+    try {
+      for (GridOptions options : List.of(GridOptions.DEFAULT, GridOptions.random(request.seed()))) {
+        Arguments arguments = KernelData.random(request.seed(), kernel, bound.contents());
+        findings.addAll(new GridInterpreter(kernel, options).check(arguments));
+      }
+    } catch (IllegalArgumentException e) {
+      throw refused(kernel.name(), e);
     }
   }
 
