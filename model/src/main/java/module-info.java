@@ -12,4 +12,5 @@ module dev.warpwright.model {
   exports dev.warpwright.model.io;
   exports dev.warpwright.model.npy;
   exports dev.warpwright.model.image;
+  exports dev.warpwright.model.weights;
 }
