@@ -100,7 +100,7 @@ final class GpuKernels {
     Kernel kernel = GpuLowering.lower(scheduled.tiles());
     String strategy =
         group.stages().getFirst() instanceof Product ? "epilogue" : "elementwise and row sums";
-    return compiled(group, scheduled, kernel, strategy, "nothing larger fits: " + unfused);
+    return compiled(group, scheduled, kernel, strategy, "" + unfused);
   }
 
   private static CompiledKernel compiled(

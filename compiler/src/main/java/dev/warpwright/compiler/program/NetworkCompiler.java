@@ -19,6 +19,7 @@ import dev.warpwright.target.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -27,6 +28,9 @@ import java.util.stream.Collectors;
 public final class NetworkCompiler {
   /** Columns are padded to whole matrix instructions, or to whole vectors of the CPU. */
   private static final int GRANULE = 16;
+
+  /** Up to this width, one kernel has been at least as fast as several wherever it was measured. */
+  private static final int ALWAYS_FUSED = 512;
 
   private NetworkCompiler() {}
 
@@ -38,12 +42,13 @@ public final class NetworkCompiler {
    */
   public static CompiledProgram compile(Graph graph, Target target, Precision precision, int rows) {
     return switch (target) {
-      case GpuTarget gpu -> forGpu(graph, gpu, precision);
+      case GpuTarget gpu -> forGpu(graph, gpu, precision, rows);
       case HostTarget host -> forHost(graph, host, precision, rows);
     };
   }
 
-  private static CompiledProgram forGpu(Graph graph, GpuTarget target, Precision precision) {
+  private static CompiledProgram forGpu(
+      Graph graph, GpuTarget target, Precision precision, int rows) {
     boolean fma = precision == Precision.F32;
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
@@ -51,12 +56,28 @@ public final class NetworkCompiler {
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     GpuKernels.Fused fused = kernels.rowBlock(groups.getFirst());
     List<CompiledKernel> compiled = new ArrayList<>();
+    String why = fused.why();
     if (fused.kernel() != null) {
       compiled.add(fused.kernel());
-    } else {
-      groups = StageGroup.split(network, Partition.byLayer(network));
-      for (StageGroup group : groups) {
-        compiled.add(kernels.layer(group, fused.why()));
+    }
+    if (fused.kernel() == null || network.widest() > ALWAYS_FUSED) {
+      List<StageGroup> layers = StageGroup.split(network, Partition.byLayer(network));
+      double oneKernel = PredictedTime.micros(compiled, network.rows().var(), rows);
+      if (fused.kernel() != null) {
+        why =
+            String.format(
+                Locale.ROOT,
+                "one kernel would have too few blocks at work (predicted %.0f us)",
+                oneKernel);
+      }
+      List<CompiledKernel> each = new ArrayList<>();
+      for (StageGroup group : layers) {
+        each.add(kernels.layer(group, why));
+      }
+      double byLayer = PredictedTime.micros(each, network.rows().var(), rows);
+      if (fused.kernel() == null || byLayer < oneKernel) {
+        groups = layers;
+        compiled = each;
       }
     }
     return program(
