@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
@@ -47,10 +48,11 @@ final class KernelExecution {
               + ": --run takes a file of one kernel, this has "
               + file.content().kernels().size());
     }
-    Kernel kernel = file.content().kernels().getFirst();
-    Arguments right = KernelData.random(request, kernel.params());
+    Prepared prepared = prepare(request, file.content().kernels().getFirst());
+    Kernel kernel = prepared.kernel();
+    Arguments right = prepared.arguments();
+    Map<String, Long> scalars = prepared.scalars();
     Arguments result = right.copy();
-    Map<String, Long> scalars = KernelData.scalars(request, kernel.params());
     String device =
         switch (kernel.kind()) {
           case HOST -> onHost(request, kernel, result, scalars);
@@ -93,6 +95,25 @@ final class KernelExecution {
             .with("seed", request.seed())
             .with("arrays", new Json.Array(arrays))
             .with("verified", verified));
+  }
+
+  /** What runs, and on what. */
+  private record Prepared(Kernel kernel, Arguments arguments, Map<String, Long> scalars) {}
+
+  /**
+   * A kernel that says what it computes is made for the shape, and its tables and counters hold
+   * what they must.
+   */
+  private static Prepared prepare(KernelRequest request, Kernel kernel) {
+    if (kernel.kind() == Kernel.Kind.GRID && kernel.attrs().getString("workload") != null) {
+      BoundKernel bound = BoundKernel.of(kernel, request.values());
+      Arguments arguments = KernelData.random(request.seed(), bound.kernel(), bound.contents());
+      return new Prepared(bound.kernel(), arguments, Map.of());
+    }
+    return new Prepared(
+        kernel,
+        KernelData.random(request, kernel.params()),
+        KernelData.scalars(request, kernel.params()));
   }
 
   private static void interpret(Kernel kernel, Arguments arguments) {
@@ -157,7 +178,7 @@ final class KernelExecution {
     if (!TensorMaps.of(kernel).maps().isEmpty() || kernel.attrs().has("cluster")) {
       throw new UserError(
           kernel.name()
-              + ": --run does not launch clusters and bulk tensor copies; use --simulate");
+              + ": --run does not launch clusters and bulk tensor copies; use --simulate or --bench");
     }
     try (GpuDevice gpu = open(request.target())) {
       GpuTarget target = (GpuTarget) gpu.target();
