@@ -46,7 +46,7 @@ class KernelFilesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"150, 264, 136", "128, 256, 256"})
+  @CsvSource({"150, 264, 136", "128, 256, 256", "100, 200, 64"})
   void theOneForAmpereIsCorrectAndClean(int m, int n, int k) {
     Kernel kernel = KernelTexts.parse(KernelTexts.file("gemm_bf16_sm80"));
     int rows = (m + 127) / 128;
