@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.check.KernelData;
 import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
@@ -107,13 +108,13 @@ final class KernelExecution {
   private static Prepared prepare(KernelRequest request, Kernel kernel) {
     if (kernel.kind() == Kernel.Kind.GRID && kernel.attrs().getString("workload") != null) {
       BoundKernel bound = BoundKernel.of(kernel, request.values());
-      Arguments arguments = KernelData.random(request.seed(), bound.kernel(), bound.contents());
+      Arguments arguments = KernelData.of(bound, request.seed());
       return new Prepared(bound.kernel(), arguments, Map.of());
     }
+    Map<String, Long> scalars =
+        KernelData.scalars(kernel.params(), request.values(), request.batch());
     return new Prepared(
-        kernel,
-        KernelData.random(request, kernel.params()),
-        KernelData.scalars(request, kernel.params()));
+        kernel, KernelData.random(kernel.params(), scalars, request.seed()), scalars);
   }
 
   private static void interpret(Kernel kernel, Arguments arguments) {

@@ -123,6 +123,16 @@ record KernelFile(Path file, IrFile content) {
         : KernelSpecialization.specialize(kernel, values);
   }
 
+  /**
+   * The kernels that stand alone.
+   *
+   * @param attributes that get another value
+   * @throws UserError if a kernel has no such attribute
+   */
+  List<Kernel> kernels(Map<String, String> attributes) {
+    return content.kernels().stream().map(k -> changed(k, attributes)).toList();
+  }
+
   /** Names of all that is in it. */
   List<String> names() {
     return Stream.of(

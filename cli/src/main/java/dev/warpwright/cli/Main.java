@@ -29,6 +29,7 @@ public final class Main {
         new RunCommand(new RunAction()),
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
+        new CheckCommand(new CheckAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

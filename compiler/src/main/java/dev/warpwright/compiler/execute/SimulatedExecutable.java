@@ -31,10 +31,16 @@ public final class SimulatedExecutable implements Executable {
     this.compiled = compiled;
     this.interpreter =
         new ProgramInterpreter(compiled.program(), GridOptions.DEFAULT, Options.CHECKED);
-    this.arguments = Arguments.of(ProgramInterpreter.params(compiled.program()));
+    this.arguments = constants(compiled);
+  }
+
+  /** Arguments for the program of which only the constants are bound. */
+  public static Arguments constants(CompiledProgram compiled) {
+    Arguments arguments = Arguments.of(ProgramInterpreter.params(compiled.program()));
     for (PackedConstant constant : compiled.constants()) {
       arguments.bind(constant.buffer(), packed(constant));
     }
+    return arguments;
   }
 
   private static NdArray packed(PackedConstant constant) {

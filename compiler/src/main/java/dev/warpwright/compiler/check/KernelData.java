@@ -1,4 +1,4 @@
-package dev.warpwright.cli;
+package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.ir.Buffer;
@@ -11,29 +11,28 @@ import dev.warpwright.sim.NdArray;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 
 /** Random arguments for programs in text. */
-final class KernelData {
+public final class KernelData {
   /** What a scalar is that nothing was said of, if its range has it. */
   private static final long USUAL = 64;
 
   private KernelData() {}
 
   /**
-   * Values of the scalars: as {@code --set} says, else the batch for the first one, else 64.
+   * Values of the scalars: as given, else {@code first} for the first one, else 64.
    *
    * @throws UserError if a name is none of them, or a value is out of range
    */
-  static Map<String, Long> scalars(KernelRequest request, List<? extends Param> params) {
+  public static Map<String, Long> scalars(
+      List<? extends Param> params, Map<String, Long> given, OptionalInt first) {
     Map<String, Long> values = new LinkedHashMap<>();
     for (Param param : params) {
       if (param instanceof ScalarParam scalar) {
-        boolean first = values.isEmpty();
+        boolean isFirst = values.isEmpty();
         long usual = Math.clamp(USUAL, scalar.min(), scalar.max());
-        long value =
-            request
-                .values()
-                .getOrDefault(scalar.name(), first ? request.batch().orElse((int) usual) : usual);
+        long value = given.getOrDefault(scalar.name(), isFirst ? first.orElse((int) usual) : usual);
         if (value < scalar.min() || value > scalar.max()) {
           throw new UserError(
               "%s = %d: the kernel is for %d to %d"
@@ -42,10 +41,9 @@ final class KernelData {
         values.put(scalar.name(), value);
       }
     }
-    for (String name : request.values().keySet()) {
+    for (String name : given.keySet()) {
       if (!values.containsKey(name)) {
-        throw new UserError(
-            "--set " + name + ": there is no such scalar; there are " + values.keySet());
+        throw new UserError(name + ": there is no such scalar; there are " + values.keySet());
       }
     }
     return values;
@@ -56,17 +54,19 @@ final class KernelData {
    *
    * @throws UserError if they cannot be made, for example because an array is too large
    */
-  static Arguments random(KernelRequest request, List<? extends Param> params) {
-    Map<String, Long> scalars = scalars(request, params);
+  public static Arguments random(
+      List<? extends Param> params, Map<String, Long> scalars, long seed) {
     try {
-      return Arguments.random(params, request.seed(), scalars);
+      return Arguments.random(params, seed, scalars);
     } catch (IllegalArgumentException e) {
       throw new UserError("no random data for " + scalars + ": " + e.getMessage(), e);
     }
   }
 
   /** What the kernel's attributes say that its buffers hold. */
-  static Arguments random(long seed, Kernel kernel, Map<Buffer, BoundKernel.Content> contents) {
+  public static Arguments of(BoundKernel bound, long seed) {
+    Kernel kernel = bound.kernel();
+    Map<Buffer, BoundKernel.Content> contents = bound.contents();
     Arguments arguments = Arguments.random(kernel.params(), seed, Map.of());
     contents.forEach(
         (buffer, content) -> {

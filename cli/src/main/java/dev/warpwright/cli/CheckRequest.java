@@ -1,0 +1,29 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.compiler.check.CheckOptions;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to check, and how.
+ *
+ * @param file a file of Kernel text or a model; not yet opened
+ * @param target the GPU for which a model is compiled
+ * @param precision in which a model is compiled; null for the file's
+ * @param arch the architecture of weights without a graph; null for a file that has its own
+ * @param attributes of the kernels that get another value, by name
+ */
+public record CheckRequest(
+    Path file,
+    TargetName target,
+    @Nullable Precision precision,
+    @Nullable Architecture arch,
+    Map<String, String> attributes,
+    CheckOptions options) {
+  public CheckRequest {
+    attributes = Map.copyOf(attributes);
+  }
+}

@@ -1,0 +1,66 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.SimulatedDevice;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.check.CheckSubject;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Finds what the command {@code check} is to check. */
+final class CheckSubjects {
+  private static final List<String> TEXTS = List.of(".kernel", ".ir", ".txt");
+  private static final int ROWS = 37;
+
+  private CheckSubjects() {}
+
+  /**
+   * All that a request names.
+   *
+   * @throws UserError if the file is neither Kernel text nor a model, or its text breaks a rule
+   */
+  static List<CheckSubject> of(CheckRequest request) {
+    String name = String.valueOf(request.file().getFileName());
+    if (TEXTS.stream().noneMatch(name::endsWith)) {
+      return List.of(network(request));
+    }
+    KernelFile file = KernelFile.read(request.file());
+    List<String> problems = file.problems();
+    if (!problems.isEmpty()) {
+      throw new UserError(request.file() + ": " + problems.getFirst());
+    }
+    return of(file, request.attributes());
+  }
+
+  /** All that a file of text holds. */
+  static List<CheckSubject> of(KernelFile file, Map<String, String> attributes) {
+    List<CheckSubject> subjects = new ArrayList<>();
+    file.content().primFuncs().forEach(f -> subjects.add(new CheckSubject.OfFunction(f)));
+    file.kernels(attributes).forEach(k -> subjects.add(new CheckSubject.OfKernel(k)));
+    file.content().programs().forEach(p -> subjects.add(new CheckSubject.OfProgram(p)));
+    return subjects;
+  }
+
+  private static CheckSubject network(CheckRequest request) {
+    if (!request.attributes().isEmpty()) {
+      throw new UserError("--attr is for kernels in text, " + request.file() + " is a model");
+    }
+    GpuTarget target =
+        switch (request.target()) {
+          case AUTO, SIM -> GpuTarget.SM_90A;
+          case CPU -> throw new UserError("--target cpu: check looks at kernels for GPUs");
+          case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(request.target());
+        };
+    Model model = Warpwright.load(request.file(), request.arch());
+    Precision precision =
+        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+    try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
+      return new CheckSubject.OfNetwork(compiled.program(request.options().rows().orElse(ROWS)));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Program;
+
+/** What can be checked. */
+public sealed interface CheckSubject {
+  /** The name in the report. */
+  String name();
+
+  /** A function before it is scheduled or lowered: bounds and uninitialised elements. */
+  record OfFunction(PrimFunc function) implements CheckSubject {
+    @Override
+    public String name() {
+      return function.name();
+    }
+  }
+
+  /** A kernel on random data, or on what its attributes say that its buffers hold. */
+  record OfKernel(Kernel kernel) implements CheckSubject {
+    @Override
+    public String name() {
+      return kernel.name();
+    }
+  }
+
+  /** The launches of a program on random data. */
+  record OfProgram(Program program) implements CheckSubject {
+    @Override
+    public String name() {
+      return program.name();
+    }
+  }
+
+  /** The launches of a compiled network, with its weights, on random rows. */
+  record OfNetwork(CompiledProgram network) implements CheckSubject {
+    @Override
+    public String name() {
+      return network.program().name();
+    }
+  }
+}

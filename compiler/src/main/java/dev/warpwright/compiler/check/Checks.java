@@ -1,0 +1,192 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.execute.SimulatedExecutable;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.ProgramInterpreter;
+import dev.warpwright.sim.SimulationError;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Runs what it is given in the simulator, in several orders of blocks and warps, and tells what it
+ * does that it must not.
+ *
+ * <pre>{@code
+ * CheckReport report = Checks.check(new CheckSubject.OfKernel(kernel), CheckOptions.of(1));
+ * assert report.clean() : report.findings();
+ * }</pre>
+ */
+public final class Checks {
+  /** Scalars of a kernel with a workload: small, and no whole tiles. */
+  private static final Map<Character, Long> SMALL = Map.of('M', 72L, 'N', 264L, 'K', 328L);
+
+  private static final int ROWS = 37;
+
+  private Checks() {}
+
+  /**
+   * Checks.
+   *
+   * @throws UserError if the subject cannot be simulated with these options; the message says why
+   */
+  public static CheckReport check(CheckSubject subject, CheckOptions options) {
+    return switch (subject) {
+      case CheckSubject.OfFunction(var function) -> {
+        Map<String, Long> scalars = scalars(function.params(), options);
+        yield host(
+            function.name(),
+            Interpreter.of(function, Options.CHECKED),
+            () -> KernelData.random(function.params(), scalars, options.seed()),
+            scalars);
+      }
+      case CheckSubject.OfKernel(Kernel kernel) -> check(kernel, options);
+      case CheckSubject.OfProgram(Program program) -> {
+        List<Param> params = ProgramInterpreter.params(program);
+        Map<String, Long> scalars = scalars(params, options);
+        yield grid(
+            program.name(),
+            names(program),
+            scalars,
+            options,
+            order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
+            () -> KernelData.random(params, scalars, options.seed()));
+      }
+      case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
+    };
+  }
+
+  private static CheckReport check(Kernel kernel, CheckOptions options) {
+    if (kernel.kind() == Kernel.Kind.HOST) {
+      Map<String, Long> scalars = scalars(kernel.params(), options);
+      return host(
+          kernel.name(),
+          Interpreter.of(kernel, Options.CHECKED),
+          () -> KernelData.random(kernel.params(), scalars, options.seed()),
+          scalars);
+    }
+    if (kernel.attrs().getString("workload") != null) {
+      Map<String, Long> scalars = small(kernel, options);
+      BoundKernel bound = BoundKernel.of(kernel, scalars);
+      return grid(
+          kernel.name(),
+          List.of(kernel.name()),
+          scalars,
+          options,
+          order -> new GridInterpreter(bound.kernel(), order)::check,
+          () -> KernelData.of(bound, options.seed()));
+    }
+    Map<String, Long> scalars = scalars(kernel.params(), options);
+    return grid(
+        kernel.name(),
+        List.of(kernel.name()),
+        scalars,
+        options,
+        order -> new GridInterpreter(kernel, order)::check,
+        () -> KernelData.random(kernel.params(), scalars, options.seed()));
+  }
+
+  /** What was given, and small values for what was not, unless it follows from the rest. */
+  private static Map<String, Long> small(Kernel kernel, CheckOptions options) {
+    Map<String, Long> values = new LinkedHashMap<>(options.scalars());
+    for (ScalarParam scalar : kernel.scalars()) {
+      Long usual = SMALL.get(scalar.name().charAt(0));
+      if (usual != null) {
+        long value = scalar.name().equals("M") ? options.rows().orElse(usual.intValue()) : usual;
+        values.putIfAbsent(scalar.name(), Math.clamp(value, scalar.min(), scalar.max()));
+      }
+    }
+    return values;
+  }
+
+  private static CheckReport check(CompiledProgram network, CheckOptions options) {
+    if (!options.scalars().isEmpty()) {
+      throw new UserError(
+          options.scalars().keySet() + ": a network's only scalar is its rows; give --batch");
+    }
+    int rows = options.rows().orElse(ROWS);
+    return grid(
+        network.program().name(),
+        names(network.program()),
+        Map.of("rows", (long) rows),
+        options,
+        order -> new ProgramInterpreter(network.program(), order, Options.CHECKED)::check,
+        () -> {
+          Arguments arguments = SimulatedExecutable.constants(network);
+          arguments.bind(network.network().rows().var(), rows);
+          long seed = options.seed();
+          for (Buffer input : network.network().inputs()) {
+            arguments.bind(
+                input, NdArray.zeros(input.dtype(), rows, input.extent(1)).fillRandom(seed++));
+          }
+          for (Buffer output : network.network().outputs()) {
+            arguments.bind(output, NdArray.zeros(output.dtype(), rows, output.extent(1)).poison());
+          }
+          return arguments;
+        });
+  }
+
+  private static List<String> names(Program program) {
+    return program.kernels().stream().map(Kernel::name).toList();
+  }
+
+  private static Map<String, Long> scalars(List<? extends Param> params, CheckOptions options) {
+    return KernelData.scalars(params, options.scalars(), options.rows());
+  }
+
+  private static CheckReport host(
+      String name,
+      Interpreter interpreter,
+      Supplier<Arguments> arguments,
+      Map<String, Long> scalars) {
+    List<Finding> findings = List.of();
+    try {
+      interpreter.run(arguments.get());
+    } catch (SimulationError e) {
+      findings = e.findings();
+    } catch (IllegalArgumentException e) {
+      throw refused(name, e);
+    }
+    return new CheckReport(name, List.of(name), scalars, 1, findings);
+  }
+
+  private static CheckReport grid(
+      String name,
+      List<String> kernels,
+      Map<String, Long> scalars,
+      CheckOptions options,
+      Function<GridOptions, Function<Arguments, List<Finding>>> interpreter,
+      Supplier<Arguments> arguments) {
+    Set<Finding> findings = new LinkedHashSet<>();
+    try {
+      for (GridOptions order : options.orders()) {
+        findings.addAll(interpreter.apply(order).apply(arguments.get()));
+      }
+    } catch (IllegalArgumentException e) {
+      throw refused(name, e);
+    }
+    return new CheckReport(name, kernels, scalars, options.schedules(), List.copyOf(findings));
+  }
+
+  private static UserError refused(String name, IllegalArgumentException e) {
+    return new UserError(name + " cannot be simulated: " + e.getMessage(), e);
+  }
+}
