@@ -190,6 +190,15 @@ final class ProgramRules {
     }
   }
 
+  /**
+   * Whether arithmetic on an expression means anything; what is wrong with it is told elsewhere.
+   */
+  private static boolean isSound(Expr e, Place place) {
+    Findings found = new Findings();
+    new StmtRules(found, null).exprs().check(e, place);
+    return found.isEmpty();
+  }
+
   private void buffer(
       Program.Launch launch, Buffer formal, Buffer actual, Map<Var, Expr> scalars, Place place) {
     String pair =
@@ -206,6 +215,8 @@ final class ProgramRules {
       Expr wanted = Substitution.ofVars(scalars).expr(formal.shape().get(i));
       Expr given = actual.shape().get(i);
       if (wanted.type().equals(given.type())
+          && isSound(wanted, place)
+          && isSound(given, place)
           && new Simplifier(place.bounds()).proves(new Expr.Binary(BinaryOp.NE, wanted, given))) {
         argument(
             launch,

@@ -77,6 +77,10 @@ public final class Verifier {
       problems.add(new Problem(rule, message, node, 0));
     }
 
+    boolean isEmpty() {
+      return problems.isEmpty();
+    }
+
     List<Problem> located(Supplier<Printed> print) {
       if (problems.isEmpty()) {
         return List.of();

@@ -1,16 +1,12 @@
 package dev.warpwright.model.arch;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.ir.json.JsonParser;
 import dev.warpwright.model.Names;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.io.Utf8;
-import dev.warpwright.model.json.JsonParser;
-import dev.warpwright.model.json.JsonValue;
-import dev.warpwright.model.json.JsonValue.JsonArray;
-import dev.warpwright.model.json.JsonValue.JsonNumber;
-import dev.warpwright.model.json.JsonValue.JsonObject;
-import dev.warpwright.model.json.JsonValue.JsonString;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,7 +25,7 @@ final class DescriptionReader {
 
   private final String file;
   private String where = "";
-  private Map<String, JsonValue> fields = Map.of();
+  private Map<String, Json> fields = Map.of();
 
   private DescriptionReader(String file) {
     this.file = file;
@@ -51,19 +47,19 @@ final class DescriptionReader {
     return new DescriptionReader(file).steps(JsonParser.parse(file, text));
   }
 
-  private List<Step> steps(JsonValue document) {
-    if (!(document instanceof JsonObject(Map<String, JsonValue> top))
+  private List<Step> steps(Json document) {
+    if (!(document instanceof Json.Members(Map<String, Json> top))
         || !top.keySet().equals(Set.of("ops"))
-        || !(top.get("ops") instanceof JsonArray(List<JsonValue> ops))) {
+        || !(top.get("ops") instanceof Json.Array(List<Json> ops))) {
       throw new UserError(
           file
               + ": is no description of a network; give {\"ops\": [{\"op\": \"linear\", \"weight\":"
               + " NAME}, …]}");
     }
     List<Step> steps = new ArrayList<>();
-    for (JsonValue op : ops) {
+    for (Json op : ops) {
       where = file + ": operation " + steps.size();
-      if (!(op instanceof JsonObject(Map<String, JsonValue> members))) {
+      if (!(op instanceof Json.Members(Map<String, Json> members))) {
         throw new UserError(where + " is " + op.kind() + " instead of an object");
       }
       fields = members;
@@ -144,15 +140,15 @@ final class DescriptionReader {
 
   private String text(String field) {
     return switch (fields.get(field)) {
-      case JsonString(String text) -> text;
+      case Json.Text(String text) -> text;
       case null -> throw new UserError(where + ": field \"" + field + "\" is missing");
-      case JsonValue other ->
+      case Json other ->
           throw new UserError(where + ": \"" + field + "\" is " + other.kind() + ", not a string");
     };
   }
 
   private double number(String field) {
-    if (fields.get(field) instanceof JsonNumber(String text)) {
+    if (fields.get(field) instanceof Json.Number(String text)) {
       double value = Double.parseDouble(text);
       if (Double.isFinite(value)) {
         return value;

@@ -1,15 +1,11 @@
 package dev.warpwright.model.weights;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.ir.json.JsonParser;
 import dev.warpwright.model.Names;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.io.Utf8;
-import dev.warpwright.model.json.JsonParser;
-import dev.warpwright.model.json.JsonValue;
-import dev.warpwright.model.json.JsonValue.JsonArray;
-import dev.warpwright.model.json.JsonValue.JsonNumber;
-import dev.warpwright.model.json.JsonValue.JsonObject;
-import dev.warpwright.model.json.JsonValue.JsonString;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -77,8 +73,8 @@ public final class SafetensorsReader {
         .tensors(JsonParser.parse(file + ": safetensors header", header));
   }
 
-  private Weights tensors(JsonValue header) {
-    if (!(header instanceof JsonObject(Map<String, JsonValue> members))) {
+  private Weights tensors(Json header) {
+    if (!(header instanceof Json.Members(Map<String, Json> members))) {
       throw new UserError(file + ": corrupt safetensors: its header is " + header.kind());
     }
     Map<String, StoredTensor> tensors = new LinkedHashMap<>();
@@ -94,19 +90,18 @@ public final class SafetensorsReader {
     return new Weights(file, false, tensors);
   }
 
-  private void checkMetadata(JsonValue value) {
-    if (!(value instanceof JsonObject(Map<String, JsonValue> entries))
-        || !entries.values().stream().allMatch(JsonString.class::isInstance)) {
+  private void checkMetadata(Json value) {
+    if (!(value instanceof Json.Members(Map<String, Json> entries))
+        || !entries.values().stream().allMatch(Json.Text.class::isInstance)) {
       throw new UserError(file + ": corrupt safetensors: __metadata__ must map text to text");
     }
   }
 
-  private StoredTensor tensor(String name, JsonValue value) {
-    if (!(value instanceof JsonObject(Map<String, JsonValue> entry))
-        || !entry.keySet().equals(KEYS)) {
+  private StoredTensor tensor(String name, Json value) {
+    if (!(value instanceof Json.Members(Map<String, Json> entry)) || !entry.keySet().equals(KEYS)) {
       throw error(name, "needs dtype, shape and data_offsets, and nothing else");
     }
-    if (!(entry.get("dtype") instanceof JsonString(String typeName))) {
+    if (!(entry.get("dtype") instanceof Json.Text(String typeName))) {
       throw error(name, "has a dtype that is no text");
     }
     ElementType type = ElementType.named(typeName);
@@ -140,19 +135,19 @@ public final class SafetensorsReader {
     return new StoredTensor(type, shape, data.asSlice(begin, end - begin));
   }
 
-  private List<Long> numbers(String name, String key, @Nullable JsonValue value) {
-    if (!(value instanceof JsonArray(List<JsonValue> elements))) {
+  private List<Long> numbers(String name, String key, @Nullable Json value) {
+    if (!(value instanceof Json.Array(List<Json> elements))) {
       throw error(name, key + " is no array");
     }
     List<Long> numbers = new ArrayList<>();
-    for (JsonValue element : elements) {
+    for (Json element : elements) {
       numbers.add(number(name, key, element));
     }
     return numbers;
   }
 
-  private long number(String name, String key, JsonValue value) {
-    if (value instanceof JsonNumber(String text) && text.matches("[0-9]{1,18}")) {
+  private long number(String name, String key, Json value) {
+    if (value instanceof Json.Number(String text) && text.matches("[0-9]{1,18}")) {
       return Long.parseLong(text);
     }
     throw error(name, key + " has an element that is no whole number below 10^18");

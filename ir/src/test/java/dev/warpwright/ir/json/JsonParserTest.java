@@ -1,15 +1,9 @@
-package dev.warpwright.model.json;
+package dev.warpwright.ir.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.json.JsonValue.JsonArray;
-import dev.warpwright.model.json.JsonValue.JsonBoolean;
-import dev.warpwright.model.json.JsonValue.JsonNull;
-import dev.warpwright.model.json.JsonValue.JsonNumber;
-import dev.warpwright.model.json.JsonValue.JsonObject;
-import dev.warpwright.model.json.JsonValue.JsonString;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,19 +15,19 @@ class JsonParserTest {
   void parsesEveryKindOfValue() {
     assertThat(JsonParser.parse("f", " {\"a\\u00e9\\n\": [-1.5e+3, true, false, null, {}, []]}\n"))
         .isEqualTo(
-            new JsonObject(
+            new Json.Members(
                 Map.of(
                     "aé\n",
-                    new JsonArray(
+                    new Json.Array(
                         List.of(
-                            new JsonNumber("-1.5e+3"),
-                            new JsonBoolean(true),
-                            new JsonBoolean(false),
-                            new JsonNull(),
-                            new JsonObject(Map.of()),
-                            new JsonArray(List.of()))))));
+                            new Json.Number("-1.5e+3"),
+                            new Json.Bool(true),
+                            new Json.Bool(false),
+                            new Json.Null(),
+                            new Json.Members(Map.of()),
+                            new Json.Array(List.of()))))));
     assertThat(JsonParser.parse("f", "\"\\\"\\\\\\/\\b\\f\\r\\t\\uD83D\\ude00\""))
-        .isEqualTo(new JsonString("\"\\/\b\f\r\t😀"));
+        .isEqualTo(new Json.Text("\"\\/\b\f\r\t😀"));
   }
 
   @ParameterizedTest

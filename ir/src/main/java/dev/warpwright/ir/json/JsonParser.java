@@ -1,7 +1,6 @@
-package dev.warpwright.model.json;
+package dev.warpwright.ir.json;
 
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +16,7 @@ public final class JsonParser {
   private static final int MAX_DEPTH = 32;
   private static final int MAX_VALUES = 1_000_000;
   private static final int MAX_NUMBER = 40;
+  private static final int MAX_SHOWN = 60;
   private static final Pattern NUMBER =
       Pattern.compile("-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?");
 
@@ -37,9 +37,9 @@ public final class JsonParser {
    * @param where what messages begin with, printable
    * @throws UserError if the text is no JSON document, or beyond the bounds
    */
-  public static JsonValue parse(String where, String text) {
+  public static Json parse(String where, String text) {
     JsonParser parser = new JsonParser(where, text);
-    JsonValue value = parser.value();
+    Json value = parser.value();
     parser.skipSpace();
     if (parser.at < text.length()) {
       throw parser.error("it goes on after its end");
@@ -47,24 +47,24 @@ public final class JsonParser {
     return value;
   }
 
-  private JsonValue value() {
+  private Json value() {
     if (++values > MAX_VALUES) {
       throw error("more than " + MAX_VALUES + " values");
     }
     return switch (peek()) {
       case '{' -> object();
       case '[' -> array();
-      case '"' -> new JsonValue.JsonString(string());
-      case 't' -> word("true", new JsonValue.JsonBoolean(true));
-      case 'f' -> word("false", new JsonValue.JsonBoolean(false));
-      case 'n' -> word("null", new JsonValue.JsonNull());
+      case '"' -> new Json.Text(string());
+      case 't' -> word("true", new Json.Bool(true));
+      case 'f' -> word("false", new Json.Bool(false));
+      case 'n' -> word("null", new Json.Null());
       default -> number();
     };
   }
 
-  private JsonValue object() {
+  private Json object() {
     enter();
-    Map<String, JsonValue> members = new LinkedHashMap<>();
+    Map<String, Json> members = new LinkedHashMap<>();
     at++;
     if (!accept('}')) {
       do {
@@ -76,18 +76,25 @@ public final class JsonParser {
           throw error("':' is missing");
         }
         if (members.put(key, value()) != null) {
-          throw error("key " + Names.quote(key) + " twice");
+          throw error("key " + shown(key) + " twice");
         }
       } while (accept(','));
       close('}');
     }
     depth--;
-    return new JsonValue.JsonObject(members);
+    return new Json.Members(members);
   }
 
-  private JsonValue array() {
+  /** A key in messages: escaped, and cut if it is long. */
+  private static String shown(String key) {
+    String text = key.length() > MAX_SHOWN ? key.substring(0, MAX_SHOWN) + "…" : key;
+    String written = Json.of(text).write();
+    return "'" + written.substring(1, written.length() - 1) + "'";
+  }
+
+  private Json array() {
     enter();
-    List<JsonValue> elements = new ArrayList<>();
+    List<Json> elements = new ArrayList<>();
     at++;
     if (!accept(']')) {
       do {
@@ -96,7 +103,7 @@ public final class JsonParser {
       close(']');
     }
     depth--;
-    return new JsonValue.JsonArray(elements);
+    return new Json.Array(elements);
   }
 
   private void enter() {
@@ -111,7 +118,7 @@ public final class JsonParser {
     }
   }
 
-  private JsonValue word(String word, JsonValue value) {
+  private Json word(String word, Json value) {
     if (!text.startsWith(word, at)) {
       throw error("no value");
     }
@@ -119,7 +126,7 @@ public final class JsonParser {
     return value;
   }
 
-  private JsonValue number() {
+  private Json number() {
     Matcher matcher = NUMBER.matcher(text).region(at, Math.min(text.length(), at + MAX_NUMBER));
     if (!matcher.lookingAt()) {
       throw error("no value");
@@ -128,7 +135,7 @@ public final class JsonParser {
     if (at < text.length() && "0123456789.eE+-".indexOf(text.charAt(at)) >= 0) {
       throw error("a malformed number, or one of more than " + MAX_NUMBER + " characters");
     }
-    return new JsonValue.JsonNumber(matcher.group());
+    return new Json.Number(matcher.group());
   }
 
   private String string() {
