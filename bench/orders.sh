@@ -3,11 +3,12 @@
 # launch, as Nsight Compute counts them, for two tile sizes, several shapes and several orders. Every kernel is verified by
 # the same run. Caches are flushed before each launch, clocks are left alone.
 # Writes OUT/orders.csv and prints it. Run it where the folder kernels/ lies.
-# Usage: orders.sh DIST_FOLDER OUT_FOLDER [SECONDS]; no run begins after that many seconds.
+# Usage: orders.sh DIST_FOLDER OUT_FOLDER [SECONDS [SKIP]]; no run begins after that many seconds, the first SKIP are left out.
 set -u
 ww=$1/bin/warpwright
 out=$2
 limit=${3:-600}
+skip=${4:-0}
 mkdir -p "$out"
 metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
 metrics+=,lts__t_sectors_srcunit_tex.sum,lts__t_sectors_srcunit_tex_lookup_hit.sum
@@ -19,6 +20,7 @@ measure() {
   local kernel=$1 m=$2 n=$3 k=$4 order code
   shift 4
   for order in "$@"; do
+    ((skip-- <= 0)) || continue
     if ((SECONDS >= limit)); then
       echo "skipped after $limit s: $kernel $m $n $k $order" >&2
       continue
