@@ -34,6 +34,13 @@ public record Attrs(SortedMap<String, Object> values) {
     return put(name, value);
   }
 
+  /** These attributes and others, which win where both have a name. */
+  public Attrs with(Attrs others) {
+    TreeMap<String, Object> copy = new TreeMap<>(values);
+    copy.putAll(others.values);
+    return new Attrs(copy);
+  }
+
   private Attrs put(String name, Object value) {
     TreeMap<String, Object> copy = new TreeMap<>(values);
     copy.put(name, value);

@@ -19,6 +19,10 @@ public record PrimFunc(String name, List<Param> params, Stmt body, Attrs attrs) 
     return newBody == body ? this : new PrimFunc(name, params, newBody, attrs);
   }
 
+  public PrimFunc withAttrs(Attrs newAttrs) {
+    return new PrimFunc(name, params, body, newAttrs);
+  }
+
   /** The buffers among the parameters. */
   public List<Buffer> buffers() {
     return params.stream().filter(Buffer.class::isInstance).map(Buffer.class::cast).toList();

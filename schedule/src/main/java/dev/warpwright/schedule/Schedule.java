@@ -10,19 +10,27 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.primitive.Annotate;
 import dev.warpwright.schedule.primitive.Bind;
+import dev.warpwright.schedule.primitive.BlockOrder;
+import dev.warpwright.schedule.primitive.Blockize;
 import dev.warpwright.schedule.primitive.CacheRead;
 import dev.warpwright.schedule.primitive.CacheWrite;
+import dev.warpwright.schedule.primitive.Cluster;
 import dev.warpwright.schedule.primitive.Compact;
 import dev.warpwright.schedule.primitive.ComputeAt;
 import dev.warpwright.schedule.primitive.ComputeInline;
 import dev.warpwright.schedule.primitive.DecomposeReduction;
 import dev.warpwright.schedule.primitive.Fuse;
+import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.Parallel;
+import dev.warpwright.schedule.primitive.Persistent;
 import dev.warpwright.schedule.primitive.Pipeline;
 import dev.warpwright.schedule.primitive.Reorder;
+import dev.warpwright.schedule.primitive.ReverseComputeAt;
+import dev.warpwright.schedule.primitive.Roles;
 import dev.warpwright.schedule.primitive.SetScope;
 import dev.warpwright.schedule.primitive.Split;
+import dev.warpwright.schedule.primitive.StorageAlign;
 import dev.warpwright.schedule.primitive.Tensorize;
 import dev.warpwright.schedule.primitive.Unroll;
 import dev.warpwright.schedule.primitive.Vectorize;
@@ -195,6 +203,49 @@ public final class Schedule {
     record("pipeline", List.of(loop.id()), Map.of("stages", (long) stages), List.of());
   }
 
+  // --- tiles, blocks of threads, roles
+
+  /** See {@link BlockOrder}; returns the loop over tiles. */
+  public LoopRef blockOrder(LoopRef rows, LoopRef columns, dev.warpwright.ir.BlockOrder order) {
+    Fuse.Result result = BlockOrder.apply(func, rows.variable(), columns.variable(), order);
+    func = result.func();
+    LoopRef fused = ref(result.fused());
+    record(
+        "blockOrder",
+        List.of(rows.id(), columns.id()),
+        Map.of("order", order.text()),
+        List.of(fused.id()));
+    return fused;
+  }
+
+  /** See {@link Persistent}. */
+  public void persistent(LoopRef loop, long blocks) {
+    func = Persistent.apply(func, loop.variable(), blocks);
+    record("persistent", List.of(loop.id()), Map.of("blocks", blocks), List.of());
+  }
+
+  /** See {@link Roles}; both are numbers of warpgroups. */
+  public void roles(int producers, int consumers) {
+    func = Roles.apply(func, producers, consumers);
+    record(
+        "roles",
+        List.of(),
+        Map.of("producers", (long) producers, "consumers", (long) consumers),
+        List.of());
+  }
+
+  /** See {@link Cluster}; sizes in blocks. */
+  public void cluster(int sizeM, int sizeN) {
+    func = Cluster.apply(func, sizeM, sizeN);
+    record("cluster", List.of(), Map.of("m", (long) sizeM, "n", (long) sizeN), List.of());
+  }
+
+  /** See {@link Multicast}. */
+  public void multicast(BlockRef copy) {
+    func = Multicast.apply(func, copy.name());
+    record("multicast", List.of(copy.name()), Map.of(), List.of());
+  }
+
   // --- attributes
 
   /** See {@link Annotate}; the value is a {@code Long} or a {@code String}. */
@@ -221,6 +272,12 @@ public final class Schedule {
   public void computeAt(BlockRef block, LoopRef loop) {
     func = ComputeAt.apply(func, block.name(), loop.variable());
     record("computeAt", List.of(block.name(), loop.id()), Map.of(), List.of());
+  }
+
+  /** See {@link ReverseComputeAt}. */
+  public void reverseComputeAt(BlockRef block, LoopRef loop) {
+    func = ReverseComputeAt.apply(func, block.name(), loop.variable());
+    record("reverseComputeAt", List.of(block.name(), loop.id()), Map.of(), List.of());
   }
 
   /** See {@link ComputeInline}. */
@@ -292,7 +349,23 @@ public final class Schedule {
     }
   }
 
+  /** See {@link StorageAlign}; factor and offset in elements. */
+  public void storageAlign(BufferRef buffer, int dimension, long factor, long offset) {
+    func = StorageAlign.apply(func, buffer.name(), dimension, factor, offset);
+    record(
+        "storageAlign",
+        List.of(buffer.name()),
+        Map.of("dimension", (long) dimension, "factor", factor, "offset", offset),
+        List.of());
+  }
+
   // --- tile statements
+
+  /** See {@link Blockize}; the block around which the loop is keeps its name. */
+  public void blockize(LoopRef loop) {
+    func = Blockize.apply(func, loop.variable());
+    record("blockize", List.of(loop.id()), Map.of(), List.of());
+  }
 
   /** See {@link Tensorize}; takes the innermost serial loops that are around the block alone. */
   public void tensorize(BlockRef block, Attrs attrs) {

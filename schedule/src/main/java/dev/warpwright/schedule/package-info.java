@@ -12,7 +12,8 @@
  *
  * <ul>
  *   <li>Names of blocks and of buffers are unique in a function.
- *   <li>Blocks are leaves: they contain stores, no loops and no other blocks.
+ *   <li>Blocks are leaves, which contain stores; or loops around one leaf, made by {@code
+ *       blockize}, which counts as part of the block then.
  *   <li>An instance of a block writes elements that no instance with other spatial variables
  *       writes, and reads such elements of its own only.
  *   <li>The order in which the reduce instances of one element are combined never changes, so

@@ -82,14 +82,27 @@ public final class Accesses {
     add(leaf, point(store.buffer(), store.indices()), true);
   }
 
-  private void addStores(Stmt leaf, Stmt body) {
-    Walk.statements(
-        body,
-        s -> {
-          if (s instanceof Stmt.Store store) {
-            addStore(leaf, store);
-          }
-        });
+  /** What a block and the blocks inside it do; all of it counts as done by {@code leaf}. */
+  private void inside(Stmt.Block leaf, Stmt s) {
+    if (s instanceof Stmt.Store store) {
+      addStore(leaf, store);
+    } else if (s instanceof Stmt.For loop) {
+      inner.add(Iteration.of(loop));
+      inside(leaf, loop.body());
+      inner.removeLast();
+    } else if (s instanceof Stmt.Block block) {
+      Substitution bound = Substitution.ofVars(bindings(block));
+      // The stores themselves, not the declared regions: those may be larger.
+      if (block.init() != null) {
+        inside(leaf, bound.stmt(block.init()));
+      }
+      inside(leaf, bound.stmt(block.body()));
+      if (block.predicate() != null) {
+        addLoads(leaf, block.predicate());
+      }
+    } else {
+      Tree.children(s).forEach(child -> inside(leaf, child));
+    }
   }
 
   private void visit(Stmt s) {
@@ -124,17 +137,7 @@ public final class Accesses {
       case Stmt.Store store -> addStore(store, store);
       case Stmt.Evaluate evaluate -> addLoads(evaluate, evaluate.call());
       case Stmt.Comment comment -> {}
-      case Stmt.Block block -> {
-        Substitution bound = Substitution.ofVars(bindings(block));
-        // The stores themselves, not the declared regions: those may be larger.
-        if (block.init() != null) {
-          addStores(block, bound.stmt(block.init()));
-        }
-        addStores(block, bound.stmt(block.body()));
-        if (block.predicate() != null) {
-          addLoads(block, block.predicate());
-        }
-      }
+      case Stmt.Block block -> inside(block, block);
       case Stmt.TileCopy copy -> {
         add(copy, copy.from(), false);
         add(copy, copy.to(), true);

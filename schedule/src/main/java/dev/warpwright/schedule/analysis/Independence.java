@@ -63,6 +63,17 @@ public final class Independence {
     return null;
   }
 
+  /**
+   * Whether different iterations of a loop write different elements of a buffer, which is allocated
+   * around it, and read none that another one writes.
+   */
+  public static boolean apart(Stmt.For loop, Buffer buffer, Ranges outer) {
+    Span span = Ranges.of(loop);
+    Set<Var> vars = span == null || span.size() > 1 ? Set.of(loop.var()) : Set.of();
+    List<Access> accesses = Accesses.of(loop.body(), buffer);
+    return determined(accesses, vars, outer.with(loop.var(), span)).containsAll(vars);
+  }
+
   /** The atoms over the variables whose values follow from an element that is accessed. */
   private static Set<Expr> determined(List<Access> accesses, Set<Var> carried, Ranges outer) {
     Set<Expr> known = new HashSet<>();

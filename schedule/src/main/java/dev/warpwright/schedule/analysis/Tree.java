@@ -9,7 +9,9 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -86,16 +88,38 @@ public final class Tree {
     return path.stream().filter(Stmt.For.class::isInstance).map(Stmt.For.class::cast).toList();
   }
 
-  public static List<Stmt.Block> blocks(Stmt root) {
-    List<Stmt.Block> blocks = new ArrayList<>();
+  /** All loops inside, in program order. */
+  public static List<Stmt.For> allLoops(Stmt root) {
+    List<Stmt.For> loops = new ArrayList<>();
     Walk.statements(
         root,
         s -> {
-          if (s instanceof Stmt.Block b) {
-            blocks.add(b);
+          if (s instanceof Stmt.For loop) {
+            loops.add(loop);
           }
         });
-    return blocks;
+    return loops;
+  }
+
+  /** The blocks that are in no other block, in program order. */
+  public static List<Stmt.Block> blocks(Stmt root) {
+    if (root instanceof Stmt.Block block) {
+      return List.of(block);
+    }
+    return children(root).stream().flatMap(child -> blocks(child).stream()).toList();
+  }
+
+  /** The stores inside, those of initialisations included. */
+  public static List<Stmt.Store> stores(Stmt root) {
+    List<Stmt.Store> stores = new ArrayList<>();
+    Walk.statements(
+        root,
+        s -> {
+          if (s instanceof Stmt.Store store) {
+            stores.add(store);
+          }
+        });
+    return stores;
   }
 
   /** The buffers that are allocated, in program order. */
@@ -125,8 +149,19 @@ public final class Tree {
 
   /** {@code wished}, or with a number after it, so that no block and no buffer has it. */
   public static String freshName(PrimFunc func, String wished) {
+    Set<String> names = new HashSet<>();
+    func.params().forEach(param -> names.add(param.name()));
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.Alloc alloc) {
+            names.add(alloc.buffer().name());
+          } else if (s instanceof Stmt.Block block) {
+            names.add(block.name());
+          }
+        });
     String name = wished;
-    for (int i = 1; buffer(func, name) != null || pathToBlock(func, name) != null; i++) {
+    for (int i = 1; names.contains(name); i++) {
       name = wished + "_" + i;
     }
     return name;

@@ -52,8 +52,7 @@ public final class Annotate {
 
   public static PrimFunc function(PrimFunc func, String key, Object value) {
     Check check = new Check(NAME, func);
-    Attrs attrs = with(check, null, func.attrs(), key, value);
-    return new PrimFunc(func.name(), func.params(), func.body(), attrs);
+    return func.withAttrs(with(check, null, func.attrs(), key, value));
   }
 
   private static Attrs with(Check check, @Nullable Stmt at, Attrs attrs, String key, Object value) {

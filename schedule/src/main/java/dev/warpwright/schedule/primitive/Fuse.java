@@ -26,6 +26,7 @@ import java.util.Map;
  *   <li>Both are serial and start at 0.
  *   <li>The inner loop is all there is in the outer one.
  *   <li>The inner extent is a constant.
+ *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}.
  * </ol>
  */
 public final class Fuse {
@@ -54,6 +55,8 @@ public final class Fuse {
         inner.extent() instanceof Expr.IntImm,
         "the extent of loop " + innerVar + " is not a constant",
         inner);
+    LoopKind.unordered(check, 5, outer);
+    LoopKind.unordered(check, 5, inner);
     Expr by = inner.extent();
     Var fused = Var.index(outerVar.name() + "_" + innerVar.name());
     Stmt body =

@@ -23,6 +23,20 @@ final class LoopKind {
     return loop;
   }
 
+  /** Whether different blocks carry out the iterations. */
+  static boolean isOverBlocks(Stmt.For loop) {
+    return loop.kind() == ForKind.PERSISTENT || loop.axis() != null && loop.axis().isBlock();
+  }
+
+  /** That a loop, which is to be taken apart, is not one over tiles in an order of their own. */
+  static void unordered(Check check, int requirement, Stmt.For loop) {
+    check.require(
+        requirement,
+        !loop.attrs().has("order"),
+        "loop " + loop.var() + " is over tiles in an order of their own",
+        loop);
+  }
+
   static PrimFunc with(PrimFunc func, Stmt.For loop, ForKind kind, @Nullable ThreadAxis axis) {
     return Tree.replace(
         func,

@@ -29,6 +29,7 @@ import java.util.Map;
  *   <li>It is serial and starts at 0.
  *   <li>{@code f ≥ 1}.
  *   <li>f divides the extent, or everything inside the loop is in blocks.
+ *   <li>It is not a loop over tiles in an order of their own, see {@link BlockOrder}.
  * </ol>
  */
 public final class Split {
@@ -46,6 +47,8 @@ public final class Split {
     check.serial(2, loop);
     check.fromZero(2, loop);
     check.require(3, factor >= 1, "the factor " + factor + " is not positive", loop);
+
+    LoopKind.unordered(check, 5, loop);
 
     Var outer = Var.index(loopVar.name() + "_o");
     Var inner = Var.index(loopVar.name() + "_i");

@@ -7,6 +7,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.schedule.analysis.Independence;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * for i { for j { for k { c = fma(a[i, k], b[j, k], c) } } } →  [tile.fill c] tile.mma c += a · bᵀ
  * for i { for k { s[i] = s[i] + v(i, k) } }                  →  [tile.fill s] tile.reduce s
  * }</pre>
+ *
+ * <p>Of a {@link Blockize}d block the loops inside it are taken, if no loop is given.
  *
  * <p>What becomes of predicates, which tile statements do not have:
  *
@@ -64,15 +67,36 @@ public final class Tensorize {
    *
    * @param inside the loop that stays, or null to take the innermost serial loops that are around
    *     the block alone
-   * @param attrs of the new statement; a product carries {@code instr} and {@code warps}, for
-   *     example
+   * @param attrs of the new statement, besides those of the block; a product carries {@code instr}
+   *     and {@code warps}, for example
    */
   public static PrimFunc apply(PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs) {
+    List<Stmt> path = new Check(NAME, func).block(1, blockName);
+    Stmt.Block block = (Stmt.Block) path.getLast();
+    Stmt.Block inner = Blockize.innerOf(block);
+    if (inner == null) {
+      return leaf(func, blockName, inside, attrs, -1);
+    }
+    Stmt nest = Blockize.dissolved(block, inner);
+    int depth = Tree.allLoops(block.body()).size();
+    PrimFunc dissolved = Tree.replace(func, block, nest);
+    try {
+      return leaf(dissolved, blockName, inside, attrs, depth);
+    } catch (ScheduleError e) {
+      throw new ScheduleError(NAME, e.requirement(), e.reason(), func, block);
+    }
+  }
+
+  /** The same for a leaf; {@code depth} loops if it is not negative and no loop is given. */
+  private static PrimFunc leaf(
+      PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs, int depth) {
     Check check = new Check(NAME, func);
     List<Stmt> path = check.block(1, blockName);
     Stmt.Block block = (Stmt.Block) path.getLast();
     List<Stmt.For> loops = Nest.loops(path);
-    if (inside == null) {
+    if (inside == null && depth >= 0) {
+      loops = loops.subList(loops.size() - depth, loops.size());
+    } else if (inside == null) {
       int first = loops.size();
       while (first > 0 && loops.get(first - 1).kind() == ForKind.SERIAL) {
         first--;
@@ -120,10 +144,9 @@ public final class Tensorize {
           "instances of block " + blockName + " in the tile depend on each other",
           block);
     }
+    Attrs all = block.attrs().with(attrs);
     Stmt statement =
-        block.isReduction()
-            ? TileReductions.of(check, func, tile, attrs)
-            : spatial(check, tile, attrs);
+        block.isReduction() ? TileReductions.of(check, func, tile, all) : spatial(check, tile, all);
     Stmt replaced = loops.isEmpty() ? block : loops.getFirst();
     PrimFunc result = func.withBody(Tree.tidy(Tree.replace(func.body(), replaced, statement)));
     return check.parallelLoopsIndependent(7, result);

@@ -33,7 +33,8 @@ public final class Vectorize {
     LoopKind.constantExtent(check, 3, loop);
     check.require(
         4,
-        loop.body() instanceof Stmt.Block || loop.body() instanceof Stmt.Store,
+        loop.body() instanceof Stmt.Block block && Blockize.innerOf(block) == null
+            || loop.body() instanceof Stmt.Store,
         "loop " + loopVar + " is not directly around one block",
         loop);
     return check.parallelLoopsIndependent(5, LoopKind.with(func, loop, ForKind.VECTORIZED, null));

@@ -1,6 +1,7 @@
 package dev.warpwright.schedule.trace;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
@@ -28,7 +29,10 @@ final class Replay {
       Instruction instruction = trace.instructions().get(i);
       try {
         replay.apply(instruction);
-      } catch (IndexOutOfBoundsException | ClassCastException | IllegalArgumentException e) {
+      } catch (IndexOutOfBoundsException
+          | ClassCastException
+          | IllegalArgumentException
+          | ArithmeticException e) {
         throw new UserError(
             "trace: instruction " + i + " (" + instruction.op() + ") is malformed: " + e, e);
       }
@@ -49,11 +53,21 @@ final class Replay {
       case "parallel" -> schedule.parallel(loop(x, 0));
       case "vectorize" -> schedule.vectorize(loop(x, 0));
       case "unroll" -> schedule.unroll(loop(x, 0));
-      case "pipeline" -> schedule.pipeline(loop(x, 0), Math.toIntExact(number(x, "stages")));
+      case "pipeline" -> schedule.pipeline(loop(x, 0), integer(x, "stages"));
+      case "blockOrder" ->
+          name(
+              x,
+              List.of(
+                  schedule.blockOrder(loop(x, 0), loop(x, 1), BlockOrder.parse(text(x, "order")))));
+      case "persistent" -> schedule.persistent(loop(x, 0), number(x, "blocks"));
+      case "roles" -> schedule.roles(integer(x, "producers"), integer(x, "consumers"));
+      case "cluster" -> schedule.cluster(integer(x, "m"), integer(x, "n"));
+      case "multicast" -> schedule.multicast(block(x, 0));
       case "annotateLoop" -> schedule.annotate(loop(x, 0), text(x, "key"), value(x, "value"));
       case "annotateBlock" -> schedule.annotate(block(x, 0), text(x, "key"), value(x, "value"));
       case "annotate" -> schedule.annotate(text(x, "key"), value(x, "value"));
       case "computeAt" -> schedule.computeAt(block(x, 0), loop(x, 1));
+      case "reverseComputeAt" -> schedule.reverseComputeAt(block(x, 0), loop(x, 1));
       case "computeInline" -> schedule.computeInline(block(x, 0));
       case "decomposeReduction" ->
           expect(x, 0, schedule.decomposeReduction(block(x, 0), loop(x, 1)).name());
@@ -70,6 +84,10 @@ final class Replay {
         expect(x, 1, written.buffer().name());
       }
       case "compact" -> schedule.compact(buffer(x, 0));
+      case "storageAlign" ->
+          schedule.storageAlign(
+              buffer(x, 0), integer(x, "dimension"), number(x, "factor"), number(x, "offset"));
+      case "blockize" -> schedule.blockize(loop(x, 0));
       case "tensorize" ->
           schedule.tensorize(
               block(x, 0), x.inputs().size() > 1 ? loop(x, 1) : null, new Attrs(x.attrs()));
@@ -124,6 +142,10 @@ final class Replay {
 
   private static long number(Instruction x, String key) {
     return (Long) value(x, key);
+  }
+
+  private static int integer(Instruction x, String key) {
+    return Math.toIntExact(number(x, key));
   }
 
   private static String text(Instruction x, String key) {

@@ -1,0 +1,292 @@
+package dev.warpwright.schedule.primitive;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.schedule.analysis.Access;
+import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Hull;
+import dev.warpwright.schedule.analysis.Independence;
+import dev.warpwright.schedule.analysis.Iteration;
+import dev.warpwright.schedule.analysis.Nest;
+import dev.warpwright.schedule.analysis.Ranges;
+import dev.warpwright.schedule.analysis.Span;
+import dev.warpwright.schedule.analysis.TileIndex;
+import dev.warpwright.schedule.analysis.Tree;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves a consumer under a loop of its producers, to use there what one iteration computes.
+ *
+ * <pre>{@code
+ * alloc h { for i_o in n/4 { for i_i in 4 { h[i_o*4+i_i] = f(i_o*4+i_i) } }
+ *           for i in n { y[i] = g(h[i]) } }
+ * →
+ * alloc h { for i_o in n/4 { for i_i in 4 { h[i_o*4+i_i] = f(i_o*4+i_i) }
+ *                            for i in 4 { y[i_o*4+i] = g(h[i_o*4+i]) } } }
+ * }</pre>
+ *
+ * <p>The consumer gets new loops at the end of the given one: one for each spatial variable, over
+ * what the iteration computes (over all values where the variable names no dimension of what is
+ * computed), then one for each reduce variable. Where the box may reach beyond the consumer's own,
+ * a predicate is added. An intermediate that is not used outside of the loop any more is allocated
+ * inside it.
+ *
+ * <p>Requires:
+ *
+ * <ol>
+ *   <li>The block and the loop exist.
+ *   <li>The loop is not around the block, and comes before it.
+ *   <li>The block reads what the loop computes, each dimension by a variable of its own.
+ *   <li>One iteration computes a dense box of it, with constant extents, and all of the dimensions
+ *       that the block reduces over.
+ *   <li>Iterations (of the loop and of those around it that are not around the block) compute
+ *       different elements: none accumulates.
+ *   <li>Nothing that comes in between, or in the loop, touches what the block writes, or writes
+ *       what else it reads; its buffers are allocated around the loop.
+ *   <li>Parallel loops of the result are independent.
+ * </ol>
+ */
+public final class ReverseComputeAt {
+  private static final String NAME = "reverseComputeAt";
+
+  private final Check check;
+  private final PrimFunc func;
+  private final List<Stmt> blockPath;
+  private final List<Stmt> loopPath;
+  private final Stmt.Block block;
+  private final Stmt.For loop;
+  private final Ranges ranges;
+
+  private ReverseComputeAt(Check check, PrimFunc func, String blockName, Var loopVar) {
+    this.check = check;
+    this.func = func;
+    this.blockPath = check.block(1, blockName);
+    this.loopPath = check.loop(1, loopVar);
+    this.block = (Stmt.Block) blockPath.getLast();
+    this.loop = (Stmt.For) loopPath.getLast();
+    this.ranges = Tree.ranges(func, loopPath);
+  }
+
+  public static PrimFunc apply(PrimFunc func, String blockName, Var loopVar) {
+    return new ReverseComputeAt(new Check(NAME, func), func, blockName, loopVar).apply();
+  }
+
+  private PrimFunc apply() {
+    Order order = Order.of(func);
+    check.require(
+        2,
+        !Tree.contains(loop, block) && order.isBefore(loop, block),
+        "loop " + loop.var() + " does not come before block " + block.name(),
+        block);
+    Set<Buffer> produced = Accesses.written(loop);
+    produced.retainAll(Accesses.read(block));
+    produced.removeAll(Accesses.written(block));
+    check.require(
+        3,
+        !produced.isEmpty(),
+        "block " + block.name() + " reads nothing that loop " + loop.var() + " computes",
+        block);
+    produced.forEach(this::requireFinished);
+    requireNothingInBetween(order, produced);
+
+    Map<Var, Range> known = new HashMap<>();
+    for (Buffer buffer : produced) {
+      take(buffer, box(buffer), known);
+    }
+    List<IterVar> spatial = block.iterVars().stream().filter(v -> !v.isReduce()).toList();
+    List<Range> box = new ArrayList<>();
+    for (IterVar iterVar : spatial) {
+      box.add(known.getOrDefault(iterVar.var(), new Range(Exprs.i32(0), iterVar.extent())));
+    }
+    Stmt consumer = NewNest.over(block, spatial, box, ranges);
+    Stmt.For placed = loop.withBody(Stmts.seq(loop.body(), consumer));
+    Stmt body = Tree.replace(func.body(), Nest.of(blockPath), Stmt.Seq.EMPTY);
+    body = Tree.tidy(Tree.replace(body, loop, placed));
+    PrimFunc result = func.withBody(body);
+    for (Buffer buffer : produced) {
+      result = sink(result, buffer);
+    }
+    return check.parallelLoopsIndependent(7, result);
+  }
+
+  /** The loops that the block comes into, outermost first. */
+  private List<Stmt.For> entered() {
+    return Tree.loops(loopPath).stream()
+        .filter(l -> blockPath.stream().noneMatch(s -> s == l))
+        .toList();
+  }
+
+  /** That after an iteration its elements have their values. */
+  private void requireFinished(Buffer buffer) {
+    for (Stmt.For around : entered()) {
+      List<Stmt> path = check.loop(1, around.var());
+      check.require(
+          5,
+          Independence.apart(around, buffer, Tree.ranges(func, path)),
+          "iterations of loop " + around.var() + " compute the same elements of " + buffer.name(),
+          around);
+    }
+  }
+
+  private void requireNothingInBetween(Order order, Set<Buffer> produced) {
+    Set<Buffer> reads = Accesses.read(block);
+    Set<Buffer> writes = Accesses.written(block);
+    reads.removeAll(produced);
+    reads.removeAll(writes);
+    order.requireSources(check, 6, blockPath, loopPath, reads);
+    Stmt.For outermost = entered().getFirst();
+    for (Access access : Accesses.of(func.body())) {
+      Stmt leaf = access.leaf();
+      boolean after = order.isBefore(loop, leaf) && order.isBefore(leaf, block);
+      boolean between = leaf != block && (after || Tree.contains(outermost, leaf));
+      boolean later = after && !Tree.contains(loop, leaf);
+      check.require(
+          6,
+          !(later && access.isWrite() && produced.contains(access.buffer())),
+          access.buffer().name() + " is not finished in loop " + loop.var(),
+          leaf);
+      check.require(
+          6,
+          !(between && access.isWrite() && reads.contains(access.buffer())),
+          access.buffer().name() + ", which the block reads, is written in between",
+          leaf);
+      check.require(
+          6,
+          !(between && writes.contains(access.buffer())),
+          access.buffer().name() + ", which the block writes, is used in between",
+          leaf);
+    }
+    Set<Buffer> used = new HashSet<>(Accesses.read(block));
+    used.addAll(writes);
+    for (Buffer buffer : used) {
+      List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
+      check.require(
+          6,
+          alloc == null || loopPath.stream().anyMatch(s -> s == alloc.getLast()),
+          buffer.name() + ", which the block uses, is not allocated around the loop",
+          alloc == null ? null : alloc.getLast());
+    }
+  }
+
+  /** What one iteration computes of a buffer. */
+  private Region box(Buffer buffer) {
+    List<Access> writes =
+        Accesses.of(loop.body(), buffer).stream().filter(Access::isWrite).toList();
+    Region box = Hull.of(writes, ranges);
+    for (Access write : writes) {
+      for (int d = 0; d < buffer.rank(); d++) {
+        Range dense = dense(write, d);
+        check.require(
+            4,
+            dense != null && dense.equals(box.ranges().get(d)),
+            "an iteration of loop "
+                + loop.var()
+                + " does not compute a dense box of "
+                + buffer.name(),
+            write.leaf());
+      }
+    }
+    return box;
+  }
+
+  /** The run of indices of a dimension that an access touches, or null if there are gaps. */
+  private @Nullable Range dense(Access write, int d) {
+    Map<Var, Long> extents = new HashMap<>();
+    for (Iteration iteration : write.inner()) {
+      Span span = iteration.span();
+      if (span != null && span.lo() == 0) {
+        extents.put(iteration.variable(), span.size());
+      } else if (write.innerVars().contains(iteration.variable())) {
+        extents.put(iteration.variable(), 0L);
+      }
+    }
+    TileIndex index = TileIndex.of(write.min(d, ranges.with(write.inner())), extents);
+    if (index == null || !(write.extent(d) instanceof Expr.IntImm extent)) {
+      return null;
+    }
+    return index.vars().isEmpty()
+        ? new Range(index.range().min(), extent)
+        : extent.value() == 1 ? index.range() : null;
+  }
+
+  /** Which values the variables take that name dimensions of a buffer. */
+  private void take(Buffer buffer, Region box, Map<Var, Range> known) {
+    for (Stmt.Store store : Tree.stores(block)) {
+      for (Region read : Accesses.loads(store.value())) {
+        if (read.buffer() != buffer) {
+          continue;
+        }
+        Set<Var> named = new HashSet<>();
+        for (int d = 0; d < buffer.rank(); d++) {
+          IterVar iterVar = iterVar(read.ranges().get(d).min());
+          if (iterVar == null || !named.add(iterVar.var())) {
+            throw check.error(
+                3,
+                "block "
+                    + block.name()
+                    + " does not read the element of "
+                    + buffer.name()
+                    + " that its variables name",
+                block);
+          }
+          Range range = box.ranges().get(d);
+          if (iterVar.isReduce()) {
+            check.require(
+                4,
+                Exprs.isConst(range.min(), 0) && range.extent().equals(iterVar.extent()),
+                "an iteration of loop "
+                    + loop.var()
+                    + " does not compute all that block "
+                    + block.name()
+                    + " reduces over",
+                block);
+          } else {
+            Range other = known.put(iterVar.var(), range);
+            check.require(
+                4,
+                other == null || other.equals(range),
+                "block " + block.name() + " reads boxes that do not agree",
+                block);
+          }
+        }
+      }
+    }
+  }
+
+  private @Nullable IterVar iterVar(Expr index) {
+    return block.iterVars().stream().filter(v -> v.var() == index).findFirst().orElse(null);
+  }
+
+  /** Allocates an intermediate inside the loop if it is used nowhere else. */
+  private PrimFunc sink(PrimFunc result, Buffer buffer) {
+    List<Stmt> path = Tree.pathToAlloc(result, buffer);
+    List<Stmt> at = Tree.pathToLoop(result, loop.var());
+    if (path == null || at == null || !(path.getLast() instanceof Stmt.Alloc alloc)) {
+      return result;
+    }
+    Stmt.For around = (Stmt.For) at.getLast();
+    boolean outside =
+        Accesses.of(result.body(), buffer).stream()
+            .anyMatch(a -> !Tree.contains(around.body(), a.leaf()));
+    if (outside || Tree.contains(around, alloc)) {
+      return result;
+    }
+    Stmt inside = around.withBody(new Stmt.Alloc(buffer, around.body()));
+    Stmt body = Tree.replace(alloc.body(), around, inside);
+    return Tree.replace(result, alloc, body);
+  }
+}
