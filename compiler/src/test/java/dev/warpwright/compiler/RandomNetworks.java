@@ -1,6 +1,8 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.ir.DType;
+import dev.warpwright.model.graph.Columns;
+import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -11,6 +13,7 @@ import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Operand.OfTensor;
 import dev.warpwright.model.graph.Operand.OfValue;
+import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
@@ -58,13 +61,20 @@ final class RandomNetworks {
     for (int layer = 0; layer < depth; layer++) {
       boolean last = layer == depth - 1;
       x =
-          switch (random.nextInt(last ? 2 : 8)) {
+          switch (random.nextInt(last ? 6 : 16)) {
             case 0 -> linear(x, width());
-            case 1 -> activation(linear(x, width()));
-            case 2 -> gate(x, width());
-            case 3 -> norm(x);
-            case 4 -> residual(x);
-            case 5 -> residual(norm(x));
+            case 1, 2 -> activation(linear(x, width()));
+            case 3 -> softmax(linear(x, width()));
+            case 4 -> logSoftmax(linear(x, width()));
+            case 5 -> skip(x, activation(linear(x, width())));
+            case 6 -> gate(x, width());
+            case 7 -> norm(x);
+            case 8 -> residual(x);
+            case 9 -> residual(norm(x));
+            case 10 -> rmsNorm(x);
+            case 11 -> split(x, width());
+            case 12 -> chosen(linear(x, width()));
+            case 13 -> scaledByOne(x, width());
             default -> activation(linear(x, width()));
           };
     }
@@ -103,6 +113,81 @@ final class RandomNetworks {
     return op(ElementwiseOp.ADD, linear(hidden, x.features()), x);
   }
 
+  private Value softmax(Value x) {
+    Value shifted = op(ElementwiseOp.SUB, x, reduce(RowReduce.Kind.MAX, x));
+    Value e = op(ElementwiseOp.EXP, shifted);
+    // Times the features, so that values keep their size.
+    Value y = op(ElementwiseOp.DIV, e, reduce(RowReduce.Kind.SUM, e));
+    return withScalar(ElementwiseOp.MUL, y, x.features());
+  }
+
+  private Value logSoftmax(Value x) {
+    Value shifted = op(ElementwiseOp.SUB, x, reduce(RowReduce.Kind.MAX, x));
+    Value sum = reduce(RowReduce.Kind.SUM, op(ElementwiseOp.EXP, shifted));
+    return op(ElementwiseOp.SUB, shifted, op(ElementwiseOp.LOG, sum));
+  }
+
+  private Value rmsNorm(Value x) {
+    Value wide = x.features() < 16 ? linear(x, 30) : x;
+    Value mean = reduce(RowReduce.Kind.MEAN, op(ElementwiseOp.MUL, wide, wide));
+    Value deviation = op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, mean, 1e-2));
+    return linear(withVector(ElementwiseOp.MUL, op(ElementwiseOp.DIV, wide, deviation)), width());
+  }
+
+  /** What came before beside what was made of it, as in dense and skipping networks. */
+  private Value skip(Value x, Value y) {
+    List<Value> parts = random.nextBoolean() ? List.of(x, y) : List.of(y, x, y);
+    Value all = value(parts.stream().mapToInt(Value::features).sum());
+    nodes.add(new Concat(all, parts, "concat"));
+    return random.nextBoolean() ? linear(all, width()) : activation(all);
+  }
+
+  /** A product of which one half gates the other. */
+  private Value split(Value x, int features) {
+    Value both = linear(x, 2 * features);
+    Value left = value(features);
+    nodes.add(Columns.slice(left, both, 0, "left"));
+    Value right = value(features);
+    nodes.add(Columns.slice(right, both, features, "right"));
+    return op(ElementwiseOp.MUL, left, op(ElementwiseOp.SIGMOID, right));
+  }
+
+  /** Every second feature, the last ones, or any of them. */
+  private Value chosen(Value x) {
+    int features = x.features();
+    int count = 1 + random.nextInt(features);
+    int kind = random.nextInt(3);
+    int[] sources = new int[kind == 0 ? (features + 1) / 2 : count];
+    for (int n = 0; n < sources.length; n++) {
+      sources[n] =
+          switch (kind) {
+            case 0 -> 2 * n;
+            case 1 -> features - count + n;
+            default -> random.nextInt(features);
+          };
+    }
+    Value y = value(sources.length);
+    nodes.add(new Columns(y, x, sources, "chosen"));
+    return y;
+  }
+
+  /** A feature that scales, bounds or replaces all others of its row. */
+  private Value scaledByOne(Value x, int features) {
+    Value one = random.nextBoolean() ? linear(x, 1) : reduce(RowReduce.Kind.MIN, x);
+    Value y = linear(x, features);
+    return switch (random.nextInt(3)) {
+      case 0 -> op(ElementwiseOp.MUL, op(ElementwiseOp.SIGMOID, one), y);
+      case 1 -> op(ElementwiseOp.MAX, y, op(ElementwiseOp.TANH, one));
+      default -> op(ElementwiseOp.WHERE, op(ElementwiseOp.GREATER, y, one), y, one);
+    };
+  }
+
+  private Value reduce(RowReduce.Kind kind, Value x) {
+    Value y = value(1);
+    nodes.add(new RowReduce(y, x, kind, "reduce"));
+    return y;
+  }
+
   private Value gate(Value x, int features) {
     Value gate = activation(linear(x, features));
     return linear(op(ElementwiseOp.MUL, gate, linear(x, features)), width());
@@ -110,7 +195,7 @@ final class RandomNetworks {
 
   /** An activation of bounded slope, so that rounding does not grow without bound. */
   private Value activation(Value x) {
-    return switch (random.nextInt(18)) {
+    return switch (random.nextInt(28)) {
       case 0 -> op(ElementwiseOp.RELU, x);
       case 1 -> op(ElementwiseOp.GELU, x);
       case 2 -> op(ElementwiseOp.GELU_TANH, x);
@@ -128,8 +213,33 @@ final class RandomNetworks {
       case 14 -> op(ElementwiseOp.SUB, x, op(ElementwiseOp.TANH, x));
       case 15 -> withVector(ElementwiseOp.MUL, op(ElementwiseOp.IDENTITY, x));
       case 16 -> withVector(ElementwiseOp.ADD, withScalar(ElementwiseOp.DIV, x, 1.5));
+      case 17 -> withScalar(ElementwiseOp.LEAKY_RELU, x, 0.1);
+      case 18 -> withVector(ElementwiseOp.LEAKY_RELU, x);
+      case 19 -> withScalar(ElementwiseOp.ELU, x, 1.2);
+      case 20 -> op(ElementwiseOp.SOFTPLUS, x);
+      case 21 -> op(ElementwiseOp.MISH, x);
+      case 22 -> hardSwish(x);
+      // Continuous where the comparisons change, so that rounding cannot decide.
+      case 23 ->
+          op(ElementwiseOp.WHERE, either(x), x, withScalar(ElementwiseOp.MUL, square(x), 0.5));
+      case 24 -> op(ElementwiseOp.MUL, x, withScalar(ElementwiseOp.GREATER_EQUAL, x, 0));
+      case 25 -> withScalar(ElementwiseOp.POW, withScalar(ElementwiseOp.ADD, square(x), 1), 0.3);
+      case 26 -> op(ElementwiseOp.MUL, x, op(ElementwiseOp.SIGN, x));
       default -> x;
     };
+  }
+
+  private Value hardSwish(Value x) {
+    Value shifted = op(ElementwiseOp.RELU, withScalar(ElementwiseOp.ADD, x, 3));
+    Value bounded = withScalar(ElementwiseOp.MIN, shifted, 6);
+    return op(ElementwiseOp.MUL, x, withScalar(ElementwiseOp.DIV, bounded, 6));
+  }
+
+  /** Whether x < 0 or x > 2, where x and x² / 2 agree. */
+  private Value either(Value x) {
+    Value low = withScalar(ElementwiseOp.LESS, x, 0);
+    Value high = op(ElementwiseOp.NOT, withScalar(ElementwiseOp.LESS_EQUAL, x, 2));
+    return op(ElementwiseOp.OR, low, high);
   }
 
   private Value square(Value x) {
@@ -141,7 +251,11 @@ final class RandomNetworks {
     for (Value operand : operands) {
       list.add(new OfValue(operand));
     }
-    return elementwise(kind, operands[0], list);
+    Value widest = operands[0];
+    for (Value operand : operands) {
+      widest = operand.features() > widest.features() ? operand : widest;
+    }
+    return elementwise(kind, widest, list);
   }
 
   private Value withScalar(ElementwiseOp kind, Value x, double scalar) {

@@ -66,6 +66,9 @@ final class Partition {
 
   /** Whether a tile of {@code next} can be computed where {@code first} and what follows it are. */
   private static boolean joins(Stage first, Stage last, Stage next) {
+    if (next instanceof Map map && !map.pointwise()) {
+      return false;
+    }
     return switch (first) {
       case Load load -> false;
       case Product product ->

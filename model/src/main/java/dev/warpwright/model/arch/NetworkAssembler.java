@@ -3,6 +3,8 @@ package dev.warpwright.model.arch;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.Columns;
+import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -11,6 +13,7 @@ import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
+import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
@@ -107,6 +110,9 @@ public final class NetworkAssembler {
       case Elementwise n -> new Elementwise(output, n.kind(), n.operands(), n.name());
       case LayerNorm n ->
           new LayerNorm(output, n.input(), n.scale(), n.bias(), n.epsilon(), n.name());
+      case RowReduce n -> new RowReduce(output, n.input(), n.kind(), n.name());
+      case Concat n -> new Concat(output, n.inputs(), n.name());
+      case Columns n -> n.to(output);
     };
   }
 

@@ -7,17 +7,21 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.model.graph.Columns;
+import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
+import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.tensor.Ops;
 import dev.warpwright.tensor.PrimFuncs;
@@ -48,13 +52,17 @@ public final class NetworkBuilder {
    */
   private static final int MAX_FORMULA = 200;
 
+  /** A formula of more nodes is not computed again for a reduction. */
+  private static final int MAX_AGAIN = 16;
+
   private final Graph graph;
   private final FunctionOptions options;
   private final Var rowsVar = Var.index("M");
   private final List<Tensor> tensors = new ArrayList<>();
   private final List<NetworkFunction.Stage> stages = new ArrayList<>();
   private final List<Constant> constants = new ArrayList<>();
-  private final Map<Value, Formula> formulas = new IdentityHashMap<>();
+  private final Map<Value, Element> elements = new IdentityHashMap<>();
+  private final Map<Value, Element> everywhere = new IdentityHashMap<>();
   private final Map<Value, Map<DType, Tensor>> stored = new IdentityHashMap<>();
   private final Set<String> names = new HashSet<>();
   private final List<Buffer> inputs = new ArrayList<>();
@@ -64,6 +72,36 @@ public final class NetworkBuilder {
   @FunctionalInterface
   private interface Formula {
     Expr at(Expr row, Expr col);
+  }
+
+  /**
+   * How the elements of a value come about.
+   *
+   * @param inFlight whether an accumulator is read, which only the stages right behind its product
+   *     can do
+   * @param sameInRow whether the column does not matter
+   * @param pointwise whether other columns are not read
+   */
+  private record Element(Formula formula, boolean inFlight, boolean sameInRow, boolean pointwise) {
+    Element(Formula formula, boolean inFlight, boolean sameInRow) {
+      this(formula, inFlight, sameInRow, true);
+    }
+
+    Expr at(Expr row, Expr col) {
+      return formula.at(row, col);
+    }
+
+    int size() {
+      int[] size = {0};
+      Walk.expressions(at(Var.index("i"), Var.index("j")), e -> size[0]++);
+      return size[0];
+    }
+
+    boolean calls() {
+      boolean[] found = {false};
+      Walk.expressions(at(Var.index("i"), Var.index("j")), e -> found[0] |= e instanceof Expr.Call);
+      return found[0];
+    }
   }
 
   private NetworkBuilder(Graph graph, FunctionOptions options) {
@@ -83,13 +121,16 @@ public final class NetworkBuilder {
           Buffer.of(fresh("x"), inputType(input), Scope.GLOBAL, shape(input.features()));
       inputs.add(buffer);
       inputBuffers.put(input, buffer);
-      formulas.put(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
+      define(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
     }
-    for (Node node : graph.nodes()) {
+    for (Node node : graph.needed()) {
       switch (node) {
-        case Linear linear -> linear(linear);
+        case Linear linear -> linear(linear, isExact(linear));
         case Elementwise elementwise -> elementwise(elementwise);
         case LayerNorm norm -> layerNorm(norm);
+        case RowReduce reduce -> rowReduce(reduce);
+        case Concat concat -> concat(concat);
+        case Columns columns -> columns(columns);
       }
     }
     List<Buffer> outputs = new ArrayList<>();
@@ -110,7 +151,7 @@ public final class NetworkBuilder {
   /** Inputs come in the operands' type, unless a product with few inputs reads them. */
   private DType inputType(Value input) {
     boolean exact =
-        graph.nodes().stream()
+        graph.needed().stream()
             .anyMatch(n -> n instanceof Linear l && l.input() == input && isExact(l));
     return exact ? DType.F32 : activation();
   }
@@ -135,12 +176,42 @@ public final class NetworkBuilder {
     return tensor.f32At(row, col);
   }
 
-  private Formula formula(Value value) {
-    Formula formula = formulas.get(value);
-    if (formula == null) {
+  private void define(Value value, Formula formula) {
+    elements.put(value, new Element(formula, false, false));
+  }
+
+  private Element element(Value value) {
+    Element element = elements.get(value);
+    if (element == null) {
       throw new IllegalStateException("value " + value + " is read before it is computed");
     }
-    return formula;
+    return element;
+  }
+
+  /** The elements of a value in f32, without an accumulator and cheap enough to compute again. */
+  private Formula settled(Value value) {
+    Element element = element(value);
+    if (element.inFlight() || element.calls() || element.size() > MAX_AGAIN) {
+      Tensor tensor = stored(value, DType.F32);
+      return (row, col) -> load(tensor, row, col);
+    }
+    return element.formula();
+  }
+
+  /** A value of one feature as an element that is the same in each column. */
+  private Element everywhere(Value value) {
+    Element known = everywhere.get(value);
+    if (known == null) {
+      Element element = element(value);
+      known = element;
+      if (!element.sameInRow() || element.calls()) {
+        Formula formula = element.inFlight() ? settled(value) : element.formula();
+        Tensor tensor = rowTotal("each", 1, ReduceOp.SUM, formula);
+        known = new Element((row, col) -> tensor.at(row), false, true);
+      }
+      everywhere.put(value, known);
+    }
+    return known;
   }
 
   /** The value in a buffer of that type, with zeros in the columns past its features. */
@@ -152,6 +223,7 @@ public final class NetworkBuilder {
     }
     long features = value.features();
     long width = padded(features);
+    Expr zero = Exprs.zero(Type.of(dtype));
     Buffer input = inputBuffers.get(value);
     Tensor tensor;
     if (input != null && input.dtype() == dtype) {
@@ -161,10 +233,10 @@ public final class NetworkBuilder {
               fresh(input.name() + "_rows"),
               dtype,
               shape(width),
-              v -> masked(source.at(v.get(0), v.get(1)), v.get(1), features, width));
+              v -> masked(source.at(v.get(0), v.get(1)), v.get(1), features, width, zero));
       stages.add(new NetworkFunction.Load(tensor.name(), input, tensor.buffer()));
     } else {
-      Formula formula = formula(value);
+      Element element = element(value);
       tensor =
           Tensor.compute(
               fresh("h"),
@@ -172,32 +244,33 @@ public final class NetworkBuilder {
               shape(width),
               v ->
                   masked(
-                      Exprs.cast(dtype, formula.at(v.get(0), v.get(1))),
+                      Exprs.cast(dtype, element.at(v.get(0), v.get(1))),
                       v.get(1),
                       features,
-                      width));
-      stages.add(new NetworkFunction.Map(tensor.name(), tensor.buffer()));
+                      width,
+                      zero));
+      stages.add(new NetworkFunction.Map(tensor.name(), tensor.buffer(), element.pointwise()));
     }
     tensors.add(tensor);
     byType.put(dtype, tensor);
     return tensor;
   }
 
-  private static Expr masked(Expr value, Expr col, long features, long width) {
+  private static Expr masked(Expr value, Expr col, long features, long width, Expr otherwise) {
     return features == width
         ? value
-        : Exprs.select(Exprs.lt(col, Exprs.i32(features)), value, Exprs.zero(value.type()));
+        : Exprs.select(Exprs.lt(col, Exprs.i32(features)), value, otherwise);
   }
 
   private Buffer store(Value output) {
     long features = output.features();
     long width = padded(features);
-    Formula formula = formula(output);
+    Element formula = element(output);
     Tensor result =
         Tensor.compute(
             fresh("result"), DType.F32, shape(width), v -> formula.at(v.get(0), v.get(1)));
     tensors.add(result);
-    stages.add(new NetworkFunction.Map(result.name(), result.buffer()));
+    stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true));
     Tensor out =
         Tensor.compute(fresh("y"), DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
@@ -208,8 +281,7 @@ public final class NetworkBuilder {
   // --- nodes
   // --------------------------------------------------------------------------------------------------------
 
-  private void linear(Linear node) {
-    boolean exact = isExact(node);
+  private void linear(Linear node, boolean exact) {
     DType operand = exact ? DType.F32 : options.precision().operand();
     Tensor a = stored(node.input(), exact ? DType.F32 : activation());
     boolean transposed = exact || options.transposedWeights();
@@ -226,12 +298,10 @@ public final class NetworkBuilder {
     stages.add(
         new NetworkFunction.Product(
             name, product.buffer(), a.buffer(), weightBuffer, !transposed, n, k, exact));
-    if (node.bias() == null) {
-      formulas.put(node.output(), product::at);
-    } else {
-      Tensor bias = vector(name + "_b", node.bias());
-      formulas.put(node.output(), (row, col) -> Exprs.add(product.at(row, col), bias.at(col)));
-    }
+    Tensor bias = node.bias() == null ? null : vector(name + "_b", node.bias());
+    Formula formula =
+        bias == null ? product::at : (row, col) -> Exprs.add(product.at(row, col), bias.at(col));
+    elements.put(node.output(), new Element(formula, true, false));
   }
 
   private Tensor vector(String name, dev.warpwright.model.graph.Tensor source) {
@@ -241,82 +311,113 @@ public final class NetworkBuilder {
   }
 
   private void elementwise(Elementwise node) {
-    List<Formula> operands = new ArrayList<>();
+    List<Element> operands = new ArrayList<>();
+    boolean wide = node.output().features() > 1;
     for (Operand operand : node.operands()) {
       operands.add(
           switch (operand) {
-            case Operand.OfValue(Value value) -> formula(value);
+            case Operand.OfValue(Value value) ->
+                wide && value.features() == 1 ? everywhere(value) : element(value);
             case Operand.OfTensor constant -> {
-              if (constant.isScalar()) {
+              if (constant.tensor().count() == 1) {
                 Expr scalar = Exprs.f32(constant.tensor().doubleAt(0));
-                yield (row, col) -> scalar;
+                yield new Element((row, col) -> scalar, false, true);
               }
               Tensor vector = vector("vec", constant.tensor());
-              yield (row, col) -> vector.at(col);
+              yield new Element((row, col) -> vector.at(col), false, false);
             }
           });
     }
-    Formula formula =
-        (row, col) -> apply(node, operands.stream().map(operand -> operand.at(row, col)).toList());
-    formulas.put(node.output(), formula);
-    int[] size = {0};
-    Walk.expressions(formula.at(Var.index("i"), Var.index("j")), e -> size[0]++);
-    if (size[0] > MAX_FORMULA) {
+    Element element =
+        new Element(
+            (row, col) ->
+                Formulas.apply(
+                    node.kind(), operands.stream().map(operand -> operand.at(row, col)).toList()),
+            operands.stream().anyMatch(Element::inFlight),
+            operands.stream().allMatch(Element::sameInRow));
+    elements.put(node.output(), element);
+    if (element.size() > MAX_FORMULA) {
       Tensor tensor = stored(node.output(), DType.F32);
-      formulas.put(node.output(), (row, col) -> load(tensor, row, col));
+      define(node.output(), (row, col) -> load(tensor, row, col));
     }
   }
 
-  private static Expr apply(Elementwise node, List<Expr> x) {
-    Expr a = x.getFirst();
-    return switch (node.kind()) {
-      case ADD -> Exprs.add(a, x.get(1));
-      case SUB -> Exprs.sub(a, x.get(1));
-      case MUL -> Exprs.mul(a, x.get(1));
-      case DIV -> Exprs.div(a, x.get(1));
-      case POW -> power(a, x.get(1));
-      case MIN -> extreme(a, x.get(1), true);
-      case MAX -> extreme(a, x.get(1), false);
-      case IDENTITY -> a;
-      case NEG -> Ops.negate(a);
-      case ABS -> Exprs.call(MathOp.ABS, a);
-      case RECIPROCAL -> Exprs.div(Exprs.f32(1), a);
-      case SQRT -> Exprs.call(MathOp.SQRT, a);
-      case EXP -> Exprs.call(MathOp.EXP, a);
-      case LOG -> Exprs.call(MathOp.LOG, a);
-      case SIN -> Exprs.call(MathOp.SIN, a);
-      case COS -> Exprs.call(MathOp.COS, a);
-      case TANH -> Exprs.call(MathOp.TANH, a);
-      case ERF -> Exprs.call(MathOp.ERF, a);
-      case SIGMOID -> Ops.sigmoid(a);
-      case RELU -> Ops.relu(a);
-      case GELU -> Ops.gelu(a);
-      case GELU_TANH -> Ops.geluTanh(a);
-    };
+  private void rowReduce(RowReduce node) {
+    long features = node.input().features();
+    Formula input = settled(node.input());
+    Formula result =
+        switch (node.kind()) {
+          case SUM -> total(features, ReduceOp.SUM, input);
+          case MEAN -> {
+            Formula sum = total(features, ReduceOp.SUM, input);
+            Expr inverse = Exprs.f32(1.0 / features);
+            yield (row, col) -> Exprs.mul(sum.at(row, col), inverse);
+          }
+          case MAX -> total(features, ReduceOp.MAX, input);
+          case MIN -> {
+            Formula largest =
+                total(features, ReduceOp.MAX, (row, col) -> Ops.negate(input.at(row, col)));
+            yield (row, col) -> Ops.negate(largest.at(row, col));
+          }
+        };
+    elements.put(node.output(), new Element(result, false, true));
   }
 
-  /** Small whole exponents by multiplication, which is exact for negative bases too. */
-  private static Expr power(Expr a, Expr exponent) {
-    if (exponent instanceof Expr.FloatImm imm) {
-      if (imm.value() == 1) {
-        return a;
-      }
-      if (imm.value() == 2) {
-        return Exprs.mul(a, a);
-      }
-      if (imm.value() == 3) {
-        return Exprs.mul(Exprs.mul(a, a), a);
-      }
+  private Formula total(long features, ReduceOp op, Formula element) {
+    Tensor total = rowTotal(op == ReduceOp.SUM ? "sum" : "max", features, op, element);
+    return (row, col) -> total.at(row);
+  }
+
+  private void concat(Concat node) {
+    record Part(Tensor tensor, long first) {}
+    List<Part> parts = new ArrayList<>();
+    long first = 0;
+    for (Value input : node.inputs()) {
+      parts.add(new Part(stored(input, DType.F32), first));
+      first += input.features();
     }
-    return Exprs.call(MathOp.POW, a, exponent);
+    apart(
+        node.output(),
+        (row, col) -> {
+          Part last = parts.getLast();
+          Expr result = elsewhere(last.tensor(), row, Exprs.sub(col, Exprs.i32(last.first())));
+          for (int p = parts.size() - 2; p >= 0; p--) {
+            Part part = parts.get(p);
+            Expr own = elsewhere(part.tensor(), row, Exprs.sub(col, Exprs.i32(part.first())));
+            Expr end = Exprs.i32(parts.get(p + 1).first());
+            result = Exprs.select(Exprs.lt(col, end), own, result);
+          }
+          return result;
+        });
   }
 
-  /** The smaller or larger of the two; NaN if either is NaN, unlike the IR's min and max. */
-  private static Expr extreme(Expr a, Expr b, boolean smaller) {
-    Expr aIsNan = new Expr.Binary(dev.warpwright.ir.BinaryOp.NE, a, a);
-    Expr bIsNan = new Expr.Binary(dev.warpwright.ir.BinaryOp.NE, b, b);
-    Expr chosen = smaller ? Exprs.min(a, b) : Exprs.max(a, b);
-    return Exprs.select(aIsNan, a, Exprs.select(bIsNan, b, chosen));
+  /** Evenly spaced columns are read where they lie, others go through a product with ones. */
+  private void columns(Columns node) {
+    if (!node.isRegular()) {
+      linear(node.asLinear(), true);
+      return;
+    }
+    Tensor input = stored(node.input(), DType.F32);
+    apart(
+        node.output(),
+        (row, col) ->
+            elsewhere(input, row, Exprs.add(Exprs.mul(col, node.stride()), node.source(0))));
+  }
+
+  /**
+   * An element at another column than the one being computed, which may come to lie outside in the
+   * columns that padding adds. A schedule cannot tell from it which columns are enough.
+   */
+  private static Expr elsewhere(Tensor tensor, Expr row, Expr col) {
+    Expr last = Exprs.sub(tensor.shape().getLast(), Exprs.i32(1));
+    return load(tensor, row, Exprs.min(Exprs.max(col, Exprs.i32(0)), last));
+  }
+
+  /** Defines a value by a formula that reads other columns, which is stored by itself. */
+  private void apart(Value value, Formula formula) {
+    elements.put(value, new Element(formula, false, false, false));
+    Tensor tensor = stored(value, DType.F32);
+    define(value, (row, col) -> load(tensor, row, col));
   }
 
   /** Mean and variance in two passes over the stored row, then a formula. */
@@ -324,18 +425,19 @@ public final class NetworkBuilder {
     long features = node.input().features();
     Tensor input = stored(node.input(), activation());
     Expr inverse = Exprs.f32(1.0 / features);
-    Tensor sum = rowSum("sum", features, (row, col) -> load(input, row, col));
+    Tensor sum = rowTotal("sum", features, ReduceOp.SUM, (row, col) -> load(input, row, col));
     Formula centred =
         (row, col) -> Exprs.sub(load(input, row, col), Exprs.mul(sum.at(row), inverse));
     Tensor squares =
-        rowSum(
+        rowTotal(
             "squares",
             features,
+            ReduceOp.SUM,
             (row, col) -> Exprs.mul(centred.at(row, col), centred.at(row, col)));
     Expr epsilon = Exprs.f32(node.epsilon());
     Tensor scale = node.scale() == null ? null : vector("norm_scale", node.scale());
     Tensor bias = node.bias() == null ? null : vector("norm_bias", node.bias());
-    formulas.put(
+    define(
         node.output(),
         (row, col) -> {
           Expr variance = Exprs.mul(squares.at(row), inverse);
@@ -346,18 +448,27 @@ public final class NetworkBuilder {
         });
   }
 
-  private Tensor rowSum(String prefix, long features, Formula element) {
-    Tensor sum =
+  /**
+   * Combines each row. It goes over the added columns too, passing them over, so that a schedule
+   * computes whole granules of what is read.
+   */
+  private Tensor rowTotal(String prefix, long features, ReduceOp op, Formula element) {
+    long width = padded(features);
+    Expr neutral = op.identity(Type.F32);
+    Tensor total =
         Tensor.reduce(
             fresh(prefix),
             DType.F32,
             List.of(rowsVar),
-            List.of(Exprs.i32(features)),
-            Exprs.zero(Type.F32),
-            (s, r, last) -> Exprs.add(last, element.at(s.get(0), r.get(0))));
-    tensors.add(sum);
-    stages.add(new NetworkFunction.Reduction(sum.name(), sum.buffer()));
-    return sum;
+            List.of(Exprs.i32(width)),
+            neutral,
+            (s, r, last) ->
+                op.combine(
+                    last,
+                    masked(element.at(s.get(0), r.get(0)), r.get(0), features, width, neutral)));
+    tensors.add(total);
+    stages.add(new NetworkFunction.Reduction(total.name(), total.buffer()));
+    return total;
   }
 
   /** A name that no buffer has yet; names from the file never reach the program. */

@@ -54,9 +54,11 @@ public record NetworkFunction(
   public record Reduction(String block, Buffer to) implements Stage {}
 
   /**
-   * An elementwise formula, the result of which a product, a reduction or several formulas read.
+   * A formula, the result of which a product, a reduction or several formulas read.
+   *
+   * @param pointwise whether it reads the other intermediates at its own column only
    */
-  public record Map(String block, Buffer to) implements Stage {}
+  public record Map(String block, Buffer to, boolean pointwise) implements Stage {}
 
   /** Copies a result to an output, leaving out the columns that were added. */
   public record Store(String block, Buffer from, Buffer to) implements Stage {}

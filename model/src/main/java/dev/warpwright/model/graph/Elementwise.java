@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * An elementwise operator: output[m, n] = kind(operand₀[m, n], …). At least one operand is a value.
  *
- * @param operands as many as the operator takes; for {@link ElementwiseOp#POW} the second is a
- *     constant
+ * @param operands as many as the operator takes; a value of one feature stands for that feature in
+ *     each column
  */
 public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operands, String name)
     implements Node {
@@ -21,7 +21,7 @@ public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operan
           switch (operand) {
             case Operand.OfValue(Value value) -> {
               reads = true;
-              yield value.features() == output.features();
+              yield value.features() == output.features() || value.features() == 1;
             }
             case Operand.OfTensor constant ->
                 constant.isScalar() || constant.tensor().count() == output.features();
@@ -32,9 +32,6 @@ public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operan
     }
     if (!reads) {
       throw new IllegalArgumentException("an elementwise operator must read a value");
-    }
-    if (kind == ElementwiseOp.POW && !(operands.get(1) instanceof Operand.OfTensor)) {
-      throw new IllegalArgumentException("the exponent of a power must be a constant");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -41,6 +42,19 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
     if (!computed.containsAll(outputs) || new HashSet<>(outputs).size() != outputs.size()) {
       throw new IllegalArgumentException("an output is listed twice or computed by no node");
     }
+  }
+
+  /** The nodes that an output needs, in order. */
+  public List<Node> needed() {
+    Set<Value> wanted = new HashSet<>(outputs);
+    List<Node> needed = new ArrayList<>();
+    for (Node node : nodes.reversed()) {
+      if (wanted.contains(node.output())) {
+        wanted.addAll(node.inputs());
+        needed.add(node);
+      }
+    }
+    return List.copyOf(needed.reversed());
   }
 
   private static void define(Set<Value> known, Value value, Value first) {

@@ -60,6 +60,9 @@ public final class GraphEvaluator {
       case Linear linear -> linear(linear, rows, read(values, linear.input()));
       case Elementwise elementwise -> elementwise(elementwise, rows, values);
       case LayerNorm norm -> layerNorm(norm, rows, read(values, norm.input()));
+      case RowReduce reduce -> rowReduce(reduce, rows, read(values, reduce.input()));
+      case Concat concat -> concat(concat, rows, values);
+      case Columns columns -> columns(columns, rows, read(values, columns.input()));
     };
   }
 
@@ -87,12 +90,13 @@ public final class GraphEvaluator {
 
   private static double[] elementwise(Elementwise node, int rows, Map<Value, double[]> values) {
     int n = node.output().features();
-    Source a = Source.of(node.operands().getFirst(), n, values);
-    Source b = Source.of(node.operands().getLast(), n, values);
+    Source a = Source.of(node.operands().getFirst(), values);
+    Source b = Source.of(node.operands().get(Math.min(1, node.kind().arity() - 1)), values);
+    Source c = Source.of(node.operands().getLast(), values);
     double[] y = new double[Math.multiplyExact(rows, n)];
     for (int m = 0; m < rows; m++) {
       for (int j = 0; j < n; j++) {
-        y[m * n + j] = node.kind().apply(a.at(m, j), b.at(m, j));
+        y[m * n + j] = node.kind().apply(a.at(m, j), b.at(m, j), c.at(m, j));
       }
     }
     return y;
@@ -125,20 +129,66 @@ public final class GraphEvaluator {
     return y;
   }
 
+  private static double[] rowReduce(RowReduce reduce, int rows, double[] x) {
+    int n = reduce.input().features();
+    double[] y = new double[rows];
+    for (int m = 0; m < rows; m++) {
+      double result = x[m * n];
+      for (int j = 1; j < n; j++) {
+        double next = x[m * n + j];
+        result =
+            switch (reduce.kind()) {
+              case SUM, MEAN -> result + next;
+              case MAX -> Math.max(result, next);
+              case MIN -> Math.min(result, next);
+            };
+      }
+      y[m] = reduce.kind() == RowReduce.Kind.MEAN ? result / n : result;
+    }
+    return y;
+  }
+
+  private static double[] concat(Concat concat, int rows, Map<Value, double[]> values) {
+    int n = concat.output().features();
+    double[] y = new double[Math.multiplyExact(rows, n)];
+    int first = 0;
+    for (Value input : concat.inputs()) {
+      double[] x = read(values, input);
+      for (int m = 0; m < rows; m++) {
+        System.arraycopy(x, m * input.features(), y, m * n + first, input.features());
+      }
+      first += input.features();
+    }
+    return y;
+  }
+
+  private static double[] columns(Columns columns, int rows, double[] x) {
+    int n = columns.output().features();
+    int width = columns.input().features();
+    double[] y = new double[Math.multiplyExact(rows, n)];
+    for (int m = 0; m < rows; m++) {
+      for (int j = 0; j < n; j++) {
+        y[m * n + j] = x[m * width + columns.source(j)];
+      }
+    }
+    return y;
+  }
+
   /** The element of an operand at a row and a column. */
   @FunctionalInterface
   private interface Source {
     double at(int row, int column);
 
-    static Source of(Operand operand, int n, Map<Value, double[]> values) {
+    static Source of(Operand operand, Map<Value, double[]> values) {
       return switch (operand) {
         case Operand.OfValue(Value value) -> {
           double[] data = read(values, value);
-          yield (row, column) -> data[row * n + column];
+          int n = value.features();
+          yield n == 1 ? (row, column) -> data[row] : (row, column) -> data[row * n + column];
         }
         case Operand.OfTensor constant -> {
           double[] data = constant.tensor().toDoubles();
-          yield constant.isScalar() ? (row, column) -> data[0] : (row, column) -> data[column];
+          yield data.length == 1 ? (row, column) -> data[0] : (row, column) -> data[column];
         }
       };
     }

@@ -2,10 +2,8 @@ package dev.warpwright.model.graph;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +43,8 @@ public final class GraphSimplifier {
       producers.put(simpler.output(), simpler);
       rewritten.add(simpler);
     }
-    List<Node> live = live(rewritten);
+    Graph all = new Graph(graph.name(), graph.inputs(), graph.outputs(), rewritten);
+    List<Node> live = all.needed();
     return live.equals(graph.nodes())
         ? graph
         : new Graph(graph.name(), graph.inputs(), graph.outputs(), live);
@@ -98,19 +97,9 @@ public final class GraphSimplifier {
             norm.name());
       }
       case Elementwise elementwise -> null;
+      case RowReduce reduce -> null;
+      case Concat concat -> null;
+      case Columns columns -> null;
     };
-  }
-
-  /** The nodes that an output needs, in order. */
-  private List<Node> live(List<Node> nodes) {
-    Set<Value> needed = new HashSet<>(graph.outputs());
-    List<Node> live = new ArrayList<>();
-    for (Node node : nodes.reversed()) {
-      if (needed.contains(node.output())) {
-        needed.addAll(node.inputs());
-        live.add(node);
-      }
-    }
-    return List.copyOf(live.reversed());
   }
 }

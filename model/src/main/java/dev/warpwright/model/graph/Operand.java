@@ -3,7 +3,7 @@ package dev.warpwright.model.graph;
 /** What an elementwise operator reads. */
 public sealed interface Operand {
 
-  /** A value of the graph, with as many features as the output. */
+  /** A value of the graph, with as many features as the output, or one. */
   record OfValue(Value value) implements Operand {}
 
   /**

@@ -2,6 +2,8 @@ package dev.warpwright.model.graph;
 
 import dev.warpwright.ir.DType;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A matrix [rows, features] that flows through a graph. Two values are the same only if they are
@@ -12,24 +14,41 @@ public final class Value {
   private final DType dtype;
   private final int features;
   private final List<Dim> leading;
+  private final List<Long> trailing;
 
   /**
-   * A value.
+   * A value of which the last dimension in the original file are the features.
    *
    * @param features the size of the last dimension, at least 1
    * @param leading the dimensions before the last in the original file; none for a single row
    */
   public Value(String name, DType dtype, int features, List<Dim> leading) {
+    this(name, dtype, features, leading, List.of((long) features));
+  }
+
+  /**
+   * A value.
+   *
+   * @param features the number of columns, at least 1
+   * @param leading the dimensions in the original file that are the rows; none for a single row
+   * @param trailing the dimensions behind them, which are the features; their product is {@code
+   *     features}
+   */
+  public Value(String name, DType dtype, int features, List<Dim> leading, List<Long> trailing) {
     if (features < 1) {
       throw new IllegalArgumentException("a value needs at least one feature, not " + features);
     }
     if (!dtype.isFloat()) {
       throw new IllegalArgumentException("a value must be floating point, not " + dtype);
     }
+    if (Tensor.elementCount(trailing) != features) {
+      throw new IllegalArgumentException(trailing + " are not " + features + " features");
+    }
     this.name = name;
     this.dtype = dtype;
     this.features = features;
     this.leading = List.copyOf(leading);
+    this.trailing = List.copyOf(trailing);
   }
 
   /** The name in the original file. */
@@ -41,21 +60,26 @@ public final class Value {
     return dtype;
   }
 
-  /** The number of columns: the size of the last dimension. */
+  /** The number of columns. */
   public int features() {
     return features;
   }
 
-  /** The original dimensions before the last; the number of rows is their product. */
+  /** The original dimensions that are the rows; the number of rows is their product. */
   public List<Dim> leading() {
     return leading;
   }
 
+  /** The original dimensions that are the features: usually one, none for a value for each row. */
+  public List<Long> trailing() {
+    return trailing;
+  }
+
   /** For example {@code f32[batch, 64]}. */
   public String typeText() {
-    StringBuilder out = new StringBuilder(dtype.text()).append('[');
-    leading.forEach(dim -> out.append(dim).append(", "));
-    return out.append(features).append(']').toString();
+    return Stream.concat(leading.stream(), trailing.stream())
+        .map(Object::toString)
+        .collect(Collectors.joining(", ", dtype.text() + "[", "]"));
   }
 
   @Override

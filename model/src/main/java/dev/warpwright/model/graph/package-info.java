@@ -1,6 +1,6 @@
 /**
- * The graph of a network: linear layers, elementwise operators and layer normalisation on rows of
- * features, and what they mean.
+ * The graph of a network: linear layers, elementwise operators, normalisation and reductions of
+ * rows, and choices of features, and what they mean.
  *
  * <p>Every {@link dev.warpwright.model.graph.Value} is a matrix [rows, features]. All values of a
  * graph have the same, dynamic number of rows; a tensor of higher rank in the original file has its

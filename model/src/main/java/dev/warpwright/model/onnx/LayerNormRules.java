@@ -112,24 +112,7 @@ final class LayerNormRules {
                   && isStep(b, Step.DEVIATION, x)
               ? normalize(node, x, null, null, ((Term.Statistic) b).epsilon())
               : null;
-      case MIN,
-          MAX,
-          IDENTITY,
-          NEG,
-          ABS,
-          RECIPROCAL,
-          SQRT,
-          EXP,
-          LOG,
-          SIN,
-          COS,
-          TANH,
-          ERF,
-          SIGMOID,
-          RELU,
-          GELU,
-          GELU_TANH ->
-          null;
+      default -> null;
     };
   }
 

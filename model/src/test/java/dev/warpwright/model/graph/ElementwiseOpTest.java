@@ -13,8 +13,12 @@ class ElementwiseOpTest {
   @ParameterizedTest
   @EnumSource
   void propagatesNan(ElementwiseOp op) {
+    if (op.isTruth() || op == ElementwiseOp.WHERE) {
+      return;
+    }
     assertThat(op.apply(Double.NaN, 2)).isNaN();
-    if (op.arity() == 2) {
+    boolean chooses = op == ElementwiseOp.LEAKY_RELU || op == ElementwiseOp.ELU;
+    if (op.arity() == 2 && !chooses) {
       assertThat(op.apply(2, Double.NaN)).isNaN();
     }
   }
