@@ -131,6 +131,10 @@ final class FragmentInference {
     if (instr == null || instr.equals("fma")) {
       return fma(c, rows, cols, attrs);
     }
+    if (WarpgroupInstruction.isNamedBy(mma)) {
+      int consumers = threads / WarpgroupInstruction.THREADS;
+      return WarpgroupInstruction.of(mma, consumers).accumulator(consumers);
+    }
     long warpsM = attrs.getLong("warpsM", 1);
     long warpsN = attrs.getLong("warpsN", 1);
     require(

@@ -33,6 +33,9 @@ import java.util.Map;
  *       MmaLowering}.
  *   <li>{@link FlattenShared}: the plan made explicit.
  * </ol>
+ *
+ * <p>Programs whose products name instructions of warpgroups go through {@link WarpgroupLowering}
+ * instead.
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -45,6 +48,9 @@ public final class GpuLowering {
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
   public static Kernel lower(PrimFunc program) {
+    if (WarpgroupProgram.isNamedBy(program)) {
+      return WarpgroupLowering.lower(program);
+    }
     int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
     List<ThreadBinding> bindings = new ArrayList<>();
     Stmt body = takeBindings(program.body(), bindings);

@@ -82,6 +82,18 @@ final class MapLowering {
         : overFragments(map, store, code.layout(fragments.iterator().next()), inside);
   }
 
+  /** A map of one store over fragments, whose stores happen where the guard holds. */
+  Stmt guarded(Stmt.TileMap map, Expr guard) {
+    Set<Buffer> fragments = FragmentInference.fragments(map);
+    return overFragments(
+        map, map.stores().getFirst(), code.layout(fragments.iterator().next()), guard);
+  }
+
+  /** A value of the map at a point, whose elements of fragments are in this register. */
+  Expr valueAt(Stmt.TileMap map, Expr value, Expr row, Expr column, Expr register) {
+    return at(map, row, column).expr(new FragmentAccess(map, register).expr(value));
+  }
+
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
     return spread(map, store, Exprs.bool(true));
   }

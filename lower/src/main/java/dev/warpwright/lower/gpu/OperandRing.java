@@ -1,0 +1,106 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.layout.Swizzle;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A tile of an operand in shared memory, as often as the pipeline has stages, in the layout that
+ * both bulk copies and warpgroup products know: panels of rows of 128, 64 or 32 bytes, swizzled
+ * over that width. Columns beyond the first panel's lie in the next panel.
+ *
+ * @param tile the buffer of the tile program
+ * @param ring {@code [stages, rows, width]}, or {@code [stages, panels, rows, width]}
+ * @param width columns of a panel
+ * @param panels panels next to each other
+ */
+record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
+  private static final long[] WIDTHS = {128, 64, 32};
+  private static final int CHUNK = 16;
+
+  /**
+   * The ring for a tile.
+   *
+   * @throws LoweringException if its rows fit no swizzle
+   */
+  static OperandRing of(Buffer tile, long stages) {
+    int bytes = tile.dtype().bytes();
+    long rows = tile.extent(0);
+    long columns = tile.extent(1);
+    long width = panelWidth(columns, bytes);
+    if (tile.rank() != 2 || width == 0) {
+      throw new LoweringException(
+          "operand %s: rows of %d bytes are no multiple of 32, as warpgroup products need them"
+              .formatted(tile.name(), columns * bytes));
+    }
+    return new OperandRing(
+        tile, buffer(tile, stages, columns / width, rows, width), width, columns / width);
+  }
+
+  /** Columns of the widest swizzled panel that divides a row; 0 if there is none. */
+  static long panelWidth(long columns, int bytes) {
+    for (long width : WIDTHS) {
+      if (columns * bytes % width == 0) {
+        return width / bytes;
+      }
+    }
+    return 0;
+  }
+
+  private static Buffer buffer(Buffer tile, long stages, long panels, long rows, long width) {
+    List<List<Mode>> dimensions = new ArrayList<>();
+    List<Expr> shape = new ArrayList<>();
+    shape.add(Exprs.i32(stages));
+    dimensions.add(List.of(new Mode(stages, panels * rows * width)));
+    if (panels > 1) {
+      shape.add(Exprs.i32(panels));
+      dimensions.add(List.of(new Mode(panels, rows * width)));
+    }
+    shape.add(Exprs.i32(rows));
+    dimensions.add(List.of(new Mode(rows, width)));
+    shape.add(Exprs.i32(width));
+    dimensions.add(List.of(new Mode(width, 1)));
+    int bytes = tile.dtype().bytes();
+    return new Buffer(
+        tile.name(),
+        tile.dtype(),
+        shape,
+        Scope.SHARED,
+        new Layout(dimensions, swizzle(width, bytes)),
+        alignment(width, bytes));
+  }
+
+  /** The swizzle of dense rows of so many elements; none for rows of 16 bytes. */
+  static Swizzle swizzle(long width, int bytes) {
+    int bits = Long.numberOfTrailingZeros(width * bytes / CHUNK);
+    return bits == 0
+        ? Swizzle.NONE
+        : new Swizzle(bits, Integer.numberOfTrailingZeros(CHUNK / bytes), 3);
+  }
+
+  /** Bytes of 8 rows, after which a swizzle repeats. */
+  static int alignment(long width, int bytes) {
+    return Math.toIntExact(8 * width * bytes);
+  }
+
+  long rows() {
+    return tile.extent(0);
+  }
+
+  /** Bytes of one stage. */
+  long bytes() {
+    return rows() * tile.extent(1) * tile.dtype().bytes();
+  }
+
+  /** Address of an element of a stage; the panel counts where there are several. */
+  Expr at(Expr stage, Expr panel, Expr row, Expr column) {
+    return new Expr.AddressOf(
+        ring, panels == 1 ? List.of(stage, row, column) : List.of(stage, panel, row, column));
+  }
+}

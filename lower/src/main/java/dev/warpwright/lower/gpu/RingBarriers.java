@@ -1,0 +1,118 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.List;
+
+/**
+ * The two barriers of each stage of a pipeline: {@code full} ends a phase when all bytes of the
+ * stage have arrived, {@code empty} when every warpgroup that reads the stage has read it. Where
+ * blocks of a cluster copy into each other, a stage is empty only when the consumers of all of them
+ * are done with it.
+ *
+ * <p>Consumers start to wait for parity 0, the producer for parity 1, which a fresh barrier answers
+ * at once; both flip each time the ring wraps.
+ *
+ * @param consumers warpgroups of a block
+ * @param blocks blocks that release a stage together: those of a cluster that multicasts, else 1
+ */
+record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, long blocks) {
+  static RingBarriers of(long stages, int consumers, long blocks) {
+    return new RingBarriers(
+        new Buffer("full", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
+        new Buffer("empty", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
+        stages,
+        consumers,
+        blocks);
+  }
+
+  /** Makes the barriers; one thread's code. */
+  Stmt init() {
+    return Stmts.seq(
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "s",
+            stages,
+            s ->
+                Stmts.seq(
+                    Exprs.evaluate(HopperIntrinsics.MBARRIER_INIT, address(full, s), Exprs.i32(1)),
+                    Exprs.evaluate(
+                        HopperIntrinsics.MBARRIER_INIT,
+                        address(empty, s),
+                        Exprs.i32(consumers * blocks)))),
+        Exprs.evaluate(HopperIntrinsics.FENCE_MBARRIER_INIT));
+  }
+
+  /** The stage of a step, counted over all work items. */
+  Expr stage(Expr step) {
+    return Exprs.mod(step, stages);
+  }
+
+  Expr fullAt(Expr stage) {
+    return address(full, stage);
+  }
+
+  /** The consumer waits until a step's stage is full. */
+  Stmt waitFull(Expr step, Expr stage) {
+    return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, address(full, stage), parity(step));
+  }
+
+  /** The producer waits until a step's stage is empty, then expects its bytes. */
+  Stmt acquire(Expr step, Expr stage, long bytes) {
+    return Stmts.seq(
+        Exprs.evaluate(
+            HopperIntrinsics.MBARRIER_WAIT,
+            address(empty, stage),
+            Exprs.bitXor(parity(step), Exprs.i32(1))),
+        Exprs.evaluate(
+            HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, address(full, stage), Exprs.i32(bytes)));
+  }
+
+  private Expr parity(Expr step) {
+    return Exprs.mod(Exprs.div(step, stages), 2);
+  }
+
+  /**
+   * A warpgroup says that it has read the stage of the step before this one. Arrival at the other
+   * blocks of a cluster publishes no ordinary accesses, for release at cluster scope would cost a
+   * full memory barrier each time.
+   *
+   * @param thread in its warpgroup
+   * @param condition when it does
+   */
+  Stmt releaseBefore(Expr step, Expr thread, Expr condition) {
+    Expr stage = stage(Exprs.add(step, stages - 1));
+    Expr one = blocks == 1 ? Exprs.eq(thread, Exprs.i32(0)) : Exprs.lt(thread, Exprs.i32(blocks));
+    Stmt arrive =
+        blocks == 1
+            ? Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, address(empty, stage))
+            : Exprs.evaluate(
+                HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER, address(empty, stage), thread);
+    return Stmts.when(Exprs.and(condition, one), arrive);
+  }
+
+  /** Binds the running number of a step and its stage. */
+  Stmt numbered(Expr item, Expr steps, Var k, StepBody body) {
+    Expr number = Exprs.add(Exprs.mul(item, steps), k);
+    Var it = Var.index("it");
+    Var stage = Var.index("stage");
+    return new Stmt.Let(it, number, new Stmt.Let(stage, stage(it), body.code(it, stage)));
+  }
+
+  /** Code of a step. */
+  interface StepBody {
+    Stmt code(Var it, Var stage);
+  }
+
+  private static Expr address(Buffer barriers, Expr stage) {
+    return new Expr.AddressOf(barriers, List.of(stage));
+  }
+}

@@ -1,0 +1,265 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.List;
+
+/**
+ * The way of a result from registers through shared memory to global memory: each consumer
+ * warpgroup writes panels of 64 rows, two of which take turns, and bulk stores carry them away
+ * while it goes on. So the producer fills the ring for the next tile meanwhile, and edges need no
+ * guards.
+ *
+ * @param panels shared {@code [2 · consumers, 64, width]}
+ * @param slots panels of a warpgroup
+ */
+record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
+  private static final int ROWS = WarpgroupInstruction.ROWS;
+  private static final int MATRIX = 16;
+
+  /**
+   * A staged store of tiles of this buffer's shape.
+   *
+   * @param staging the tile program's shared buffer for the result's tile
+   * @param layout of the fragments that it is computed from
+   */
+  static StagedStore of(Buffer staging, FragmentLayout layout, int consumers) {
+    int bytes = staging.dtype().bytes();
+    long columns = staging.extent(1);
+    long width = OperandRing.panelWidth(columns, bytes);
+    if (width == 0) {
+      width = 16 / bytes;
+    }
+    if (columns % width != 0) {
+      throw new LoweringException(
+          "rows of %d bytes of %s are no multiple of 16"
+              .formatted(columns * bytes, staging.name()));
+    }
+    int rowTiles = (int) (layout.rows() / ROWS / consumers);
+    int slots = columns / width * rowTiles == 1 ? 1 : 2;
+    long[] shape = {(long) slots * consumers, ROWS, width};
+    Layout plain = Layout.rowMajor(shape);
+    Buffer panels =
+        new Buffer(
+            staging.name(),
+            staging.dtype(),
+            List.of(Exprs.i32(shape[0]), Exprs.i32(shape[1]), Exprs.i32(shape[2])),
+            Scope.SHARED,
+            new Layout(plain.dimensions(), OperandRing.swizzle(width, bytes)),
+            Math.max(128, OperandRing.alignment(width, bytes)));
+    return new StagedStore(panels, width, slots, layout, rowTiles);
+  }
+
+  /** The value of an element of the tile. */
+  interface Values {
+    /**
+     * The value.
+     *
+     * @param row in the tile
+     * @param column in the tile
+     * @param register of the fragments that holds the element
+     */
+    Expr at(Expr row, Expr column, Expr register);
+  }
+
+  /**
+   * A warpgroup's code.
+   *
+   * @param to the tile of the result, at the work item
+   * @param values what is stored, of the type of the buffer
+   * @param consumer the thread among the consumers
+   * @param group the warpgroup
+   * @param thread the thread in the warpgroup
+   */
+  Stmt store(Region to, Values values, Expr consumer, Expr group, Expr thread) {
+    long columnPanels = layout.cols() / width;
+    long count = columnPanels * rowTiles;
+    Var row0 = Var.index("row");
+    Var column0 = Var.index("col");
+    Stmt body =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "c",
+            count,
+            c -> {
+              Expr x = Exprs.div(c, columnPanels);
+              Expr panel = Exprs.mod(c, columnPanels);
+              Expr slot = Exprs.add(Exprs.mul(group, slots), Exprs.mod(c, slots));
+              Expr row =
+                  Exprs.add(
+                      Exprs.mul(Exprs.add(Exprs.mul(group, rowTiles), x), ROWS),
+                      to.ranges().get(0).min());
+              Expr column = Exprs.add(to.ranges().get(1).min(), Exprs.mul(panel, width));
+              return Stmts.seq(
+                  new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), freeSlot(c, count), null),
+                  barrier(group),
+                  fill(values, row0, column0, x, panel, slot, thread),
+                  Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC),
+                  barrier(group),
+                  new Stmt.If(
+                      Exprs.eq(thread, Exprs.i32(0)),
+                      Stmts.seq(
+                          Exprs.evaluate(
+                              HopperIntrinsics.BULK_STORE,
+                              new Expr.AddressOf(to.buffer(), List.of(row, column)),
+                              new Expr.AddressOf(panels, List.of(slot, Exprs.i32(0), Exprs.i32(0))),
+                              Exprs.i32(ROWS),
+                              Exprs.i32(width)),
+                          Exprs.evaluate(HopperIntrinsics.BULK_COMMIT)),
+                      null));
+            });
+    return new Stmt.Let(
+        row0,
+        layout.rowOfThread(consumer),
+        new Stmt.Let(column0, layout.colOfThread(consumer), body));
+  }
+
+  /** Waits until the store that last read this slot has done so. */
+  private Stmt freeSlot(Expr c, long count) {
+    Stmt all = Exprs.evaluate(HopperIntrinsics.BULK_WAIT_READ, Exprs.i32(0));
+    if (slots == 1) {
+      return all;
+    }
+    Stmt butOne = Exprs.evaluate(HopperIntrinsics.BULK_WAIT_READ, Exprs.i32(1));
+    // With an odd number of panels the first one follows one in the same slot.
+    return count % 2 == 0 ? butOne : new Stmt.If(Exprs.eq(c, Exprs.i32(0)), all, butOne);
+  }
+
+  private static Stmt barrier(Expr group) {
+    return Exprs.evaluate(
+        HopperIntrinsics.BAR_SYNC,
+        Exprs.add(group, Exprs.i32(1)),
+        Exprs.i32(WarpgroupInstruction.THREADS));
+  }
+
+  /** The last store has left shared memory and is visible; one thread of each warpgroup waits. */
+  static Stmt finish(Expr thread) {
+    return new Stmt.If(
+        Exprs.eq(thread, Exprs.i32(0)),
+        Exprs.evaluate(HopperIntrinsics.BULK_WAIT, Exprs.i32(0)),
+        null);
+  }
+
+  private Stmt fill(
+      Values values, Var row0, Var column0, Expr x, Expr panel, Expr slot, Expr thread) {
+    Expr tileRow = Exprs.add(row0, Exprs.mul(x, ROWS));
+    Expr tileColumn = Exprs.add(column0, Exprs.mul(panel, width));
+    long perRow = layout.cols() / 2;
+    Expr register = Exprs.add(Exprs.mul(x, perRow), Exprs.mul(panel, width / 2));
+    return is16Bit() && width % MATRIX == 0
+        ? matrices(values, tileRow, tileColumn, register, slot, thread)
+        : pairs(values, tileRow, tileColumn, register, slot, thread);
+  }
+
+  private boolean is16Bit() {
+    return panels.dtype() == DType.BF16 || panels.dtype() == DType.F16;
+  }
+
+  /** Matrices of 16 × 16 elements, by stmatrix. */
+  private Stmt matrices(
+      Values values, Expr row, Expr column, Expr register, Expr slot, Expr thread) {
+    TargetIntrinsic pack =
+        panels.dtype() == DType.BF16 ? Intrinsics.PACK_BF16X2 : Intrinsics.PACK_F16X2;
+    Expr lane = Exprs.mod(thread, 32);
+    Expr panelRow = Exprs.add(Exprs.mul(Exprs.div(thread, 32), MATRIX), Exprs.mod(lane, MATRIX));
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "s",
+        width / MATRIX,
+        s -> {
+          Buffer packed = Buffer.of("packed", DType.U32, Scope.LOCAL, 4);
+          Stmt packing =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "r",
+                  4,
+                  r -> {
+                    Expr first = Exprs.add(Exprs.add(register, Exprs.mul(s, 8)), Exprs.mul(r, 2));
+                    Expr atRow = Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8));
+                    Expr atColumn =
+                        Exprs.add(
+                            Exprs.add(column, Exprs.mul(s, MATRIX)), Exprs.mul(Exprs.div(r, 2), 8));
+                    return new Stmt.Store(
+                        packed,
+                        List.of(r),
+                        new Expr.Call(
+                            pack,
+                            List.of(
+                                f32(values.at(atRow, atColumn, first)),
+                                f32(values.at(atRow, Exprs.add(atColumn, 1), Exprs.add(first, 1)))),
+                            Type.U32));
+                  });
+          Stmt storing =
+              Exprs.evaluate(
+                  Intrinsics.STMATRIX_X4,
+                  new Expr.AddressOf(
+                      panels,
+                      List.of(
+                          slot,
+                          panelRow,
+                          Exprs.add(Exprs.mul(s, MATRIX), Exprs.mul(Exprs.div(lane, MATRIX), 8)))),
+                  new Expr.AddressOf(packed, List.of(Exprs.i32(0))));
+          return new Stmt.Alloc(packed, Stmts.seq(packing, storing));
+        });
+  }
+
+  /** Rounding is what packing does. */
+  private static Expr f32(Expr value) {
+    return value instanceof Expr.Cast(Type type, Expr a)
+            && a.type().equals(Type.F32)
+            && (type.dtype() == DType.BF16 || type.dtype() == DType.F16)
+        ? a
+        : Exprs.cast(DType.F32, value);
+  }
+
+  /** Neighbouring elements by one access of each thread. */
+  private Stmt pairs(Values values, Expr row, Expr column, Expr register, Expr slot, Expr thread) {
+    Expr lane = Exprs.mod(thread, 32);
+    Expr panelRow = Exprs.add(Exprs.mul(Exprs.div(thread, 32), MATRIX), Exprs.div(lane, 4));
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "s",
+        width / 8 * 2,
+        s -> {
+          Expr first = Exprs.add(register, Exprs.mul(s, 2));
+          Expr down = Exprs.mul(Exprs.mod(s, 2), 8);
+          Expr right = Exprs.mul(Exprs.div(s, 2), 8);
+          return ThreadCode.withTemporary(
+              "packed",
+              panels.dtype(),
+              2,
+              packed ->
+                  Stmts.seq(
+                      ThreadCode.each(
+                          packed,
+                          (v, type) ->
+                              values.at(
+                                  Exprs.add(row, down),
+                                  Exprs.add(Exprs.add(column, right), v),
+                                  Exprs.add(first, v))),
+                      ThreadCode.move(
+                          panels,
+                          List.of(
+                              slot,
+                              Exprs.add(panelRow, down),
+                              Exprs.add(right, Exprs.mul(Exprs.mod(lane, 4), 2))),
+                          packed,
+                          List.of(Exprs.i32(0)),
+                          2)));
+        });
+  }
+}

@@ -1,0 +1,148 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happens to accumulators behind the pipelined loop: maps from fragments to fragments, then
+ * the result's tile, which leaves through shared memory ({@link StagedStore}) where the program
+ * says so and bulk copies can carry it, otherwise from registers.
+ */
+final class WarpgroupEpilogue {
+  private final WarpgroupProgram program;
+  private final ThreadCode code;
+  private final MapLowering maps;
+  private final int consumers;
+  private final @Nullable StagedStore staged;
+
+  WarpgroupEpilogue(WarpgroupProgram program, ThreadCode code, int consumers) {
+    this.program = program;
+    this.code = code;
+    this.maps = new MapLowering(code);
+    this.consumers = consumers;
+    Region from = program.result().from();
+    boolean shared = from.buffer().scope() == Scope.SHARED;
+    if (shared
+        && BulkLoad.refusal(program.result().to().buffer()) == null
+        && program.result().to().buffer().dtype() == from.buffer().dtype()) {
+      this.staged = StagedStore.of(from.buffer(), code.layout(source()), consumers);
+    } else {
+      this.staged = null;
+    }
+  }
+
+  /** The shared buffers that it needs. */
+  List<Buffer> sharedBuffers() {
+    return staged == null ? List.of() : List.of(staged.panels());
+  }
+
+  /** The map that computes the tile of the result, if it goes through shared memory. */
+  private Stmt.TileMap staging() {
+    Buffer shared = program.result().from().buffer();
+    List<Stmt> epilogue = program.epilogue();
+    Stmt before = epilogue.size() < 2 ? null : epilogue.get(epilogue.size() - 2);
+    Stmt.TileMap map =
+        switch (before) {
+          case Stmt.TileMap m when m.stores().size() == 1 -> m;
+          case Stmt.TileCopy copy -> asMap(copy);
+          case null, default -> null;
+        };
+    if (map == null
+        || map.stores().getFirst().buffer() != shared
+        || !List.copyOf(map.vars()).equals(map.stores().getFirst().indices())
+        || FragmentInference.fragments(map).isEmpty()
+        || !program.result().from().equals(Region.whole(shared))) {
+      throw new LoweringException(
+          "result tile %s is not computed from fragments, whole, right before it is stored"
+              .formatted(shared.name()));
+    }
+    return map;
+  }
+
+  private static Stmt.TileMap asMap(Stmt.TileCopy copy) {
+    Var i = Var.index("i");
+    Var j = Var.index("j");
+    List<Expr> point = List.of(i, j);
+    Expr value = new Expr.Load(copy.from().buffer(), Guards.indices(copy.from(), point));
+    Buffer to = copy.to().buffer();
+    return new Stmt.TileMap(
+        List.of(i, j),
+        List.of(
+            Exprs.i32(Guards.extent(copy.to().tile().get(0))),
+            Exprs.i32(Guards.extent(copy.to().tile().get(1)))),
+        List.of(
+            new Stmt.Store(to, Guards.indices(copy.to(), point), Exprs.cast(to.dtype(), value))),
+        Attrs.NONE);
+  }
+
+  private Buffer source() {
+    Set<Buffer> fragments = FragmentInference.fragments(staging());
+    return fragments.iterator().next();
+  }
+
+  /** The consumers' code for one work item. */
+  Stmt code(WorkItems.Item item, Expr consumer, Expr group, Expr thread) {
+    List<Stmt> stmts = new ArrayList<>();
+    boolean shared = program.result().from().buffer().scope() == Scope.SHARED;
+    int last = program.epilogue().size() - (shared ? 2 : 1);
+    for (Stmt s : program.epilogue().subList(0, last)) {
+      Stmt at = item.at().stmt(s);
+      if (writesShared(at)) {
+        throw new LoweringException("only the result's tile may be in shared memory behind a loop");
+      }
+      stmts.add(
+          switch (at) {
+            case Stmt.TileMap map -> maps.map(map);
+            case Stmt.TileCopy copy -> maps.copy(copy);
+            default -> throw new LoweringException("neither map nor copy behind a loop");
+          });
+    }
+    Stmt.TileCopy result = (Stmt.TileCopy) item.at().stmt(program.result());
+    if (!shared) {
+      stmts.add(maps.copy(result));
+    } else {
+      Stmt.TileMap map = (Stmt.TileMap) item.at().stmt(staging());
+      stmts.add(
+          staged == null
+              ? direct(map, result)
+              : staged.store(
+                  result.to(),
+                  (row, column, register) ->
+                      maps.valueAt(map, map.stores().getFirst().value(), row, column, register),
+                  consumer,
+                  group,
+                  thread));
+    }
+    return Stmts.seq(stmts);
+  }
+
+  private static boolean writesShared(Stmt s) {
+    return Accesses.of(s).writes().stream().anyMatch(b -> b.scope() == Scope.SHARED);
+  }
+
+  /** Stores what the map computes straight to the result. */
+  private Stmt direct(Stmt.TileMap map, Stmt.TileCopy result) {
+    Region to = result.to();
+    List<Expr> indices = Guards.indices(to, List.copyOf(map.vars()));
+    Expr value = map.stores().getFirst().value();
+    Stmt.Store store = new Stmt.Store(to.buffer(), indices, Exprs.cast(to.buffer().dtype(), value));
+    Stmt.TileMap stored = new Stmt.TileMap(map.vars(), map.extents(), List.of(store), Attrs.NONE);
+    return maps.guarded(stored, Guards.inside(to, indices));
+  }
+
+  /** What the consumers do behind their last work item. */
+  Stmt finish(Expr thread) {
+    return staged == null ? Stmt.Seq.EMPTY : StagedStore.finish(thread);
+  }
+}

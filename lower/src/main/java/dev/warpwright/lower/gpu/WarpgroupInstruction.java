@@ -1,0 +1,97 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.WarpgroupProduct;
+import java.util.List;
+
+/**
+ * The warpgroup instruction that a {@code TileMma} names in its attribute {@code instr}, as {@code
+ * wgmma.m64n256k16.f32.bf16}: each of the consumer warpgroups computes its rows of the tile, 64 at
+ * a time, and all columns.
+ *
+ * @param intrinsic the instruction
+ * @param columns of one product, those of the tile
+ * @param depth elements of K of one product
+ * @param rowTiles products of 64 rows that one warpgroup computes
+ */
+record WarpgroupInstruction(TargetIntrinsic intrinsic, int columns, int depth, int rowTiles) {
+  static final int ROWS = WarpgroupProduct.ROWS;
+  static final int THREADS = WarpgroupProduct.THREADS;
+  private static final String PREFIX = "wgmma.";
+
+  /** Whether a product is for warpgroups. */
+  static boolean isNamedBy(Stmt.TileMma mma) {
+    String instr = mma.attrs().getString("instr");
+    return instr != null && instr.startsWith(PREFIX);
+  }
+
+  /**
+   * The instruction of a product.
+   *
+   * @param consumers warpgroups that share the rows
+   * @throws LoweringException if there is no such instruction or it does not fit the tile
+   */
+  static WarpgroupInstruction of(Stmt.TileMma mma, int consumers) {
+    String text = String.valueOf(mma.attrs().getString("instr"));
+    Buffer c = mma.c().buffer();
+    Intrinsic found = Intrinsics.find(text).orElse(null);
+    WarpgroupProduct product =
+        found instanceof TargetIntrinsic target ? HopperIntrinsics.product(target) : null;
+    if (product == null) {
+      throw new LoweringException("unknown warpgroup instruction '" + text + "'");
+    }
+    TargetIntrinsic intrinsic = (TargetIntrinsic) found;
+    long rows = c.extent(0);
+    require(c, c.rank() == 2 && c.dtype() == DType.F32, "it is no matrix of f32");
+    require(
+        c,
+        c.extent(1) == product.columns(),
+        text + " computes " + product.columns() + " columns, not " + c.extent(1));
+    require(
+        c,
+        rows % ((long) ROWS * consumers) == 0,
+        rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
+    return new WarpgroupInstruction(
+        intrinsic, product.columns(), WarpgroupProduct.DEPTH, (int) (rows / ROWS / consumers));
+  }
+
+  private static void require(Buffer c, boolean holds, String what) {
+    if (!holds) {
+      throw new LoweringException("accumulator " + c.name() + " cannot be spread: " + what);
+    }
+  }
+
+  /**
+   * Which thread of the consumers holds which element (PTX ISA, "Register fragments" of wgmma).
+   *
+   * @param consumers warpgroups
+   */
+  FragmentLayout accumulator(int consumers) {
+    return new FragmentLayout(
+        (long) ROWS * rowTiles * consumers,
+        columns,
+        List.of(
+            new Digit(4, 0, 2),
+            new Digit(8, 1, 0),
+            new Digit(4, 16, 0),
+            new Digit(consumers, (long) ROWS * rowTiles, 0)),
+        List.of(
+            new Digit(2, 0, 1),
+            new Digit(2, 8, 0),
+            new Digit(columns / 8, 0, 8),
+            new Digit(rowTiles, ROWS, 0)));
+  }
+
+  /** Registers of a thread for 64 rows. */
+  int registersPerRowTile() {
+    return columns / 2;
+  }
+}

@@ -1,0 +1,164 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Turns a tile program whose products name instructions of warpgroups into a kernel for sm_90a. The
+ * steps, in order, each in the class of its name:
+ *
+ * <ol>
+ *   <li>{@link WarpgroupProgram}: which loop is the pipeline, what comes before and behind it.
+ *   <li>{@link WorkItems}: which tile a block computes when. Before copies are selected, because it
+ *       decides what blocks of a cluster have in common.
+ *   <li>{@link BulkLoad}: copies become bulk copies or are refused; the layout of their targets
+ *       follows ({@link OperandRing}), once for each stage.
+ *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
+ *       because multicast lets other blocks release a stage.
+ *   <li>{@link FragmentInference}: which consumer thread holds which element.
+ *   <li>{@link WarpgroupMainLoop}, {@link WarpgroupEpilogue}: the code of each role.
+ *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
+ * </ol>
+ */
+final class WarpgroupLowering {
+  private WarpgroupLowering() {}
+
+  /**
+   * Lowers.
+   *
+   * @throws LoweringException if the program asks for what this lowering cannot do
+   */
+  static Kernel lower(PrimFunc func) {
+    WarpgroupProgram program = WarpgroupProgram.of(func);
+    WorkItems work = WorkItems.of(func, program);
+    Roles roles = Roles.of(func.attrs());
+    long stages = program.loop().attrs().getLong("stages", 2);
+    if (stages < 2) {
+      throw new LoweringException(
+          "pipelined loop "
+              + program.loop().var()
+              + " has "
+              + stages
+              + " stages, takes 2 at least");
+    }
+    List<BulkLoad> loads =
+        program.loads().stream().map(load -> BulkLoad.of(load, stages, work)).toList();
+    boolean multicast = loads.stream().anyMatch(BulkLoad::multicast);
+    RingBarriers barriers =
+        RingBarriers.of(stages, roles.consumers(), multicast ? work.clusterSize() : 1);
+
+    int consumerThreads = roles.consumers() * WarpgroupInstruction.THREADS;
+    Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
+    Var tid = Var.index("tid");
+    List<Buffer> shared = new ArrayList<>();
+    loads.forEach(load -> shared.add(load.ring().ring()));
+    Body body = new Body(program, work, roles, barriers, loads, layouts, shared);
+    Stmt branch =
+        roles.branch(
+            tid, work.each(item -> body.producerLoop(item)), thread -> body.consumer(thread));
+    shared.add(barriers.full());
+    shared.add(barriers.empty());
+    boolean cluster = work.clusterSize() > 1;
+    Stmt together =
+        Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC : Intrinsics.SYNC_THREADS);
+    // No block of a cluster may leave while another still writes to its memory or its barriers.
+    Stmt all =
+        Stmts.seq(
+            new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
+            together,
+            branch,
+            cluster ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC) : Stmt.Seq.EMPTY);
+    List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
+    bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(roles.threads())));
+    Attrs attrs =
+        work.attrs(func.attrs(), program)
+            .with("arch", "sm_90a")
+            .with("fast", 1)
+            .with("minBlocks", roles.minBlocks());
+    Kernel kernel =
+        new Kernel(
+            func.name(),
+            Kernel.Kind.GRID,
+            work.params(func),
+            bindings,
+            Stmts.alloc(shared, work.around(all)),
+            attrs);
+    return Simplify.kernel(kernel);
+  }
+
+  /** The code of the roles; each has variables of its own. */
+  private static final class Body {
+    private final WarpgroupProgram program;
+    private final WorkItems work;
+    private final Roles roles;
+    private final RingBarriers barriers;
+    private final List<BulkLoad> loads;
+    private final Map<Buffer, FragmentLayout> layouts;
+    private final List<Buffer> shared;
+
+    Body(
+        WarpgroupProgram program,
+        WorkItems work,
+        Roles roles,
+        RingBarriers barriers,
+        List<BulkLoad> loads,
+        Map<Buffer, FragmentLayout> layouts,
+        List<Buffer> shared) {
+      this.program = program;
+      this.work = work;
+      this.roles = roles;
+      this.barriers = barriers;
+      this.loads = loads;
+      this.layouts = layouts;
+      this.shared = shared;
+    }
+
+    Stmt producerLoop(WorkItems.Item item) {
+      ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
+      return new WarpgroupMainLoop(program, work, barriers, loads, none, roles.consumers())
+          .produce(item);
+    }
+
+    Stmt consumer(Var thread) {
+      ThreadCode code =
+          new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
+      WarpgroupMainLoop loop =
+          new WarpgroupMainLoop(program, work, barriers, loads, code, roles.consumers());
+      WarpgroupEpilogue epilogue = new WarpgroupEpilogue(program, code, roles.consumers());
+      shared.addAll(epilogue.sharedBuffers());
+      Var group = Var.index("group");
+      Var inGroup = Var.index("thread");
+      Expr groupValue = roles.group(thread);
+      Stmt items =
+          work.each(
+              item ->
+                  Stmts.seq(
+                      loop.consume(item, group, inGroup),
+                      epilogue.code(item, thread, group, inGroup)));
+      List<Buffer> registers = program.fragments().stream().map(code::registers).toList();
+      return new Stmt.Let(
+          group,
+          groupValue,
+          new Stmt.Let(
+              inGroup,
+              roles.inGroup(thread),
+              Stmts.alloc(registers, Stmts.seq(items, epilogue.finish(inGroup)))));
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of a tile program for warpgroups: work items, and for each of them a pipelined loop of
+ * copies and products, then an epilogue.
+ *
+ * <pre>{@code
+ * persistent t in tiles {            work: one loop, or loops bound to block indices
+ *   tile.fill acc = 0                fills
+ *   pipeline k in steps {            loop
+ *     tile.copy As <- A              loads
+ *     tile.mma acc += As * Bs^T      products
+ *   }
+ *   tile.map Cs <- f(acc)            epilogue
+ *   tile.copy C <- Cs
+ * }
+ * }</pre>
+ *
+ * @param work the loops over work items, outermost first
+ * @param result the copy that stores the tile of the result, the last statement
+ */
+record WarpgroupProgram(
+    List<Stmt.For> work,
+    List<Buffer> allocations,
+    List<Stmt.TileFill> fills,
+    Stmt.For loop,
+    List<Stmt.TileCopy> loads,
+    List<Stmt.TileMma> products,
+    List<Stmt> epilogue,
+    Stmt.TileCopy result) {
+
+  /** Whether a program is for this lowering: its products name instructions of warpgroups. */
+  static boolean isNamedBy(PrimFunc program) {
+    boolean[] found = {false};
+    dev.warpwright.ir.Walk.statements(
+        program.body(),
+        s -> found[0] |= s instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma));
+    return found[0];
+  }
+
+  /**
+   * Takes a program apart.
+   *
+   * @throws LoweringException if it has another form
+   */
+  static WarpgroupProgram of(PrimFunc program) {
+    return new Parser().parse(program.body());
+  }
+
+  /** The fragments among the allocations. */
+  List<Buffer> fragments() {
+    return allocations.stream().filter(b -> b.scope() == Scope.FRAGMENT).toList();
+  }
+
+  /** The statement that fills a fragment before the loop, or null. */
+  Stmt.@Nullable TileFill fill(Buffer fragment) {
+    return fills.stream().filter(f -> f.to().buffer() == fragment).findFirst().orElse(null);
+  }
+
+  private static final class Parser {
+    private final List<Stmt.For> work = new ArrayList<>();
+    private final List<Buffer> allocations = new ArrayList<>();
+    private final List<Stmt.TileFill> fills = new ArrayList<>();
+    private final List<Stmt.TileCopy> loads = new ArrayList<>();
+    private final List<Stmt.TileMma> products = new ArrayList<>();
+    private final List<Stmt> epilogue = new ArrayList<>();
+    private Stmt.@Nullable For loop;
+
+    WarpgroupProgram parse(Stmt body) {
+      List<Stmt> stmts = flat(body);
+      while (stmts.size() == 1
+          && stmts.getFirst() instanceof Stmt.For f
+          && (f.kind() == ForKind.PERSISTENT || f.kind() == ForKind.THREAD_BOUND)) {
+        work.add(f);
+        stmts = flat(f.body());
+      }
+      for (Stmt s : stmts) {
+        if (loop == null) {
+          beforeOrLoop(s);
+        } else {
+          epilogue.add(epilogue(s));
+        }
+      }
+      if (loop == null) {
+        throw new LoweringException("a program of warpgroup products has no pipelined loop");
+      }
+      if (products.isEmpty() || loads.isEmpty()) {
+        throw new LoweringException(
+            "pipelined loop " + loop.var() + " does not copy operands and multiply them");
+      }
+      if (epilogue.isEmpty()
+          || !(epilogue.getLast() instanceof Stmt.TileCopy result)
+          || result.to().buffer().scope() != Scope.GLOBAL) {
+        throw new LoweringException("the epilogue does not end by copying a tile of the result");
+      }
+      return new WarpgroupProgram(
+          work, allocations, fills, loop, loads, products, epilogue, result);
+    }
+
+    private List<Stmt> flat(Stmt s) {
+      List<Stmt> result = new ArrayList<>();
+      flatten(s, result);
+      return result;
+    }
+
+    private void flatten(Stmt s, List<Stmt> into) {
+      switch (s) {
+        case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(inner -> flatten(inner, into));
+        case Stmt.Alloc(Buffer buffer, Stmt inner) -> {
+          allocations.add(buffer);
+          flatten(inner, into);
+        }
+        case Stmt.Comment _ -> {}
+        case Stmt.For _, Stmt.While _, Stmt.If _, Stmt.Let _ -> into.add(s);
+        case Stmt.Store _, Stmt.Evaluate _, Stmt.Block _ -> into.add(s);
+        case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> into.add(s);
+        case Stmt.TileMap _, Stmt.TileReduce _ -> into.add(s);
+      }
+    }
+
+    private void beforeOrLoop(Stmt s) {
+      if (s instanceof Stmt.TileFill fill && fill.to().buffer().scope() == Scope.FRAGMENT) {
+        fills.add(fill);
+      } else if (s instanceof Stmt.For f && f.kind() == ForKind.PIPELINED) {
+        loop = f;
+        for (Stmt inner : flat(f.body())) {
+          step(f, inner);
+        }
+      } else {
+        throw new LoweringException(
+            "before the pipelined loop of warpgroup products stand fills of fragments only");
+      }
+    }
+
+    private void step(Stmt.For f, Stmt s) {
+      if (s instanceof Stmt.TileCopy copy && products.isEmpty()) {
+        loads.add(copy);
+      } else if (s instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma)) {
+        products.add(mma);
+      } else {
+        throw new LoweringException(
+            "pipelined loop " + f.var() + " holds more than copies, then warpgroup products");
+      }
+    }
+
+    private static Stmt epilogue(Stmt s) {
+      if (s instanceof Stmt.TileCopy || s instanceof Stmt.TileMap) {
+        return s;
+      }
+      throw new LoweringException("behind warpgroup products stand maps and copies only");
+    }
+  }
+
+  /** Extent of the pipelined loop. */
+  Expr steps() {
+    return loop.extent();
+  }
+
+  /** Rows and columns of the result's tile. */
+  long tile(int dimension) {
+    Region to = result.to();
+    if (to.buffer().rank() != 2) {
+      throw new LoweringException("result " + to.buffer().name() + " is no matrix");
+    }
+    return Guards.extent(to.ranges().get(dimension));
+  }
+}

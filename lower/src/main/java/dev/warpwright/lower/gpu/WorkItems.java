@@ -1,0 +1,247 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which tile a block computes, and when.
+ *
+ * <p>Loops bound to block indices stay what they are. A persistent loop over all tiles becomes a
+ * loop of each cluster over every so many entries of a table, the kernel's last parameter {@code
+ * order: i32[T]}: an entry is {@code m << 16 | n} in units of a cluster's tiles. So the order of
+ * tiles is data, which whoever launches the kernel makes from the attribute {@code order}.
+ *
+ * @param order the table; null where loops are bound
+ */
+record WorkItems(
+    List<ThreadBinding> bindings,
+    Stmt.@Nullable For persistent,
+    @Nullable Buffer order,
+    Var block,
+    Var rank,
+    Var cluster,
+    long clusterM,
+    long clusterN,
+    long blocks,
+    long tiles,
+    long columns) {
+  private static final long MAX_TILES = 1 << 16;
+
+  /** A work item inside the code of a role. */
+  interface Item {
+    /** How many items this block has computed before. */
+    Expr index();
+
+    /** Row of tiles; null where loops are bound. */
+    @Nullable Var row();
+
+    /** Column of tiles; null where loops are bound. */
+    @Nullable Var column();
+
+    /** A statement's or region's expressions at this item. */
+    Rewriter at();
+  }
+
+  private record OneItem(Expr index, @Nullable Var row, @Nullable Var column, Rewriter at)
+      implements Item {}
+
+  static WorkItems of(PrimFunc func, WarpgroupProgram program) {
+    long clusterM = func.attrs().getLong("clusterM", 1);
+    long clusterN = func.attrs().getLong("clusterN", 1);
+    List<Stmt.For> loops = program.work();
+    Var block = Var.index("bx");
+    Var rank = Var.index("rank");
+    Var cluster = Var.index("cluster");
+    boolean persistent = loops.size() == 1 && loops.getFirst().kind() == ForKind.PERSISTENT;
+    if (!persistent) {
+      if (clusterM * clusterN != 1) {
+        throw new LoweringException("clusters need one persistent loop over the tiles");
+      }
+      return new WorkItems(bound(loops), null, null, block, rank, cluster, 1, 1, 0, 0, 0);
+    }
+    Stmt.For loop = loops.getFirst();
+    Buffer result = program.result().to().buffer();
+    long rows = Math.ceilDiv(constant(result, 0), program.tile(0));
+    long columns = Math.ceilDiv(constant(result, 1), program.tile(1));
+    if (!Exprs.isConst(loop.min(), 0) || !Exprs.isConst(loop.extent(), rows * columns)) {
+      throw new LoweringException(
+          "persistent loop %s does not count the %d x %d tiles of %s"
+              .formatted(loop.var(), rows, columns, result.name()));
+    }
+    if (clusterM < 1 || clusterN < 1 || clusterM > rows || clusterN > columns) {
+      throw new LoweringException(
+          "a cluster of %d x %d tiles does not fit %s, which has %d x %d"
+              .formatted(clusterM, clusterN, result.name(), rows, columns));
+    }
+    if (clusterM > 1 && clusterN > 1) {
+      throw new LoweringException("a cluster shares operands along one dimension only");
+    }
+    long size = clusterM * clusterN;
+    long blocks = loop.attrs().getLong("blocks", 0);
+    if (blocks < 1 || blocks % size != 0) {
+      throw new LoweringException(
+          "persistent loop %s needs attribute blocks, a multiple of %d"
+              .formatted(loop.var(), size));
+    }
+    long rowItems = Math.ceilDiv(rows, clusterM);
+    long columnItems = Math.ceilDiv(columns, clusterN);
+    if (rowItems >= MAX_TILES || columnItems >= MAX_TILES) {
+      throw new LoweringException(
+          "%d x %d tiles do not fit into 16 bits of an order table"
+              .formatted(rowItems, columnItems));
+    }
+    long tiles = rowItems * columnItems;
+    Buffer order = Buffer.of("order", DType.I32, Scope.GLOBAL, tiles);
+    List<ThreadBinding> bindings =
+        List.of(new ThreadBinding(ThreadAxis.BLOCK_X, block, Exprs.i32(blocks)));
+    return new WorkItems(
+        bindings, loop, order, block, rank, cluster, clusterM, clusterN, blocks, tiles, columns);
+  }
+
+  private static long constant(Buffer result, int dimension) {
+    if (result.shape().get(dimension) instanceof Expr.IntImm imm) {
+      return imm.value();
+    }
+    throw new LoweringException(
+        "extent " + dimension + " of " + result.name() + " is not constant");
+  }
+
+  private static List<ThreadBinding> bound(List<Stmt.For> loops) {
+    List<ThreadBinding> bindings = new ArrayList<>();
+    for (Stmt.For loop : loops) {
+      ThreadAxis axis = loop.axis();
+      if (axis == null || !axis.isBlock() || !Exprs.isConst(loop.min(), 0)) {
+        throw new LoweringException(
+            "loop " + loop.var() + " over tiles is not bound to a block index from 0");
+      }
+      bindings.add(new ThreadBinding(axis, loop.var(), loop.extent()));
+    }
+    return bindings;
+  }
+
+  /** Blocks of a cluster. */
+  long clusterSize() {
+    return clusterM * clusterN;
+  }
+
+  /** The parameters of the kernel. */
+  List<Param> params(PrimFunc func) {
+    List<Param> params = new ArrayList<>(func.params());
+    if (order != null) {
+      params.add(order);
+    }
+    return params;
+  }
+
+  /** What the order table's maker and the launch need to know. */
+  Attrs attrs(Attrs attrs, WarpgroupProgram program) {
+    Stmt.For loop = persistent;
+    if (loop == null) {
+      return attrs;
+    }
+    String named = loop.attrs().getString("order");
+    Attrs result =
+        attrs
+            .with("order", named == null ? "row" : named)
+            .with("tileM", program.tile(0))
+            .with("tileN", program.tile(1));
+    return clusterSize() > 1 ? result.with("cluster", clusterSize()) : result;
+  }
+
+  /** Binds what all roles use: the rank in the cluster and the cluster's number. */
+  Stmt around(Stmt body) {
+    if (clusterSize() == 1) {
+      return body;
+    }
+    return new Stmt.Let(
+        rank,
+        new Expr.Call(HopperIntrinsics.CLUSTER_RANK, List.of(), Type.I32),
+        new Stmt.Let(cluster, Exprs.div(block, clusterSize()), body));
+  }
+
+  /** The body for each of this block's work items. */
+  Stmt each(Function<Item, Stmt> body) {
+    Stmt.For loop = persistent;
+    Buffer table = order;
+    if (loop == null || table == null) {
+      return body.apply(new OneItem(Exprs.i32(0), null, null, new Rewriter()));
+    }
+    long clusters = blocks / clusterSize();
+    Expr own = clusterSize() == 1 ? block : cluster;
+    Var i = Var.index("i");
+    Var entry = Var.index("entry");
+    Var row = Var.index("tile_m");
+    Var column = Var.index("tile_n");
+    Expr at = Exprs.add(own, Exprs.mul(i, clusters));
+    Item item = new OneItem(i, row, column, new AtTile(loop.var(), row, column, columns));
+    Stmt inner =
+        new Stmt.Let(
+            entry,
+            Exprs.load(table, at),
+            new Stmt.Let(
+                row,
+                inCluster(Exprs.shr(entry, 16), clusterM),
+                new Stmt.Let(
+                    column,
+                    inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN),
+                    body.apply(item))));
+    Expr count = Exprs.div(Exprs.add(Exprs.sub(Exprs.i32(tiles), own), clusters - 1), clusters);
+    return Stmt.For.of(ForKind.SERIAL, i, count, inner);
+  }
+
+  private Expr inCluster(Expr item, long size) {
+    return size == 1 ? item : Exprs.add(Exprs.mul(item, size), rank);
+  }
+
+  /** Quotient and remainder of the loop variable are the tile's row and column. */
+  private static final class AtTile extends Rewriter {
+    private final Var loop;
+    private final Expr row;
+    private final Expr column;
+    private final long columns;
+
+    AtTile(Var loop, Expr row, Expr column, long columns) {
+      this.loop = loop;
+      this.row = row;
+      this.column = column;
+      this.columns = columns;
+    }
+
+    @Override
+    public Expr expr(Expr e) {
+      if (e == loop) {
+        return Exprs.add(Exprs.mul(row, columns), column);
+      }
+      if (e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
+          && a == loop
+          && Exprs.isConst(b, columns)) {
+        if (op == BinaryOp.DIV) {
+          return row;
+        }
+        if (op == BinaryOp.MOD) {
+          return column;
+        }
+      }
+      return super.expr(e);
+    }
+  }
+}
