@@ -17,20 +17,30 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  *
  * @param consumers warpgroups that multiply
  * @param minBlocks blocks of which a multiprocessor shall hold so many
+ * @param accumulators registers of a consumer thread that hold sums
  */
-record Roles(int consumers, int minBlocks) {
+record Roles(int consumers, int minBlocks, int accumulators) {
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;
-  private static final int PRODUCER_REGISTERS = 32;
-  private static final int MAX_PRODUCER_REGISTERS = 40;
+  private static final int[] PRODUCER_REGISTERS = {40, 32, 24};
 
-  static Roles of(Attrs attrs) {
+  /** Above this there is nothing that could be kept in registers. */
+  private static final int MAX_REGISTERS = 240;
+
+  /** Registers that a consumer needs beside its sums. */
+  private static final int OTHER_REGISTERS = 48;
+
+  /** Consumer warpgroups that a program's attributes ask for. */
+  static int consumers(Attrs attrs) {
     long consumers = attrs.getLong("consumers", 1);
-    long minBlocks = attrs.getLong("minBlocks", 1);
-    if (consumers < 1 || consumers > 4 || minBlocks < 1) {
-      throw new LoweringException(
-          consumers + " consumer warpgroups in " + minBlocks + " blocks: take 1 to 4");
+    if (consumers < 1 || consumers > 4) {
+      throw new LoweringException(consumers + " consumer warpgroups; a block has 1 to 4");
     }
-    return new Roles((int) consumers, (int) minBlocks);
+    return (int) consumers;
+  }
+
+  static Roles of(Attrs attrs, int accumulators) {
+    long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
+    return new Roles(consumers(attrs), (int) minBlocks, accumulators);
   }
 
   private boolean single() {
@@ -54,17 +64,22 @@ record Roles(int consumers, int minBlocks) {
   }
 
   /** Registers of a consumer thread, once the producer has given its own back. */
-  int consumerRegisters() {
-    if (single()) {
-      return Math.min(entryRegisters(), GpuTarget.REGISTERS_PER_THREAD);
-    }
+  private int consumerRegisters() {
     int pool = entryRegisters() * (consumers + 1);
-    return Math.min(256, (pool - PRODUCER_REGISTERS) / consumers / 8 * 8);
+    for (int producer : PRODUCER_REGISTERS) {
+      int each = Math.min(MAX_REGISTERS, (pool - producer) / consumers / 8 * 8);
+      if (each >= accumulators + OTHER_REGISTERS) {
+        return each;
+      }
+    }
+    int fewest = PRODUCER_REGISTERS[PRODUCER_REGISTERS.length - 1];
+    return Math.min(MAX_REGISTERS, (pool - fewest) / consumers / 8 * 8);
   }
 
+  /** What the consumers leave. */
   private int producerRegisters() {
     int rest = entryRegisters() * (consumers + 1) - consumers * consumerRegisters();
-    return Math.min(MAX_PRODUCER_REGISTERS, rest / 8 * 8);
+    return Math.min(entryRegisters(), rest / 8 * 8);
   }
 
   /** The consumer's code in terms of its thread among the consumers. */

@@ -43,12 +43,13 @@ record WarpgroupInstruction(TargetIntrinsic intrinsic, int columns, int depth, i
     String text = String.valueOf(mma.attrs().getString("instr"));
     Buffer c = mma.c().buffer();
     Intrinsic found = Intrinsics.find(text).orElse(null);
-    WarpgroupProduct product =
-        found instanceof TargetIntrinsic target ? HopperIntrinsics.product(target) : null;
-    if (product == null) {
-      throw new LoweringException("unknown warpgroup instruction '" + text + "'");
+    if (!(found instanceof TargetIntrinsic intrinsic)) {
+      throw unknown(text);
     }
-    TargetIntrinsic intrinsic = (TargetIntrinsic) found;
+    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    if (product == null) {
+      throw unknown(text);
+    }
     long rows = c.extent(0);
     require(c, c.rank() == 2 && c.dtype() == DType.F32, "it is no matrix of f32");
     require(
@@ -61,6 +62,10 @@ record WarpgroupInstruction(TargetIntrinsic intrinsic, int columns, int depth, i
         rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
     return new WarpgroupInstruction(
         intrinsic, product.columns(), WarpgroupProduct.DEPTH, (int) (rows / ROWS / consumers));
+  }
+
+  private static LoweringException unknown(String text) {
+    return new LoweringException("unknown warpgroup instruction '" + text + "'");
   }
 
   private static void require(Buffer c, boolean holds, String what) {

@@ -47,7 +47,6 @@ final class WarpgroupLowering {
   static Kernel lower(PrimFunc func) {
     WarpgroupProgram program = WarpgroupProgram.of(func);
     WorkItems work = WorkItems.of(func, program);
-    Roles roles = Roles.of(func.attrs());
     long stages = program.loop().attrs().getLong("stages", 2);
     if (stages < 2) {
       throw new LoweringException(
@@ -59,12 +58,20 @@ final class WarpgroupLowering {
     }
     List<BulkLoad> loads =
         program.loads().stream().map(load -> BulkLoad.of(load, stages, work)).toList();
+    int consumers = Roles.consumers(func.attrs());
+    int consumerThreads = consumers * WarpgroupInstruction.THREADS;
+    Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
+    int accumulators =
+        program.products().stream()
+            .map(mma -> mma.c().buffer())
+            .distinct()
+            .mapToInt(c -> layouts.get(c).registers())
+            .sum();
+    Roles roles = Roles.of(func.attrs(), accumulators);
     boolean multicast = loads.stream().anyMatch(BulkLoad::multicast);
     RingBarriers barriers =
         RingBarriers.of(stages, roles.consumers(), multicast ? work.clusterSize() : 1);
 
-    int consumerThreads = roles.consumers() * WarpgroupInstruction.THREADS;
-    Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
     Var tid = Var.index("tid");
     List<Buffer> shared = new ArrayList<>();
     loads.forEach(load -> shared.add(load.ring().ring()));
