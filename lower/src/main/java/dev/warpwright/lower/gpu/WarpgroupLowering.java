@@ -61,12 +61,12 @@ final class WarpgroupLowering {
     int consumers = Roles.consumers(func.attrs());
     int consumerThreads = consumers * WarpgroupInstruction.THREADS;
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
-    int accumulators =
-        program.products().stream()
-            .map(mma -> mma.c().buffer())
-            .distinct()
-            .mapToInt(c -> layouts.get(c).registers())
-            .sum();
+    int accumulators = 0;
+    for (Buffer fragment : program.fragments()) {
+      FragmentLayout layout = layouts.get(fragment);
+      boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
+      accumulators += sums && layout != null ? layout.registers() : 0;
+    }
     Roles roles = Roles.of(func.attrs(), accumulators);
     boolean multicast = loads.stream().anyMatch(BulkLoad::multicast);
     RingBarriers barriers =
