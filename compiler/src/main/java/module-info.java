@@ -6,6 +6,7 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.lower;
   requires transitive dev.warpwright.cost;
+  requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.cuda;
   requires transitive dev.warpwright.jvm;
   requires transitive dev.warpwright.sim;

@@ -63,7 +63,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
     OperandRing ring = OperandRing.of(to.buffer(), stages);
     // Parts must begin where a swizzle does: every 8 rows.
     boolean parts = ring.rows() % (8 * work.clusterSize()) == 0;
-    boolean wanted = copy.attrs().getLong("multicast", 0) != 0 && work.clusterSize() > 1;
+    boolean wanted = copy.attrs().has("multicast") && work.clusterSize() > 1;
     return new BulkLoad(copy, ring, wanted && parts && isShared(from, work));
   }
 

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,23 +24,20 @@ final class WarpgroupEpilogue {
   private final WarpgroupProgram program;
   private final ThreadCode code;
   private final MapLowering maps;
-  private final int consumers;
   private final @Nullable StagedStore staged;
 
   WarpgroupEpilogue(WarpgroupProgram program, ThreadCode code, int consumers) {
     this.program = program;
     this.code = code;
     this.maps = new MapLowering(code);
-    this.consumers = consumers;
-    Region from = program.result().from();
-    boolean shared = from.buffer().scope() == Scope.SHARED;
-    if (shared
-        && BulkLoad.refusal(program.result().to().buffer()) == null
-        && program.result().to().buffer().dtype() == from.buffer().dtype()) {
-      this.staged = StagedStore.of(from.buffer(), code.layout(source()), consumers);
-    } else {
-      this.staged = null;
-    }
+    Buffer from = program.result().from().buffer();
+    Buffer to = program.result().to().buffer();
+    boolean staging =
+        from.scope() == Scope.SHARED
+            && BulkLoad.refusal(to) == null
+            && to.dtype() == from.dtype()
+            && !isTransposed(staging());
+    this.staged = staging ? StagedStore.of(from, code.layout(source()), consumers) : null;
   }
 
   /** The shared buffers that it needs. */
@@ -84,6 +82,28 @@ final class WarpgroupEpilogue {
         List.of(
             new Stmt.Store(to, Guards.indices(copy.to(), point), Exprs.cast(to.dtype(), value))),
         Attrs.NONE);
+  }
+
+  /** Whether the map takes elements of fragments at (j, i) to the point (i, j). */
+  private static boolean isTransposed(Stmt.TileMap map) {
+    List<Expr> across = List.of(map.vars().get(1), map.vars().get(0));
+    boolean[] found = {false};
+    Walk.expressions(
+        map.stores().getFirst().value(),
+        e ->
+            found[0] |=
+                e instanceof Expr.Load load
+                    && load.buffer().scope() == Scope.FRAGMENT
+                    && load.indices().equals(across));
+    return found[0];
+  }
+
+  /** The map with its variables in the order in which fragments are indexed. */
+  private static Stmt.TileMap alongFragments(Stmt.TileMap map) {
+    return isTransposed(map)
+        ? new Stmt.TileMap(
+            map.vars().reversed(), map.extents().reversed(), map.stores(), map.attrs())
+        : map;
   }
 
   private Buffer source() {
@@ -134,10 +154,12 @@ final class WarpgroupEpilogue {
   /** Stores what the map computes straight to the result. */
   private Stmt direct(Stmt.TileMap map, Stmt.TileCopy result) {
     Region to = result.to();
-    List<Expr> indices = Guards.indices(to, List.copyOf(map.vars()));
+    // What the map stores at a point of the staging buffer goes to that point of the result's tile.
+    List<Expr> indices = Guards.indices(to, map.stores().getFirst().indices());
     Expr value = map.stores().getFirst().value();
     Stmt.Store store = new Stmt.Store(to.buffer(), indices, Exprs.cast(to.buffer().dtype(), value));
-    Stmt.TileMap stored = new Stmt.TileMap(map.vars(), map.extents(), List.of(store), Attrs.NONE);
+    Stmt.TileMap stored =
+        alongFragments(new Stmt.TileMap(map.vars(), map.extents(), List.of(store), Attrs.NONE));
     return maps.guarded(stored, Guards.inside(to, indices));
   }
 

@@ -34,8 +34,8 @@ class WarpgroupLoweringTest {
           pipeline k in ($K + $TK - 1) / $TK [stages = $STAGES] {
             alloc As: bf16[$TM, $TK] shared
             alloc Bs: bf16[$TN, $TK] shared
-            tile.copy As[0 +: $TM, 0 +: $TK] <- A[t / $NT * $TM +: $TM, k * $TK +: $TK] [multicast = 1]
-            tile.copy Bs[0 +: $TN, 0 +: $TK] <- B[t % $NT * $TN +: $TN, k * $TK +: $TK] [multicast = 1]
+            tile.copy As[0 +: $TM, 0 +: $TK] <- A[t / $NT * $TM +: $TM, k * $TK +: $TK] [multicast = "true"]
+            tile.copy Bs[0 +: $TN, 0 +: $TK] <- B[t % $NT * $TN +: $TN, k * $TK +: $TK] [multicast = "true"]
             tile.mma acc[0 +: $TM, 0 +: $TN] += As[0 +: $TM, 0 +: $TK] * Bs[0 +: $TN, 0 +: $TK]^T
               [instr = "wgmma.m64n$TNk16.f32.bf16"]
           }

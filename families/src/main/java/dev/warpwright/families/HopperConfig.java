@@ -1,0 +1,55 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.BlockOrder;
+
+/**
+ * The decisions of {@link HopperGemm}.
+ *
+ * @param tileM rows of a block's tile
+ * @param tileN columns of a block's tile
+ * @param tileK length of a step along K
+ * @param stages tiles of operands that are in shared memory at once
+ * @param consumers warpgroups that multiply
+ * @param clusterM blocks of a cluster that take tiles one above the other
+ * @param clusterN blocks of a cluster that take tiles side by side
+ * @param order of the tiles
+ * @param blocks that share the tiles, all running at once; 0 for one block a tile, in which case
+ *     clusters are impossible and {@code order} is row
+ * @param minBlocks blocks that a multiprocessor shall hold
+ * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
+ */
+public record HopperConfig(
+    int tileM,
+    int tileN,
+    int tileK,
+    int stages,
+    int consumers,
+    int clusterM,
+    int clusterN,
+    BlockOrder order,
+    int blocks,
+    int minBlocks,
+    boolean swapped) {
+
+  /** A persistent grid of {@code blocks} blocks in pairs that share tiles of B. */
+  public static HopperConfig pairs(int tileM, int tileN, int stages, int consumers, int blocks) {
+    return new HopperConfig(
+        tileM, tileN, 64, stages, consumers, 2, 1, new BlockOrder.Grouped(8), blocks, 1, false);
+  }
+
+  /** The same with clusters of another shape. */
+  public HopperConfig withCluster(int newClusterM, int newClusterN) {
+    return new HopperConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        newClusterM,
+        newClusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapped);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.warpwright.families;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.Verification;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Schedules for Hopper: what they make computes what they were made of, without findings. */
+class HopperGemmTest {
+  private static final long SEED = Long.getLong("seed", 41);
+  private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU_TANH);
+
+  static Stream<ArgumentSet> cases() {
+    return Stream.of(
+        set(GemmWorkload.nt(200, 264, 136, DType.BF16), HopperConfig.pairs(64, 64, 3, 1, 2)),
+        set(
+            GemmWorkload.nt(136, 200, 72, DType.F16),
+            HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2)),
+        set(
+            new GemmWorkload(
+                100, 72, 64, DType.BF16, DType.F32, GemmWorkload.Layout.NT, Epilogue.NONE),
+            HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1)),
+        set(
+            new GemmWorkload(100, 77, 64, DType.F16, DType.F16, GemmWorkload.Layout.NT, ALL),
+            HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1)),
+        set(
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL),
+            HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(13, 200, 264, DType.BF16),
+            new HopperConfig(16, 64, 128, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+        set(
+            GemmWorkload.nt(37, 129, 128, DType.BF16),
+            new HopperConfig(32, 128, 64, 3, 2, 1, 1, new BlockOrder.Row(), 0, 1, true)));
+  }
+
+  private static ArgumentSet set(GemmWorkload workload, HopperConfig config) {
+    return org.junit.jupiter.params.provider.Arguments.argumentSet(
+        workload + " " + config, workload, config);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void computesWhatItWasMadeOf(GemmWorkload workload, HopperConfig config) {
+    ScheduledGemm gemm = HopperGemm.schedule(workload, config);
+    assertThat(Verifier.verify(gemm.tiles())).as(IrPrinter.text(gemm.tiles())).isEmpty();
+    Kernel kernel = gemm.kernel();
+    assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
+    Arguments expected = Arguments.random(gemm.func().params(), SEED);
+    Interpreter.of(gemm.func(), Options.CHECKED).run(expected);
+    for (GridOptions options : List.of(GridOptions.DEFAULT, GridOptions.random(SEED))) {
+      Arguments arguments = Arguments.random(kernel.params(), SEED);
+      for (int t = 0; t < gemm.table().size(); t++) {
+        arguments.get("order").setIntegerElement(t, gemm.table().get(t));
+      }
+      arguments.get("C").poison();
+      assertThat(new GridInterpreter(kernel, options).check(arguments))
+          .as("%s\n%s", options, IrPrinter.text(kernel))
+          .isEmpty();
+      Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
+      assertThat(v.within(4e-3)).as("%s: %s, seed %d", options, v, SEED).isTrue();
+    }
+  }
+}
