@@ -7,9 +7,11 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphSimplifier;
 import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.onnx.OnnxImporter;
+import dev.warpwright.model.pt2.Pt2Importer;
 import dev.warpwright.model.weights.SafetensorsReader;
 import dev.warpwright.model.weights.StateDictReader;
 import dev.warpwright.model.weights.Weights;
+import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -56,7 +58,15 @@ public final class ModelFile {
   private static Graph importGraph(Path path, @Nullable Architecture architecture) {
     MemorySegment bytes = FileBytes.read(path);
     String file = Names.printable(path.toString());
-    Weights weights = weights(path, file, bytes);
+    ZipArchive archive = isArchive(bytes) ? ZipArchive.read(file, bytes) : null;
+    if (archive != null && Pt2Importer.isExported(archive)) {
+      refuse(file, "an exported program", architecture);
+      return Pt2Importer.importModel(file, archive, bytes.byteSize());
+    }
+    Weights weights =
+        archive == null
+            ? weights(path, file, bytes)
+            : StateDictReader.read(file, archive, bytes.byteSize());
     if (weights != null) {
       if (architecture == null) {
         throw new UserError(
@@ -67,19 +77,25 @@ public final class ModelFile {
       return NetworkAssembler.assemble(weights, architecture);
     }
     checkFormat(path, bytes);
-    if (architecture != null) {
-      throw new UserError(file + ": an ONNX file has its architecture in it; leave --arch out");
-    }
+    refuse(file, "an ONNX file", architecture);
     Path name = path.getFileName();
     return OnnxImporter.importModel(name == null ? path.toString() : name.toString(), bytes);
   }
 
-  /** The weights of a file that has no graph, or null. */
+  private static void refuse(String file, String what, @Nullable Architecture architecture) {
+    if (architecture != null) {
+      throw new UserError(file + ": " + what + " has its architecture in it; leave --arch out");
+    }
+  }
+
+  private static boolean isArchive(MemorySegment bytes) {
+    String start = start(bytes);
+    return start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006");
+  }
+
+  /** The weights of a file that has no graph and is no archive, or null. */
   private static @Nullable Weights weights(Path path, String file, MemorySegment bytes) {
     String start = start(bytes);
-    if (start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006")) {
-      return StateDictReader.read(file, bytes);
-    }
     boolean header = start.length() > 8 && start.charAt(8) == '{' && start.charAt(7) == 0;
     if (header || path.toString().endsWith(".safetensors")) {
       return SafetensorsReader.read(file, bytes);

@@ -17,6 +17,15 @@ final class LinearRules {
         new Linear(node.result(input, outputs(weight)), input, weight, null, node.name()));
   }
 
+  /** Rows of any rank times a matrix [outputs, inputs], and a bias if there is one. */
+  static Term linear(NodeContext node) {
+    Value input = node.value(0);
+    Tensor weight = weight(node, input, node.constant(1), true);
+    Value output = node.result(input, outputs(weight));
+    Tensor bias = node.has(2) ? featureVector(node, node.constant(2), output) : null;
+    return node.emit(new Linear(output, input, weight, bias, node.name()));
+  }
+
   /** alpha · A · B + beta · C. */
   static Term gemm(NodeContext node) {
     if (node.intAttribute("transA", 0) != 0) {

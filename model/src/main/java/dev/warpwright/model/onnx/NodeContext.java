@@ -115,7 +115,7 @@ record NodeContext(Lowering lowering, Proto.Node node, List<@Nullable Term> inpu
   }
 
   UserError error(String what) {
-    return lowering.error(node.label() + " (" + Names.printable(node.opType()) + "): " + what);
+    return lowering.error(node.label() + " (" + Names.printable(node.source()) + "): " + what);
   }
 
   static String type(Tensor tensor) {

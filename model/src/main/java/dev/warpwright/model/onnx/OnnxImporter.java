@@ -45,9 +45,17 @@ public final class OnnxImporter {
    * @throws UserError if the bytes are no valid ONNX model, or use something that is not supported
    */
   public static Graph importModel(String file, MemorySegment bytes) {
-    Proto.Model model = ProtoParser.parse(file, bytes);
+    return importModel(file, ProtoParser.parse(file, bytes), bytes.byteSize());
+  }
+
+  /**
+   * Imports a model that is read already, or made from another format.
+   *
+   * @param fileSize in bytes; bounds what constants may be computed
+   */
+  public static Graph importModel(String file, Proto.Model model, long fileSize) {
     checkOpset(file, model);
-    return new OnnxImporter(file, model, bytes.byteSize()).run();
+    return new OnnxImporter(file, model, fileSize).run();
   }
 
   private static void checkOpset(String file, Proto.Model model) {
@@ -116,7 +124,7 @@ public final class OnnxImporter {
   }
 
   private void lower(Proto.Node node) {
-    Operator operator = node.domain().isEmpty() ? Operators.ALL.get(node.opType()) : null;
+    Operator operator = Operators.find(node);
     if (operator == null) {
       String type = node.domain().isEmpty() ? node.opType() : node.domain() + "." + node.opType();
       throw lowering.error(

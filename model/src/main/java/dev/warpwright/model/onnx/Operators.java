@@ -5,12 +5,24 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** The supported operators of the standard domain, by name. */
 final class Operators {
   static final Map<String, Operator> ALL = table();
 
+  /** For other importers, whose linear layers may have inputs of any rank. */
+  private static final Operator LINEAR = new Operator(2, 3, Set.of(), LinearRules::linear);
+
   private Operators() {}
+
+  /** How a node is imported, or null if its operator is not supported. */
+  static @Nullable Operator find(Proto.Node node) {
+    if (node.domain().equals(Proto.LINEAR_DOMAIN) && node.opType().equals("Linear")) {
+      return LINEAR;
+    }
+    return node.domain().isEmpty() ? ALL.get(node.opType()) : null;
+  }
 
   private static Map<String, Operator> table() {
     Map<String, Operator> all = new TreeMap<>();

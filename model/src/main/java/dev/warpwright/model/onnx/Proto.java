@@ -7,15 +7,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The ONNX messages as far as they matter here, as the file has them: nothing is resolved. */
-final class Proto {
+public final class Proto {
+  /**
+   * The domain of an operator that ONNX has not: {@code Linear}, rows times a constant matrix
+   * [outputs, inputs], and a bias if there is a third input.
+   */
+  public static final String LINEAR_DOMAIN = "warpwright";
+
   private Proto() {}
 
   /**
    * @param opsets operator set versions by domain; the standard domain is ""
    */
-  record Model(Map<String, Long> opsets, Graph graph) {}
+  public record Model(Map<String, Long> opsets, Graph graph) {}
 
-  record Graph(
+  public record Graph(
       String name,
       List<Node> nodes,
       List<Tensor> initializers,
@@ -25,18 +31,20 @@ final class Proto {
   /**
    * @param inputs names; "" is an optional input left out
    * @param label how messages call this node, for example {@code node '/3/Erf'}
+   * @param source what messages call the operator: as the file does that the node comes from
    */
-  record Node(
+  public record Node(
       String name,
       String label,
       String domain,
       String opType,
+      String source,
       List<String> inputs,
       List<String> outputs,
       Map<String, Attribute> attributes) {}
 
   /** An attribute value; {@link Other} are the kinds that no supported operator has. */
-  sealed interface Attribute {
+  public sealed interface Attribute {
     record OfFloat(float value) implements Attribute {}
 
     record OfInt(long value) implements Attribute {}
@@ -56,5 +64,5 @@ final class Proto {
    * @param elementType the ONNX code, 0 if the type is absent or no tensor
    * @param shape null if it is not declared
    */
-  record ValueInfo(String name, int elementType, @Nullable List<Dim> shape) {}
+  public record ValueInfo(String name, int elementType, @Nullable List<Dim> shape) {}
 }

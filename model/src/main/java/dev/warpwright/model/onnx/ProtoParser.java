@@ -122,7 +122,7 @@ final class ProtoParser {
       }
     }
     String label = name.isEmpty() ? "node #" + index : "node " + Names.quote(name);
-    return new Proto.Node(name, label, domain, opType, inputs, outputs, attributes);
+    return new Proto.Node(name, label, domain, opType, opType, inputs, outputs, attributes);
   }
 
   private static void attribute(WireReader reader, Map<String, Attribute> attributes) {

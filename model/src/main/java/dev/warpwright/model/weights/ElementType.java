@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The element types that files of weights may hold, whether we compute with them or not. */
-enum ElementType {
+public enum ElementType {
   F64(8, DType.F64, "DoubleStorage"),
   F32(4, DType.F32, "FloatStorage"),
   F16(2, DType.F16, "HalfStorage"),
@@ -55,12 +55,33 @@ enum ElementType {
     return BY_STORAGE.get(name);
   }
 
-  int bytes() {
+  /** The type that torch.export gives this number, or null. */
+  public static @Nullable ElementType ofScalarType(long code) {
+    return switch ((int) Math.clamp(code, -1, 99)) {
+      case 1 -> U8;
+      case 2 -> I8;
+      case 3 -> I16;
+      case 4 -> I32;
+      case 5 -> I64;
+      case 6 -> F16;
+      case 7 -> F32;
+      case 8 -> F64;
+      case 12 -> BOOL;
+      case 13 -> BF16;
+      case 28 -> U16;
+      case 29 -> F8_E4M3;
+      case 30 -> F8_E5M2;
+      default -> null;
+    };
+  }
+
+  /** The size of an element. */
+  public int bytes() {
     return bytes;
   }
 
   /** Our type, or null if we have none. */
-  @Nullable DType dtype() {
+  public @Nullable DType dtype() {
     return dtype;
   }
 }

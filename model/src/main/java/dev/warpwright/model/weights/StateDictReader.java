@@ -2,15 +2,13 @@ package dev.warpwright.model.weights;
 
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.io.Utf8;
 import dev.warpwright.model.weights.PickleValue.Dict;
 import dev.warpwright.model.weights.PickleValue.Storage;
 import dev.warpwright.model.weights.PickleValue.View;
-import java.lang.foreign.Arena;
+import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,13 +26,13 @@ public final class StateDictReader {
   private final String file;
   private final ZipArchive archive;
   private final String root;
-  private long copyBudget;
+  private final StorageViews views;
 
-  private StateDictReader(String file, ZipArchive archive, String root, long copyBudget) {
+  private StateDictReader(String file, ZipArchive archive, String root, StorageViews views) {
     this.file = file;
     this.archive = archive;
     this.root = root;
-    this.copyBudget = copyBudget;
+    this.views = views;
   }
 
   /**
@@ -45,9 +43,18 @@ public final class StateDictReader {
    * @throws UserError if the bytes are no such archive, or it holds more than tensors
    */
   public static Weights read(String file, MemorySegment bytes) {
-    ZipArchive archive = ZipArchive.read(file, bytes);
+    return read(file, ZipArchive.read(file, bytes), bytes.byteSize());
+  }
+
+  /**
+   * As {@link #read(String, MemorySegment)}, for an archive that is open already.
+   *
+   * @param size of the archive in bytes
+   */
+  public static Weights read(String file, ZipArchive archive, long size) {
     String root = root(file, archive);
-    return new StateDictReader(file, archive, root, bytes.byteSize()).weights();
+    StorageViews views = new StorageViews(file, size);
+    return new StateDictReader(file, archive, root, views).weights();
   }
 
   /** The folder that everything is in; archives of other kinds are refused by what they are. */
@@ -55,9 +62,6 @@ public final class StateDictReader {
     Set<String> names = archive.names();
     String first = names.isEmpty() ? "" : names.iterator().next();
     String root = first.substring(0, first.indexOf('/') + 1);
-    if (names.contains(root + "archive_format") || names.contains(root + "models/model.json")) {
-      throw new UserError(file + ": torch.export archives (.pt2) are not supported yet; " + EXPORT);
-    }
     if (names.contains(root + "constants.pkl")
         || names.stream().anyMatch(name -> name.startsWith(root + "code/"))) {
       throw new UserError(file + ": TorchScript is not supported; " + SAVE + ", or " + EXPORT);
@@ -96,30 +100,13 @@ public final class StateDictReader {
   }
 
   private StoredTensor tensor(String name, View view) {
-    ElementType type = view.storage().type();
-    long count = Tensor.elementCount(view.shape());
-    long available = view.storage().count() - view.offset();
-    if (count < 0 || count > available) {
-      throw error(
-          name,
-          String.format(
-              "has shape %s from element %d on, but its storage has %d",
-              view.shape(), view.offset(), view.storage().count()));
-    }
-    MemorySegment data =
-        storage(name, view.storage()).asSlice(view.offset() * type.bytes(), count * type.bytes());
-    if (count == 0 || isContiguous(view)) {
-      return new StoredTensor(type, view.shape(), data);
-    }
-    if (!isTransposed(view)) {
-      throw error(
-          name,
-          String.format(
-              "is a view of shape %s with strides %s, which is not supported; call .contiguous() on"
-                  + " it before saving",
-              view.shape(), view.strides()));
-    }
-    return new StoredTensor(type, view.shape(), transpose(name, view, data));
+    return views.tensor(
+        name,
+        view.storage().type(),
+        storage(name, view.storage()),
+        view.offset(),
+        view.shape(),
+        view.strides());
   }
 
   private MemorySegment storage(String name, Storage storage) {
@@ -135,41 +122,6 @@ public final class StateDictReader {
               bytes.byteSize(), storage.count(), storage.type()));
     }
     return bytes;
-  }
-
-  /** Whether the elements lie row by row; the stride of a dimension of size 1 does not matter. */
-  private static boolean isContiguous(View view) {
-    long expected = 1;
-    for (int i = view.shape().size() - 1; i >= 0; i--) {
-      if (view.shape().get(i) != 1 && view.strides().get(i) != expected) {
-        return false;
-      }
-      expected *= view.shape().get(i);
-    }
-    return true;
-  }
-
-  private static boolean isTransposed(View view) {
-    return view.shape().size() == 2 && view.strides().equals(List.of(1L, view.shape().getFirst()));
-  }
-
-  /** The matrix row by row. Copies may not add up to more than the file has bytes. */
-  private MemorySegment transpose(String name, View view, MemorySegment data) {
-    copyBudget -= data.byteSize();
-    if (copyBudget < 0) {
-      throw error(name, "is one of too many transposed views of the same bytes");
-    }
-    long rows = view.shape().getFirst();
-    long columns = view.shape().getLast();
-    int size = view.storage().type().bytes();
-    MemorySegment copy = Arena.ofAuto().allocate(data.byteSize(), 64);
-    for (long row = 0; row < rows; row++) {
-      for (long column = 0; column < columns; column++) {
-        MemorySegment.copy(
-            data, (column * rows + row) * size, copy, (row * columns + column) * size, size);
-      }
-    }
-    return copy;
   }
 
   private UserError error(String name, String what) {

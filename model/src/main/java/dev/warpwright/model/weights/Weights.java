@@ -1,5 +1,6 @@
 package dev.warpwright.model.weights;
 
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
 import dev.warpwright.model.graph.Tensor;
@@ -73,6 +74,31 @@ public final class Weights {
               file, Names.quote(name), stored.type()));
     }
     return used.computeIfAbsent(name, stored::toTensor);
+  }
+
+  /**
+   * A tensor of any type that constants can have, under another name; null if there is none of this
+   * name.
+   *
+   * @param called what the tensor is called from now on
+   * @throws UserError if constants cannot have its type
+   */
+  public @Nullable Tensor constant(String name, String called) {
+    StoredTensor stored = tensors.get(name);
+    if (stored == null) {
+      return null;
+    }
+    DType dtype = stored.type().dtype();
+    if (dtype == null || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
+      throw new UserError(
+          file + ": tensor " + Names.quote(name) + " has unsupported type " + stored.type());
+    }
+    return new Tensor(called, dtype, stored.shape(), stored.data());
+  }
+
+  /** The tensors as they are in the file. */
+  Map<String, StoredTensor> stored() {
+    return tensors;
   }
 
   private String someNames() {

@@ -4,7 +4,7 @@
  * <p>{@link dev.warpwright.model.weights.SafetensorsReader} and {@link
  * dev.warpwright.model.weights.StateDictReader} give the same {@link
  * dev.warpwright.model.weights.Weights}. A state dict is a {@link
- * dev.warpwright.model.weights.ZipArchive} with a pickle in it, which {@link
+ * dev.warpwright.model.zip.ZipArchive} with a pickle in it, which {@link
  * dev.warpwright.model.weights.PickleMachine} executes: it can build tensors and dictionaries and
  * nothing else. The tensors' bytes stay where they are in the file.
  */

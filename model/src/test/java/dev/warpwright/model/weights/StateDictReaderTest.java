@@ -179,7 +179,7 @@ class StateDictReaderTest {
     assertRefused(
         zip(ZipEntry.STORED, "m/data.pkl", "x", "m/constants.pkl", "x"), "TorchScript is not");
     assertRefused(zip(ZipEntry.DEFLATED, "m/code/x.py", "x"), "TorchScript is not");
-    assertRefused(zip(ZipEntry.STORED, "m/archive_format", "pt2"), "(.pt2) are not supported");
+    assertRefused(zip(ZipEntry.STORED, "m/archive_format", "pt2"), "it has no data.pkl");
     assertRefused(zip(ZipEntry.STORED, "a/data.pkl", "x", "a/byteorder", "big"), "byte order");
     String pickle = dict("t", tensor(")", ")", 0));
     assertRefused(archive(pickle.replace("\0\0\0" + "0X", "\0\0\0" + "9X")), "is missing");
@@ -206,6 +206,16 @@ class StateDictReaderTest {
     overlapping[directory + 24] = (byte) (size + 30);
     overlapping[directory + 20] = (byte) (size + 30);
     assertRefused(overlapping, "overlaps another");
+  }
+
+  @Test
+  void comparesTheChecksumsOfWhatItReads() {
+    byte[] whole = archive(dict("t", tensor("K\2K\3\u0086", "K\3K\1\u0086", 0)));
+    byte[] content = whole.clone();
+    int floats =
+        new String(whole, StandardCharsets.ISO_8859_1).indexOf("a/data/0") + "a/data/0".length();
+    content[floats + 7] ^= 1;
+    assertRefused(content, "entry 'a/data/0' does not have its checksum");
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.warpwright.model.weights;
+package dev.warpwright.model.zip;
 
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
@@ -13,18 +13,23 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a ZIP archive, where they lie in the bytes. Only what {@code torch.save} writes is
- * accepted: entries that are stored, not compressed, so nothing can grow when it is read (a
- * compressed one is listed, but refused when it is asked for); no encryption, no second disk, no
- * name twice or that leaves the archive, no bytes shared by entries. Checksums are not compared:
- * PyTorch can be told not to compute them.
+ * The entries of a ZIP archive, where they lie in the bytes. Only what PyTorch writes is accepted:
+ * entries that are stored, not compressed, so nothing can grow when it is read (a compressed one is
+ * listed, but refused when it is asked for); no encryption, no second disk, no name twice or that
+ * leaves the archive, no bytes shared by entries. An entry's checksum is compared when it is first
+ * asked for, so that entries that are not needed are not read.
  */
-final class ZipArchive {
+public final class ZipArchive {
   private static final int END_SIZE = 22;
   private static final int MAX_COMMENT = 0xFFFF;
+
+  /** Bytes whose checksum is computed at a time: as many as a buffer can have, or fewer. */
+  private static final long CHUNK = 1 << 28;
+
   private static final long SATURATED = 0xFFFF_FFFFL;
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -35,9 +40,12 @@ final class ZipArchive {
 
   private final String file;
   private final MemorySegment bytes;
-  private final Map<String, MemorySegment> entries = new LinkedHashMap<>();
-  private final Set<String> compressed = new HashSet<>();
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final Set<String> checked = new HashSet<>();
   private final List<Range> ranges = new ArrayList<>();
+
+  /** What an entry holds; as stored, whether it is compressed or not. */
+  private record Entry(MemorySegment content, boolean compressed, int checksum) {}
 
   /** The bytes that an entry takes, with its local header. */
   private record Range(String name, long begin, long end) {}
@@ -45,7 +53,7 @@ final class ZipArchive {
   private record Directory(long count, long offset, long size) {}
 
   /** One record of the central directory. */
-  private record Record(String name, int flags, int method, long size, long offset) {}
+  private record Record(String name, int flags, int method, int checksum, long size, long offset) {}
 
   private ZipArchive(String file, MemorySegment bytes) {
     this.file = file;
@@ -55,9 +63,9 @@ final class ZipArchive {
   /**
    * Reads the directory of an archive and checks every entry.
    *
-   * @throws UserError if the archive is corrupt, or has what {@code torch.save} does not write
+   * @throws UserError if the archive is corrupt, or has what PyTorch does not write
    */
-  static ZipArchive read(String file, MemorySegment bytes) {
+  public static ZipArchive read(String file, MemorySegment bytes) {
     ZipArchive archive = new ZipArchive(file, bytes);
     archive.readDirectory(archive.directory());
     archive.checkRanges();
@@ -65,20 +73,39 @@ final class ZipArchive {
   }
 
   /** The names of the entries, in the order of the directory. */
-  Set<String> names() {
+  public Set<String> names() {
     return entries.keySet();
   }
 
   /**
    * The bytes of an entry, or null if there is none of this name.
    *
-   * @throws UserError if it is compressed
+   * @throws UserError if it is compressed, or its checksum is not that of the archive
    */
-  @Nullable MemorySegment entry(String name) {
-    if (compressed.contains(name)) {
-      throw error("entry " + Names.quote(name) + " is compressed, which torch.save never does");
+  public @Nullable MemorySegment entry(String name) {
+    Entry entry = entries.get(name);
+    if (entry == null) {
+      return null;
     }
-    return entries.get(name);
+    if (entry.compressed()) {
+      throw error("entry " + Names.quote(name) + " is compressed, which PyTorch never does");
+    }
+    if (checked.add(name) && checksum(entry.content()) != entry.checksum()) {
+      throw error(
+          "entry "
+              + Names.quote(name)
+              + " does not have its checksum; if it was saved after"
+              + " torch.serialization.set_crc32_options(False), save it again with checksums");
+    }
+    return entry.content();
+  }
+
+  private static int checksum(MemorySegment content) {
+    CRC32 crc = new CRC32();
+    for (long at = 0; at < content.byteSize(); at += CHUNK) {
+      crc.update(content.asSlice(at, Math.min(CHUNK, content.byteSize() - at)).asByteBuffer());
+    }
+    return (int) crc.getValue();
   }
 
   private Directory directory() {
@@ -169,7 +196,7 @@ final class ZipArchive {
     if (method == 0 && packed != size) {
       throw error("entry " + Names.quote(name) + " is stored, but with two sizes");
     }
-    return new Record(name, u16(at + 8), method, packed, offset);
+    return new Record(name, u16(at + 8), method, (int) u32(at + 16), packed, offset);
   }
 
   /** Where the field with 64-bit sizes is among the extra fields of an entry. */
@@ -214,11 +241,10 @@ final class ZipArchive {
     if (u16(at + 8) != entry.method() || !name(at + 30, nameLength).equals(entry.name())) {
       throw error(what + " is called otherwise where it begins");
     }
-    if (entries.put(entry.name(), bytes.asSlice(begin, entry.size())) != null) {
+    MemorySegment content = bytes.asSlice(begin, entry.size());
+    Entry made = new Entry(content, entry.method() != 0, entry.checksum());
+    if (entries.put(entry.name(), made) != null) {
       throw error(what + " is there twice");
-    }
-    if (entry.method() != 0) {
-      compressed.add(entry.name());
     }
     ranges.add(new Range(entry.name(), at, begin + entry.size()));
   }
