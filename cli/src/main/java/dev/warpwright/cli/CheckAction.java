@@ -14,6 +14,9 @@ import java.util.stream.Collectors;
 final class CheckAction implements Action<CheckRequest> {
   @Override
   public Report perform(CheckRequest request, Progress progress) {
+    if (request.mutants().isPresent()) {
+      return CheckMutants.report(request, request.mutants().getAsInt(), progress);
+    }
     List<CheckReport> reports = new ArrayList<>();
     for (CheckSubject subject : CheckSubjects.of(request)) {
       reports.add(Checks.check(subject, request.options()));

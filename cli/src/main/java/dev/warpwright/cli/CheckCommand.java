@@ -90,6 +90,20 @@ final class CheckCommand extends Command {
       description = "The seed of data and orders; default: another one each time.")
   @Nullable Long seed;
 
+  @Option(
+      names = "--mutants",
+      paramLabel = "N",
+      description =
+          "Plant up to N mistakes of each kind, one at a time, and tell which are reported.")
+  @Nullable Integer mutants;
+
+  @Option(
+      names = "--emit",
+      paramLabel = "DIR",
+      description =
+          "With --mutants: write the mutants there as a CUDA program, for other checkers.")
+  @Nullable Path emit;
+
   CheckCommand(Action<CheckRequest> action) {
     this.action = action;
   }
@@ -99,6 +113,10 @@ final class CheckCommand extends Command {
     atLeastOne("--batch", batch);
     atLeastOne("--sms", sms);
     atLeastOne("--schedules", schedules);
+    atLeastOne("--mutants", mutants);
+    if (emit != null && mutants == null) {
+      throw new UserError("--emit " + emit + ": needs --mutants");
+    }
     Map<String, Long> scalars = new TreeMap<>();
     assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
     return action.perform(
@@ -113,7 +131,9 @@ final class CheckCommand extends Command {
                 schedules,
                 optional(sms),
                 scalars,
-                optional(batch))),
+                optional(batch)),
+            optional(mutants),
+            emit),
         progress);
   }
 

@@ -5,6 +5,7 @@ import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param precision in which a model is compiled; null for the file's
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param attributes of the kernels that get another value, by name
+ * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
+ * @param emit the folder to write the mutants to, as one CUDA program; null for nowhere
  */
 public record CheckRequest(
     Path file,
@@ -22,7 +25,9 @@ public record CheckRequest(
     @Nullable Precision precision,
     @Nullable Architecture arch,
     Map<String, String> attributes,
-    CheckOptions options) {
+    CheckOptions options,
+    OptionalInt mutants,
+    @Nullable Path emit) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

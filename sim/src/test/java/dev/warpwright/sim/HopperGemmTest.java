@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.testing.ChangedConstants;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,11 +15,10 @@ class HopperGemmTest {
   private static final long SEED = Long.getLong("seed", 77);
 
   /** The persistent kernel for so many clusters instead of 66. */
-  static String text(int clusters) {
-    String text = KernelTexts.file("gemm_bf16_sm90");
-    text = KernelTexts.replaced(text, "grid(bx = 132)", "grid(bx = " + 2 * clusters + ")");
-    text = KernelTexts.replaced(text, "+ 65) / 66", "+ " + (clusters - 1) + ") / " + clusters);
-    return KernelTexts.replaced(text, "i * 66]", "i * " + clusters + "]");
+  static Kernel kernel(long clusters) {
+    return ChangedConstants.of(
+        KernelTexts.parse(KernelTexts.file("gemm_bf16_sm90")),
+        Map.of(132L, 2 * clusters, 66L, clusters, 65L, clusters - 1));
   }
 
   /** Work items of 256 × 256, one for each cluster's turn. */
@@ -43,7 +43,7 @@ class HopperGemmTest {
   @ParameterizedTest
   @CsvSource({"256,256,128,1", "300,264,136,1", "384,512,192,2", "512,512,320,1"})
   void isCorrectAndClean(int m, int n, int k, int clusters) {
-    Kernel kernel = KernelTexts.parse(text(clusters));
+    Kernel kernel = kernel(clusters);
     for (GridOptions options :
         List.of(
             GridOptions.DEFAULT,

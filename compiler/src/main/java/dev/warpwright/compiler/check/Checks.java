@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Buffer;
@@ -74,6 +75,34 @@ public final class Checks {
     };
   }
 
+  /**
+   * The grid kernels of a subject, ready for mistakes to be planted into them.
+   *
+   * @throws UserError if it has none
+   */
+  public static List<MutationSubject> mutationSubjects(CheckSubject subject, CheckOptions options) {
+    return switch (subject) {
+      case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
+        if (kernel.attrs().getString("workload") != null) {
+          BoundKernel bound = BoundKernel.of(kernel, small(kernel, options));
+          yield List.of(MutationSubject.of(kernel.name(), bound, options.seed()));
+        }
+        Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
+        yield List.of(
+            MutationSubject.of(
+                kernel.name(),
+                shaped,
+                () -> KernelData.random(shaped.params(), Map.of(), options.seed())));
+      }
+      case CheckSubject.OfNetwork(CompiledProgram network) ->
+          MutationSubject.of(
+              network.program().name(), network, options.rows().orElse(ROWS), options.seed());
+      case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
+          throw new UserError(
+              subject.name() + ": mistakes are planted into grid kernels and networks");
+    };
+  }
+
   private static CheckReport check(Kernel kernel, CheckOptions options) {
     if (kernel.kind() == Kernel.Kind.HOST) {
       Map<String, Long> scalars = scalars(kernel.params(), options);
@@ -129,19 +158,21 @@ public final class Checks {
         Map.of("rows", (long) rows),
         options,
         order -> new ProgramInterpreter(network.program(), order, Options.CHECKED)::check,
-        () -> {
-          Arguments arguments = SimulatedExecutable.constants(network);
-          arguments.bind(network.network().rows().var(), rows);
-          long seed = options.seed();
-          for (Buffer input : network.network().inputs()) {
-            arguments.bind(
-                input, NdArray.zeros(input.dtype(), rows, input.extent(1)).fillRandom(seed++));
-          }
-          for (Buffer output : network.network().outputs()) {
-            arguments.bind(output, NdArray.zeros(output.dtype(), rows, output.extent(1)).poison());
-          }
-          return arguments;
-        });
+        () -> arguments(network, rows, options.seed()));
+  }
+
+  /** A network's weights, random inputs, and poisoned outputs. */
+  static Arguments arguments(CompiledProgram network, int rows, long seed) {
+    Arguments arguments = SimulatedExecutable.constants(network);
+    arguments.bind(network.network().rows().var(), rows);
+    long next = seed;
+    for (Buffer input : network.network().inputs()) {
+      arguments.bind(input, NdArray.zeros(input.dtype(), rows, input.extent(1)).fillRandom(next++));
+    }
+    for (Buffer output : network.network().outputs()) {
+      arguments.bind(output, NdArray.zeros(output.dtype(), rows, output.extent(1)).poison());
+    }
+    return arguments;
   }
 
   private static List<String> names(Program program) {

@@ -1,0 +1,114 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.ProgramInterpreter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * A grid kernel into which mistakes are planted, with what it takes to run it or another in its
+ * place.
+ *
+ * @param name for reports
+ * @param scalars values of its scalar parameters
+ * @param run executes a kernel in the place of {@code kernel}
+ */
+public record MutationSubject(
+    String name,
+    Kernel kernel,
+    Map<String, Long> scalars,
+    BiFunction<Kernel, GridOptions, Outcome> run) {
+  public MutationSubject {
+    scalars = Map.copyOf(scalars);
+  }
+
+  /**
+   * What an execution left.
+   *
+   * @param findings what the simulator reported
+   * @param memory the bytes of all buffers afterwards; after a finding, those up to there
+   */
+  public record Outcome(List<Finding> findings, List<byte[]> memory) {
+    public Outcome {
+      findings = List.copyOf(findings);
+      memory = List.copyOf(memory);
+    }
+  }
+
+  /** A kernel with a workload. */
+  public static MutationSubject of(String name, BoundKernel bound, long seed) {
+    return of(name, bound.kernel(), () -> KernelData.of(bound, seed));
+  }
+
+  /** A kernel with arguments that are the same for each run. */
+  public static MutationSubject of(String name, Kernel kernel, Supplier<Arguments> arguments) {
+    return new MutationSubject(
+        name,
+        kernel,
+        Map.of(),
+        (other, order) -> {
+          Arguments values = arguments.get();
+          List<Finding> findings = new GridInterpreter(other, order).check(values);
+          return new Outcome(findings, memory(kernel.buffers(), values));
+        });
+  }
+
+  /** The kernels of a network. */
+  public static List<MutationSubject> of(
+      String name, CompiledProgram network, int rows, long seed) {
+    List<MutationSubject> subjects = new ArrayList<>();
+    List<Kernel> kernels = network.program().kernels();
+    for (int i = 0; i < kernels.size(); i++) {
+      Kernel kernel = kernels.get(i);
+      subjects.add(
+          new MutationSubject(
+              kernels.size() == 1 ? name : name + " " + (i + 1),
+              kernel,
+              scalars(kernel, rows),
+              (other, order) -> {
+                Arguments values = Checks.arguments(network, rows, seed);
+                Program program = with(network.program(), kernel, other);
+                List<Finding> findings =
+                    new ProgramInterpreter(program, order, Options.CHECKED).check(values);
+                return new Outcome(findings, memory(network.network().outputs(), values));
+              }));
+    }
+    return subjects;
+  }
+
+  private static Program with(Program program, Kernel kernel, Kernel other) {
+    return new Program(
+        program.name(),
+        program.params(),
+        program.workspace(),
+        program.steps().stream()
+            .map(
+                step ->
+                    step instanceof Program.Launch launch && launch.kernel() == kernel
+                        ? new Program.Launch(other, launch.arguments())
+                        : step)
+            .toList());
+  }
+
+  private static Map<String, Long> scalars(Kernel kernel, long rows) {
+    return kernel.scalars().stream().collect(Collectors.toMap(ScalarParam::name, s -> rows));
+  }
+
+  private static List<byte[]> memory(List<Buffer> buffers, Arguments arguments) {
+    return buffers.stream().map(b -> arguments.get(b).bytes()).toList();
+  }
+}

@@ -1,0 +1,138 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.verify.Problem;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.mutation.Mutant;
+import dev.warpwright.sim.mutation.Mutation;
+import dev.warpwright.sim.mutation.Mutations;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Plants mistakes in a kernel, one at a time, and tells of each whether the simulator reports it.
+ */
+public final class MutationTesting {
+  /** What became of a mutant. */
+  public enum Verdict {
+    /** A finding of a kind that fits the mistake. */
+    REPORTED,
+    /** Nothing undefined happens; the results differ, which verification reports. */
+    WRONG_RESULT,
+    /** The verifier or the simulator refuses the kernel before it runs. */
+    REFUSED,
+    /** The statement is not executed with these arguments. */
+    NOT_EXECUTED,
+    /** No finding, the same results in every order: to be argued. */
+    EQUIVALENT,
+    /** A finding of a kind that does not fit, or wrong results without a finding. */
+    MISSED
+  }
+
+  /**
+   * A mutant and what became of it.
+   *
+   * @param detail the finding or refusal in one line, or empty
+   */
+  public record Result(String subject, Mutant mutant, Verdict verdict, String detail) {
+    @Override
+    public String toString() {
+      return subject + ": " + mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
+    }
+  }
+
+  private final MutationSubject subject;
+  private final List<GridOptions> orders;
+  private final List<MutationSubject.Outcome> originals = new ArrayList<>();
+
+  /**
+   * Runs the kernel as it is.
+   *
+   * @param orders of blocks and warps in which every mutant runs
+   * @throws UserError if that has findings
+   */
+  public MutationTesting(MutationSubject subject, List<GridOptions> orders) {
+    this.subject = subject;
+    this.orders = List.copyOf(orders);
+    for (GridOptions order : orders) {
+      MutationSubject.Outcome outcome = subject.run().apply(subject.kernel(), order);
+      if (!outcome.findings().isEmpty()) {
+        throw new UserError(
+            subject.name() + " has findings as it is: " + outcome.findings().getFirst().message());
+      }
+      originals.add(outcome);
+    }
+  }
+
+  public MutationSubject subject() {
+    return subject;
+  }
+
+  /** All mutants of all kinds. */
+  public List<Mutant> mutants() {
+    return Mutations.ALL.stream().flatMap(m -> m.plant(subject.kernel()).stream()).toList();
+  }
+
+  /**
+   * At most so many mutants of each kind: the first, the last, and those evenly between.
+   *
+   * @param most at least 1
+   */
+  public List<Mutant> mutants(int most) {
+    List<Mutant> some = new ArrayList<>();
+    for (Mutation mutation : Mutations.ALL) {
+      List<Mutant> all = mutation.plant(subject.kernel());
+      int count = Math.min(most, all.size());
+      for (int i = 0; i < count; i++) {
+        some.add(all.get(count == 1 ? 0 : i * (all.size() - 1) / (count - 1)));
+      }
+    }
+    return some;
+  }
+
+  /** Runs a mutant. */
+  public Result test(Mutant mutant) {
+    List<Problem> problems = Verifier.verify(mutant.kernel());
+    if (!problems.isEmpty()) {
+      return result(mutant, Verdict.REFUSED, problems.getFirst().toString());
+    }
+    boolean differs = false;
+    for (int i = 0; i < orders.size(); i++) {
+      MutationSubject.Outcome outcome;
+      try {
+        outcome = subject.run().apply(mutant.kernel(), orders.get(i));
+      } catch (UserError | IllegalArgumentException e) {
+        return result(mutant, Verdict.REFUSED, String.valueOf(e.getMessage()));
+      }
+      if (!outcome.findings().isEmpty()) {
+        Finding first = outcome.findings().getFirst();
+        boolean fits = mutant.mutation().kinds().contains(first.kind());
+        return result(mutant, fits ? Verdict.REPORTED : Verdict.MISSED, first.message());
+      }
+      differs |= !same(outcome.memory(), originals.get(i).memory());
+    }
+    if (differs) {
+      return mutant.mutation().mayOnlyChangeResults()
+          ? result(mutant, Verdict.WRONG_RESULT, "")
+          : result(mutant, Verdict.MISSED, "wrong results without a finding");
+    }
+    boolean executed = !subject.run().apply(mutant.trap(), orders.getFirst()).findings().isEmpty();
+    return result(mutant, executed ? Verdict.EQUIVALENT : Verdict.NOT_EXECUTED, "");
+  }
+
+  private Result result(Mutant mutant, Verdict verdict, String detail) {
+    return new Result(subject.name(), mutant, verdict, detail);
+  }
+
+  private static boolean same(List<byte[]> a, List<byte[]> b) {
+    for (int i = 0; i < a.size(); i++) {
+      if (!Arrays.equals(a.get(i), b.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

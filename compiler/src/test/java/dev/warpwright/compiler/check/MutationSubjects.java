@@ -1,0 +1,114 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Device;
+import dev.warpwright.compiler.SimulatedDevice;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.testing.ChangedConstants;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The kernels of the repository, small, into which mistakes are planted. */
+final class MutationSubjects {
+  private static final long SEED = Long.getLong("seed", 7);
+  private static final Path KERNELS = Path.of("..", "kernels");
+  private static final Path MODELS = Path.of("..", "models");
+
+  /** Rows of a network: more than one block's, and no whole tile. */
+  private static final int ROWS = 70;
+
+  /** Shapes and smaller grids of kernels; others get the small shape of the command check. */
+  private static final Map<String, Map<String, Long>> SHAPES =
+      Map.of(
+          "gemm_bf16_sm90", Map.of("M", 512L, "N", 256L, "K", 328L),
+          "gemm_bf16_sm80", Map.of("M", 150L, "N", 136L, "K", 328L),
+          "gemm_f32_simt", Map.of("M", 150L, "N", 136L, "K", 44L),
+          "gemm_bf16_sm90_m16", Map.of("M", 9L, "N", 136L, "K", 840L),
+          "gemm_bf16_sm90_skinny", Map.of("M", 130L, "N", 112L, "K", 712L),
+          "ffn_bf16_sm90_m16", Map.of("M", 16L, "K1", 200L, "N1", 1024L, "N2", 136L));
+
+  private static final Map<String, Map<Long, Long>> GRIDS =
+      Map.of(
+          "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
+          "ffn_bf16_sm90_m16", Map.of(132L, 4L, 131L, 3L));
+
+  private MutationSubjects() {}
+
+  /** Names of the kernels in text. */
+  static List<String> kernels() {
+    try (Stream<Path> files = Files.list(KERNELS)) {
+      return files
+          .map(f -> f.getFileName().toString())
+          .filter(f -> f.endsWith(".kernel"))
+          .map(f -> f.substring(0, f.length() - ".kernel".length()))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A kernel in text. */
+  static MutationSubject kernel(String name) {
+    Kernel kernel = ChangedConstants.of(read(name), GRIDS.getOrDefault(name, Map.of()));
+    if (SHAPES.containsKey(name)) {
+      return MutationSubject.of(name, BoundKernel.of(kernel, SHAPES.get(name)), SEED);
+    }
+    return Checks.mutationSubjects(new CheckSubject.OfKernel(kernel), CheckOptions.of(SEED))
+        .getFirst();
+  }
+
+  private static Kernel read(String name) {
+    try {
+      return new IrParser(Intrinsics::find)
+          .kernel(name, Files.readString(KERNELS.resolve(name + ".kernel")));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Names of the networks. */
+  static List<String> networks() {
+    try (Stream<Path> folders = Files.list(MODELS)) {
+      return folders
+          .filter(f -> Files.exists(f.resolve("model.onnx")))
+          .map(f -> f.getFileName().toString())
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The kernels of a network, compiled for the newest target. */
+  static List<MutationSubject> network(String name, Precision precision) {
+    Path file = MODELS.resolve(name).resolve("model.onnx");
+    try (Device gpu = new SimulatedDevice(GpuTarget.SM_90A);
+        CompiledModel model = Warpwright.load(file).compile(gpu, precision)) {
+      return MutationSubject.of(name + " in " + precision.text(), model.program(ROWS), ROWS, SEED);
+    }
+  }
+
+  static List<MutationSubject> all() {
+    List<MutationSubject> all = new ArrayList<>();
+    kernels().forEach(name -> all.add(kernel(name)));
+    for (String name : networks()) {
+      for (Precision precision : Precision.values()) {
+        all.addAll(network(name, precision));
+      }
+    }
+    return all;
+  }
+}

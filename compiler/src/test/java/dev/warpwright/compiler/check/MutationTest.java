@@ -1,0 +1,91 @@
+package dev.warpwright.compiler.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.sim.mutation.Equivalences;
+import dev.warpwright.sim.mutation.Mutant;
+import dev.warpwright.sim.mutation.Mutation;
+import dev.warpwright.sim.mutation.Mutations;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A part of the table in {@code docs/mutation-testing.md}: of each kind of mistake the first mutant
+ * in kernels of every family is reported, as what it is.
+ */
+class MutationTest {
+  private static final List<MutationTesting> FAMILIES = new ArrayList<>();
+
+  /** Places that are tried for a mistake that is none in the first. */
+  private static final int MOST = 4;
+
+  private static final CheckOptions OPTIONS = CheckOptions.of(5).withSchedules(4);
+
+  /**
+   * Shuffles reduce rows of layer norms, of which these networks have none; and where K ends, both
+   * operands are filled with zeros, of which one is enough; so is one of two fences.
+   */
+  private static final Set<String> NOT_HERE =
+      Set.of(
+          "shuffle with another lane",
+          "asynchronous copy always of all bytes",
+          "proxy fence of global memory left out");
+
+  @BeforeAll
+  static void run() {
+    List<MutationSubject> subjects = new ArrayList<>();
+    subjects.add(MutationSubjects.kernel("gemm_bf16_sm90"));
+    subjects.add(MutationSubjects.kernel("ffn_bf16_sm90_m16"));
+    subjects.add(MutationSubjects.kernel("gemm_bf16_sm80"));
+    subjects.add(MutationSubjects.kernel("gemm_f32_simt"));
+    subjects.addAll(MutationSubjects.network("tabular-tanh-sigmoid", Precision.F16));
+    for (MutationSubject subject : subjects) {
+      FAMILIES.add(new MutationTesting(subject, OPTIONS.orders()));
+    }
+  }
+
+  @AfterAll
+  static void forget() {
+    FAMILIES.clear();
+  }
+
+  static Stream<String> eachKindIsReported() {
+    return Mutations.ALL.stream().map(Mutation::name);
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void eachKindIsReported(String name) {
+    Mutation mutation = Mutations.named(name);
+    boolean reported = false;
+    for (MutationTesting family : FAMILIES) {
+      List<Mutant> mutants = mutation.plant(family.subject().kernel());
+      for (int i = 0; i < mutants.size() && i < MOST && !reported; i++) {
+        MutationTesting.Result result = family.test(mutants.get(i));
+        switch (result.verdict()) {
+          case REPORTED, WRONG_RESULT, REFUSED -> reported = true;
+          case NOT_EXECUTED -> {}
+          case EQUIVALENT ->
+              assertThat(Equivalences.argument(mutation)).as("%s", result).isNotNull();
+          case MISSED -> fail(result.toString());
+        }
+      }
+    }
+    assertThat(reported || NOT_HERE.contains(name)).as("'%s' is reported", name).isTrue();
+  }
+
+  @Test
+  void thereAreManyKinds() {
+    assertThat(Mutations.ALL).hasSizeGreaterThan(60);
+    assertThat(Mutations.ALL.stream().map(Mutation::name).distinct()).hasSameSizeAs(Mutations.ALL);
+  }
+}
