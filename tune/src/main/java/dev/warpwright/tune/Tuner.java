@@ -1,0 +1,164 @@
+package dev.warpwright.tune;
+
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.search.Proposals;
+import dev.warpwright.tune.search.Strategy;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One search: goes on from what the database knows of the same workload in the same environment,
+ * keeps the measurer busy, and writes every outcome down before it counts.
+ */
+public final class Tuner {
+  private static final long PATIENCE_MILLIS = 200;
+
+  /**
+   * When to stop.
+   *
+   * @param trials outcomes in all, those of earlier runs included
+   * @param seconds of one call of {@link #run}
+   */
+  public record Limits(int trials, double seconds) {
+    public Limits {
+      if (trials < 1 || !(seconds > 0)) {
+        throw new IllegalArgumentException(trials + " trials in " + seconds + " s");
+      }
+    }
+  }
+
+  private final TuningTask task;
+  private final Strategy strategy;
+  private final Proposals proposals;
+  private final Measurer measurer;
+  private final TuningDatabase database;
+  private final Consumer<TuningProgress> listener;
+  private final BlockingQueue<Measurer.Trial> finished = new LinkedBlockingQueue<>();
+  private final Map<FailureReason, Integer> failures = new EnumMap<>(FailureReason.class);
+  private final List<TuningProgress.Step> curve = new ArrayList<>();
+  private final long start = System.nanoTime();
+  private TuningProgress.@Nullable Best best;
+  private int trials;
+  private int resumed;
+  private boolean begun;
+
+  /**
+   * Prepares.
+   *
+   * @param proposals the strategy's own
+   * @param listener is told after every outcome, in the thread that runs
+   */
+  public Tuner(
+      TuningTask task,
+      Strategy strategy,
+      Proposals proposals,
+      Measurer measurer,
+      TuningDatabase database,
+      Consumer<TuningProgress> listener) {
+    this.task = task;
+    this.strategy = strategy;
+    this.proposals = proposals;
+    this.measurer = measurer;
+    this.database = database;
+    this.listener = listener;
+  }
+
+  /**
+   * Searches until a limit is reached or there is nothing new to try. What is under way then is
+   * waited for. May be called again, with higher limits.
+   *
+   * @throws InterruptedException if the thread is interrupted; nothing measured is lost
+   */
+  public TuningProgress run(Limits limits) throws InterruptedException {
+    if (!begun) {
+      begun = true;
+      resume();
+    }
+    double since = seconds();
+    int underWay = 0;
+    boolean exhausted = false;
+    while (true) {
+      boolean more =
+          !exhausted && trials + underWay < limits.trials() && seconds() - since < limits.seconds();
+      if (more && underWay < measurer.width()) {
+        int wanted = Math.min(measurer.width() - underWay, limits.trials() - trials - underWay);
+        List<Candidate> next = strategy.propose(wanted);
+        exhausted = next.isEmpty() && underWay == 0;
+        for (Candidate candidate : next) {
+          measurer.measure(candidate).thenAccept(finished::add);
+          underWay++;
+        }
+      }
+      if (underWay == 0) {
+        return progress(limits);
+      }
+      Measurer.Trial trial = finished.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+      // All that is there at once: proposing is dearer than listening.
+      for (; trial != null; trial = finished.poll()) {
+        underWay--;
+        database.add(
+            new TuningRecord(
+                task.workload(),
+                task.environment(),
+                trial.candidate().point(),
+                trial.sourceHash(),
+                trial.outcome(),
+                Instant.now()));
+        count(trial, seconds());
+      }
+      listener.accept(progress(limits));
+    }
+  }
+
+  private void resume() {
+    Set<Point> known = new HashSet<>();
+    for (TuningRecord record : database.records(task.workload(), task.environment())) {
+      Space.Drawn drawn = task.space().replay(record.point());
+      Candidate candidate = drawn.candidate();
+      if (candidate != null && drawn.point().equals(record.point()) && known.add(record.point())) {
+        resumed++;
+        count(new Measurer.Trial(candidate, record.sourceHash(), record.outcome()), 0);
+      }
+    }
+  }
+
+  private void count(Measurer.Trial trial, double seconds) {
+    trials++;
+    strategy.learn(trial.candidate(), trial.outcome());
+    switch (trial.outcome()) {
+      case Outcome.Measured measured -> {
+        if (best == null || measured.timeUs() < best.outcome().timeUs()) {
+          best = new TuningProgress.Best(trial.candidate(), trial.sourceHash(), measured);
+          curve.add(new TuningProgress.Step(trials, seconds, measured.timeUs()));
+        }
+      }
+      case Outcome.Failed failed -> failures.merge(failed.reason(), 1, Integer::sum);
+    }
+  }
+
+  private double seconds() {
+    return (System.nanoTime() - start) * 1e-9;
+  }
+
+  private TuningProgress progress(Limits limits) {
+    return new TuningProgress(
+        trials, resumed, limits.trials(), seconds(), best, failures, proposals.rejections(), curve);
+  }
+}

@@ -1,0 +1,37 @@
+package dev.warpwright.tune.measure;
+
+import java.util.Locale;
+
+/** Why a candidate has no time. */
+public enum FailureReason {
+  /** It does not fit the device or the workload; nothing was compiled. */
+  REJECTED,
+  /** The compiler refused it. */
+  COMPILE,
+  /** It keeps registers in memory, or the compiler serialised its matrix instructions. */
+  SPILL,
+  /** The device refused to launch it. */
+  LAUNCH,
+  /** Its result is wrong. */
+  WRONG,
+  /** It accessed what it may not, or the device reported another error. */
+  FAULT,
+  /** It did not end in time. */
+  HANG,
+  /** The process it ran in died. */
+  CRASH;
+
+  /** In small letters. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Reads {@link #text()}.
+   *
+   * @throws IllegalArgumentException if there is none of this name
+   */
+  public static FailureReason parse(String text) {
+    return valueOf(text.toUpperCase(Locale.ROOT));
+  }
+}

@@ -1,0 +1,19 @@
+package dev.warpwright.tune.record;
+
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.space.Point;
+import java.time.Instant;
+
+/**
+ * A candidate that was tried.
+ *
+ * @param point the decisions it came from
+ * @param sourceHash SHA-256 of the printed kernel in hexadecimal; empty if it was not printed
+ */
+public record TuningRecord(
+    WorkloadKey workload,
+    Environment environment,
+    Point point,
+    String sourceHash,
+    Outcome outcome,
+    Instant at) {}

@@ -1,0 +1,43 @@
+package dev.warpwright.tune.search;
+
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Space;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Points drawn by chance: what every other strategy is compared with. */
+public final class RandomSearch implements Strategy {
+  private static final int PATIENCE = 2000;
+
+  private final Space space;
+  private final RandomGenerator random;
+  private final Proposals proposals;
+
+  public RandomSearch(Space space, RandomGenerator random, Proposals proposals) {
+    this.space = space;
+    this.random = random;
+    this.proposals = proposals;
+  }
+
+  @Override
+  public List<Candidate> propose(int count) {
+    List<Candidate> next = new ArrayList<>();
+    for (int misses = 0; next.size() < count && misses < PATIENCE; ) {
+      Candidate candidate = proposals.fresh(space.sample(random));
+      if (candidate == null) {
+        misses++;
+      } else {
+        proposals.take(candidate);
+        next.add(candidate);
+      }
+    }
+    return next;
+  }
+
+  @Override
+  public void learn(Candidate candidate, Outcome outcome) {
+    proposals.take(candidate);
+  }
+}

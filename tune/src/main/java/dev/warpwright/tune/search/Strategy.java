@@ -1,0 +1,17 @@
+package dev.warpwright.tune.search;
+
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.space.Candidate;
+import java.util.List;
+
+/** Decides what to try next. Not thread safe. */
+public interface Strategy {
+  /**
+   * Candidates to measure, the most promising first; fewer than asked for, even none, if there is
+   * nothing new. A candidate is proposed once.
+   */
+  List<Candidate> propose(int count);
+
+  /** Tells what became of a candidate, proposed or known from earlier. */
+  void learn(Candidate candidate, Outcome outcome);
+}

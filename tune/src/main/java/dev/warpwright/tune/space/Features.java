@@ -1,0 +1,43 @@
+package dev.warpwright.tune.space;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a cost model knows of a candidate before it is compiled.
+ *
+ * @param names one for each value, the same for all candidates of a space
+ * @param values finite numbers
+ * @param predictedUs time by the analytic model, in microseconds
+ */
+public record Features(List<String> names, double[] values, double predictedUs) {
+  public Features {
+    names = List.copyOf(names);
+    values = values.clone();
+    if (names.size() != values.length
+        || !Arrays.stream(values).allMatch(Double::isFinite)
+        || !(predictedUs > 0)
+        || Double.isInfinite(predictedUs)) {
+      throw new IllegalArgumentException(
+          names + " = " + Arrays.toString(values) + ", " + predictedUs + " us");
+    }
+  }
+
+  @Override
+  public double[] values() {
+    return values.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Features f
+        && names.equals(f.names)
+        && Arrays.equals(values, f.values)
+        && predictedUs == f.predictedUs;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(values) + Double.hashCode(predictedUs);
+  }
+}

@@ -1,0 +1,12 @@
+module dev.warpwright.tune {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.ir;
+  requires java.sql;
+  requires lightgbm4j;
+
+  exports dev.warpwright.tune;
+  exports dev.warpwright.tune.measure;
+  exports dev.warpwright.tune.record;
+  exports dev.warpwright.tune.search;
+  exports dev.warpwright.tune.space;
+}

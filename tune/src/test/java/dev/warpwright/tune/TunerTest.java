@@ -1,0 +1,163 @@
+package dev.warpwright.tune;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.WorkloadKey;
+import dev.warpwright.tune.search.BoostedTrees;
+import dev.warpwright.tune.search.CostModel;
+import dev.warpwright.tune.search.EvolutionarySearch;
+import dev.warpwright.tune.search.ExhaustiveSearch;
+import dev.warpwright.tune.search.Proposals;
+import dev.warpwright.tune.search.RandomSearch;
+import dev.warpwright.tune.search.Strategy;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class TunerTest {
+  private static final Environment ENVIRONMENT =
+      new Environment("sm_90a", "NVIDIA H200", "580.1", "13.0", "0.1");
+  private static final WorkloadKey WORKLOAD = WorkloadKey.parse("gemm k=1 m=2 n=3");
+
+  @TempDir private Path folder;
+
+  private TuningProgress tune(Space space, Strategy strategy, Proposals proposals, int trials)
+      throws InterruptedException {
+    return tune(
+        space, strategy, proposals, trials, new FakeMeasurer(8, FakeMeasurer::bigTime), "a.db");
+  }
+
+  private TuningProgress tune(
+      Space space,
+      Strategy strategy,
+      Proposals proposals,
+      int trials,
+      FakeMeasurer measurer,
+      String file)
+      throws InterruptedException {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve(file))) {
+      return new Tuner(
+              new TuningTask(WORKLOAD, ENVIRONMENT, space),
+              strategy,
+              proposals,
+              measurer,
+              database,
+              progress -> {})
+          .run(new Tuner.Limits(trials, 60));
+    }
+  }
+
+  @Test
+  void exhaustiveSearchFindsTheBestOfAll() throws InterruptedException {
+    Space space = Spaces.big();
+    Proposals proposals = new Proposals();
+    TuningProgress done =
+        tune(space, new ExhaustiveSearch(space, 10_000, proposals), proposals, 10_000);
+    assertThat(done.trials()).isEqualTo(16 * 16 * 16);
+    assertThat(Objects.requireNonNull(done.best()).candidate().point().text())
+        .isEqualTo("sketch=big x0=5 x1=9 x2=3");
+    assertThat(done.best().outcome().timeUs()).isEqualTo(10);
+  }
+
+  @Test
+  void rejectionsAreCountedByReason() throws InterruptedException {
+    Space space = Spaces.dependent();
+    Proposals proposals = new Proposals();
+    TuningProgress done =
+        tune(
+            space,
+            new ExhaustiveSearch(space, 100, proposals),
+            proposals,
+            100,
+            new FakeMeasurer(
+                3,
+                c ->
+                    c.point().text().contains("ways=4")
+                        ? new Outcome.Failed(FailureReason.HANG, "no end in 2 s")
+                        : new Outcome.Measured(c.features().predictedUs(), 0, 0, 1980, 40)),
+            "b.db");
+    assertThat(done.trials()).isEqualTo(7);
+    assertThat(done.rejections())
+        .containsExactlyEntriesOf(new TreeMap<>(Map.of("shared memory", 1)));
+    assertThat(done.failures())
+        .containsOnlyKeys(FailureReason.HANG)
+        .containsEntry(FailureReason.HANG, 1);
+    assertThat(Objects.requireNonNull(done.best()).outcome().timeUs()).isEqualTo(1);
+  }
+
+  @Test
+  void anInterruptedSearchGoesOn() throws InterruptedException {
+    Space space = Spaces.big();
+    FakeMeasurer first = new FakeMeasurer(8, FakeMeasurer::bigTime);
+    Proposals proposals = new Proposals();
+    tune(space, random(space, 1, proposals), proposals, 50, first, "c.db");
+    assertThat(first.measured).hasSize(50);
+
+    FakeMeasurer second = new FakeMeasurer(8, FakeMeasurer::bigTime);
+    Proposals again = new Proposals();
+    TuningProgress done = tune(space, random(space, 1, again), again, 80, second, "c.db");
+    assertThat(done.resumed()).isEqualTo(50);
+    assertThat(done.trials()).isEqualTo(80);
+    assertThat(second.measured).hasSize(30);
+    List<Point> points = new ArrayList<>(first.measured.stream().map(Candidate::point).toList());
+    points.addAll(second.measured.stream().map(Candidate::point).toList());
+    assertThat(points).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void evolutionWithAModelBeatsChance() throws InterruptedException {
+    CostModel trees = BoostedTrees.create().orElseThrow();
+    double chance = 0;
+    double evolved = 0;
+    for (int seed = 0; seed < 5; seed++) {
+      Space space = Spaces.big();
+      Proposals proposals = new Proposals();
+      chance += bestOf(space, random(space, seed, proposals), proposals, "r" + seed);
+      Proposals others = new Proposals();
+      Strategy evolution =
+          new EvolutionarySearch(space, trees, List.of(), new SplittableRandom(seed), others);
+      evolved += bestOf(space, evolution, others, "e" + seed);
+    }
+    // The best of 4096 takes 10 us.
+    assertThat(evolved / 5).isLessThan(10.6).isLessThan(chance / 5);
+  }
+
+  private double bestOf(Space space, Strategy strategy, Proposals proposals, String file)
+      throws InterruptedException {
+    FakeMeasurer measurer = new FakeMeasurer(8, FakeMeasurer::bigTime);
+    TuningProgress done = tune(space, strategy, proposals, 64, measurer, file);
+    return Objects.requireNonNull(done.best()).outcome().timeUs();
+  }
+
+  @Test
+  void seedsAreTriedFirst() throws InterruptedException {
+    Space space = Spaces.big();
+    Proposals proposals = new Proposals();
+    FakeMeasurer measurer = new FakeMeasurer(4, FakeMeasurer::bigTime);
+    Point seed = Point.parse("sketch=big x0=15 x1=15 x2=15");
+    Strategy evolution =
+        new EvolutionarySearch(
+            space, CostModel.analytic(), List.of(seed), new SplittableRandom(1), proposals);
+    tune(space, evolution, proposals, 8, measurer, "s.db");
+    assertThat(measurer.measured.getFirst().point()).isEqualTo(seed);
+    // Without another word the analytic model decides.
+    assertThat(measurer.measured.get(1).features().predictedUs()).isLessThan(20);
+  }
+
+  private static Strategy random(Space space, long seed, Proposals proposals) {
+    return new RandomSearch(space, new SplittableRandom(seed), proposals);
+  }
+}
