@@ -1,0 +1,82 @@
+package dev.warpwright.tune.measure;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.tune.measure.WorkerProtocol.Reply;
+import dev.warpwright.tune.measure.WorkerProtocol.Request;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.util.concurrent.SynchronousQueue;
+
+/** The main loop of a worker process: kernels come as text on standard input. */
+public final class WorkerLoop {
+  private static final int POISONED = 3;
+
+  private WorkerLoop() {}
+
+  /**
+   * Serves until standard input ends, which is also how the death of the tuner shows.
+   *
+   * @param parser that knows the intrinsics of the kernels
+   */
+  public static void serve(IrParser parser, CandidateRunner runner)
+      throws IOException, InterruptedException {
+    DataOutputStream out =
+        new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
+    // Whatever prints must not disturb the replies.
+    System.setOut(System.err);
+    SynchronousQueue<Request> requests = new SynchronousQueue<>();
+    Thread reader = new Thread(() -> read(requests), "requests");
+    reader.setDaemon(true);
+    reader.start();
+    out.writeByte(WorkerProtocol.READY);
+    out.flush();
+    while (true) {
+      Request request = requests.take();
+      boolean poisoned = false;
+      Reply reply;
+      try {
+        Kernel kernel = parser.kernel("request", request.kernel());
+        reply =
+            switch (request.task()) {
+              case COMPILE -> new Reply.Compiled(runner.compile(kernel, request.values()));
+              case TIME -> new Reply.Timed(runner.time(kernel, request.values()));
+            };
+      } catch (CandidateFailure e) {
+        poisoned = e.poisoned();
+        reply = failed(e.reason(), e);
+      } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        reply = failed(FailureReason.CRASH, e);
+      }
+      WorkerProtocol.write(out, reply);
+      if (poisoned) {
+        Runtime.getRuntime().halt(POISONED);
+      }
+    }
+  }
+
+  private static Reply failed(FailureReason reason, Throwable e) {
+    String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    return new Reply.Failed(
+        new Outcome.Failed(reason, message.lines().findFirst().orElse(e.toString())));
+  }
+
+  private static void read(SynchronousQueue<Request> requests) {
+    try (DataInputStream in = new DataInputStream(new BufferedInputStream(System.in))) {
+      for (Request request = WorkerProtocol.readRequest(in);
+          request != null;
+          request = WorkerProtocol.readRequest(in)) {
+        requests.put(request);
+      }
+      Runtime.getRuntime().halt(0);
+    } catch (IOException | InterruptedException e) {
+      // A kernel may hang in another thread: this must not wait for it.
+      Runtime.getRuntime().halt(1);
+    }
+  }
+}
