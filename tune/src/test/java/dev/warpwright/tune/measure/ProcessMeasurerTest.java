@@ -105,7 +105,7 @@ final class ProcessMeasurerTest {
   void aHangCostsOneCandidate() {
     assertFails(hasty, "hang", FailureReason.HANG, "no end within 2.0 s");
     // The next one gets a process of its own.
-    assertFails(hasty, "wrong", FailureReason.WRONG);
+    assertFails(hasty, "wrong", FailureReason.WRONG, "0.3");
   }
 
   @Test
