@@ -12,10 +12,12 @@ module dev.warpwright.compiler {
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.tune;
 
   exports dev.warpwright.compiler;
   exports dev.warpwright.compiler.bench;
   exports dev.warpwright.compiler.check;
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.program;
+  exports dev.warpwright.compiler.tune;
 }

@@ -47,6 +47,7 @@ final class LayersTest {
           entry("sim", Set.of("ir", "target", "jvm")),
           entry("runtime", Set.of("ir", "target")),
           entry("model", Set.of("ir", "tensor", "cost")),
+          entry("tune", Set.of("ir")),
           entry(
               "compiler",
               Set.of(
@@ -61,8 +62,20 @@ final class LayersTest {
                   "jvm",
                   "sim",
                   "runtime",
-                  "model")),
-          entry("cli", Set.of("ir", "target", "cuda", "sim", "runtime", "model", "compiler")));
+                  "model",
+                  "tune")),
+          entry(
+              "cli",
+              Set.of(
+                  "ir",
+                  "target",
+                  "cuda",
+                  "sim",
+                  "runtime",
+                  "model",
+                  "families",
+                  "tune",
+                  "compiler")));
 
   private static final String PREFIX = "dev.warpwright.";
 

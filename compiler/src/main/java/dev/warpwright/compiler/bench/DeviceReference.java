@@ -68,6 +68,11 @@ final class DeviceReference implements AutoCloseable {
     spotCheck(set, seed);
   }
 
+  /** Where the reference computed last is, in f64. */
+  CudaBuffer result() {
+    return results.getLast();
+  }
+
   /** How far the result in some memory is from the reference computed last. */
   OutputError error(CudaBuffer result) {
     return error(workload.outputs().size() - 1, result);

@@ -1,0 +1,54 @@
+package dev.warpwright.compiler.bench;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrParser;
+
+/**
+ * Kernels that sum squares on the device, so that a result need not travel to be judged.
+ * Parameters: an output (if there is a difference), the reference in f64, and {@link #THREADS}
+ * partial sums. What is not finite makes a sum not finite.
+ */
+final class ErrorSum {
+  /** Threads of the launch; each has a sum of type f64. */
+  static final int THREADS = 1 << 14;
+
+  private static final String TEXT =
+      """
+      kernel NAME(PARAMETER y: f64[COUNT], sums: f64[16384]) grid(bx = 64) block(tx = 256) {
+        let t: i32 = bx * 256 + tx
+        alloc sum: f64[] local
+        sum[] = 0f64
+        for i in (COUNT - t + 16383) / 16384 {
+          let d: f64 = VALUE
+          sum[] = fma(d, d, sum[])
+        }
+        sums[t] = sum[]
+      }
+      """;
+
+  private ErrorSum() {}
+
+  /** Of the differences between an output and its reference. */
+  static Kernel ofDifference(Buffer output) {
+    return parse(
+        "error_sum",
+        "x: " + output.dtype() + "[COUNT],",
+        "f64(x[i * 16384 + t]) - y[i * 16384 + t]",
+        output.storageElements());
+  }
+
+  /** Of the reference itself. */
+  static Kernel ofReference(Buffer output) {
+    return parse("norm_sum", "", "y[i * 16384 + t]", output.storageElements());
+  }
+
+  private static Kernel parse(String name, String parameter, String value, long count) {
+    String text =
+        TEXT.replace("NAME", name)
+            .replace("PARAMETER", parameter)
+            .replace("VALUE", value)
+            .replace("COUNT", Long.toString(count));
+    return new IrParser().kernel(name, text);
+  }
+}

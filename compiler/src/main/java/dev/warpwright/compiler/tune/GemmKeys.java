@@ -1,0 +1,88 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
+import dev.warpwright.tune.record.WorkloadKey;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Products as keys of the tuning database. */
+public final class GemmKeys {
+  public static final String KIND = "gemm";
+
+  private GemmKeys() {}
+
+  /** The key of a product: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
+  public static WorkloadKey of(GemmWorkload workload) {
+    Map<String, String> parameters = new TreeMap<>();
+    parameters.put("m", Long.toString(workload.m()));
+    parameters.put("n", Long.toString(workload.n()));
+    parameters.put("k", Long.toString(workload.k()));
+    parameters.put("a", workload.operands().text());
+    parameters.put("c", workload.result().text());
+    parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
+    parameters.put("epilogue", text(workload.epilogue()));
+    return new WorkloadKey(KIND, parameters);
+  }
+
+  private static String text(Epilogue e) {
+    if (e.equals(Epilogue.NONE)) {
+      return "none";
+    }
+    return String.join(
+        ",",
+        "alpha:" + e.alpha(),
+        "beta:" + e.beta(),
+        "bias:" + e.bias(),
+        e.activation().name().toLowerCase(Locale.ROOT));
+  }
+
+  /**
+   * The product of a key.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static GemmWorkload workload(WorkloadKey key) {
+    if (!key.kind().equals(KIND)) {
+      throw new IllegalArgumentException(key + " is no product");
+    }
+    return new GemmWorkload(
+        number(key, "m"),
+        number(key, "n"),
+        number(key, "k"),
+        DType.parse(word(key, "a")),
+        DType.parse(word(key, "c")),
+        GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
+        epilogue(word(key, "epilogue")));
+  }
+
+  private static Epilogue epilogue(String text) {
+    if (text.equals("none")) {
+      return Epilogue.NONE;
+    }
+    String[] parts = text.split(",");
+    if (parts.length != 4) {
+      throw new IllegalArgumentException("\"" + text + "\" is no epilogue");
+    }
+    return new Epilogue(
+        Double.parseDouble(parts[0].substring("alpha:".length())),
+        Double.parseDouble(parts[1].substring("beta:".length())),
+        Boolean.parseBoolean(parts[2].substring("bias:".length())),
+        Activation.valueOf(parts[3].toUpperCase(Locale.ROOT)));
+  }
+
+  private static long number(WorkloadKey key, String name) {
+    return Long.parseLong(word(key, name));
+  }
+
+  private static String word(WorkloadKey key, String name) {
+    String word = key.parameters().get(name);
+    if (word == null) {
+      throw new IllegalArgumentException(key + " has no " + name);
+    }
+    return word;
+  }
+}

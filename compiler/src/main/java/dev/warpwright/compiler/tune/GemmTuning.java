@@ -1,0 +1,159 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.runtime.cuda.CudaDevice;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.Tuner;
+import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.TuningTask;
+import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.measure.ProcessMeasurer;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.record.WorkloadKey;
+import dev.warpwright.tune.search.BoostedTrees;
+import dev.warpwright.tune.search.CostModel;
+import dev.warpwright.tune.search.EvolutionarySearch;
+import dev.warpwright.tune.search.ExhaustiveSearch;
+import dev.warpwright.tune.search.Proposals;
+import dev.warpwright.tune.search.RandomSearch;
+import dev.warpwright.tune.search.Strategy;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+
+/** Tunes products on a GPU of this machine. */
+public final class GemmTuning {
+  private static final Duration COMPILE_LIMIT = Duration.ofSeconds(60);
+  private static final int NEIGHBOURS = 4;
+  private static final long MOST_POINTS = 1_000_000;
+
+  /** How points are chosen. */
+  public enum Search {
+    EVOLUTION,
+    RANDOM,
+    EXHAUSTIVE;
+
+    /**
+     * Reads a name in small letters.
+     *
+     * @throws UserError if there is none
+     */
+    public static Search parse(String text) {
+      for (Search search : values()) {
+        if (search.text().equals(text)) {
+          return search;
+        }
+      }
+      throw new UserError("search=" + text + ": it is evolution, random or exhaustive");
+    }
+
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * What to do.
+   *
+   * @param model whether evolution learns from what it measured, or trusts the analytic model alone
+   * @param transfer whether it begins with what was best for similar workloads
+   */
+  public record Options(
+      Tuner.Limits limits, Search search, boolean model, boolean transfer, long seed) {}
+
+  private GemmTuning() {}
+
+  /** Worker processes for a device: as many compile at a time as there are cores. */
+  public static Measurer measurer(GpuTarget target, long seed) {
+    return new ProcessMeasurer(
+        new ProcessMeasurer.Setup(
+            GpuWorker.command(target, seed),
+            Runtime.getRuntime().availableProcessors(),
+            List.of(Map.of()),
+            COMPILE_LIMIT,
+            Duration.ofSeconds(60)));
+  }
+
+  /** Where and with what this process measures on a device. */
+  public static Environment environment(
+      GpuTarget target, CudaDevice device, String toolkit, String generator) {
+    return new Environment(
+        target.name(),
+        device.name(),
+        "%d.%d".formatted(device.driverVersion() / 1000, device.driverVersion() % 1000 / 10),
+        toolkit,
+        generator);
+  }
+
+  /**
+   * Searches.
+   *
+   * @param listener is told after every outcome
+   * @throws InterruptedException if the thread is interrupted; what was measured is in the database
+   */
+  public static TuningProgress tune(
+      GemmWorkload workload,
+      Environment environment,
+      int multiprocessors,
+      Measurer measurer,
+      TuningDatabase database,
+      Options options,
+      Consumer<TuningProgress> listener)
+      throws InterruptedException {
+    GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
+    Space space = GemmSpace.of(workload, target, multiprocessors);
+    WorkloadKey key = GemmKeys.of(workload);
+    Proposals proposals = new Proposals();
+    Strategy strategy =
+        strategy(space, proposals, options, seeds(key, space, database, target, options));
+    return new Tuner(
+            new TuningTask(key, environment, space),
+            strategy,
+            proposals,
+            measurer,
+            database,
+            listener)
+        .run(options.limits());
+  }
+
+  private static Strategy strategy(
+      Space space, Proposals proposals, Options options, List<Point> seeds) {
+    SplittableRandom random = new SplittableRandom(options.seed());
+    return switch (options.search()) {
+      case RANDOM -> new RandomSearch(space, random, proposals);
+      case EXHAUSTIVE -> new ExhaustiveSearch(space, MOST_POINTS, proposals);
+      case EVOLUTION ->
+          new EvolutionarySearch(
+              space,
+              options.model()
+                  ? BoostedTrees.create().orElseGet(CostModel::analytic)
+                  : CostModel.analytic(),
+              seeds,
+              random,
+              proposals);
+    };
+  }
+
+  /** What was best for the nearest workloads, as far as it is a point of this space. */
+  private static List<Point> seeds(
+      WorkloadKey key, Space space, TuningDatabase database, GpuTarget target, Options options) {
+    if (!options.transfer()) {
+      return List.of();
+    }
+    return database.nearest(key, target.name(), NEIGHBOURS + 1).stream()
+        .filter(record -> !record.workload().equals(key))
+        .limit(NEIGHBOURS)
+        .map(TuningRecord::point)
+        .map(point -> space.replay(point).point())
+        .distinct()
+        .toList();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.tune.space.Features;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What is expected of a product on Hopper without running it: the tiles in waves, each step of a
+ * tile bounded by tensor cores, by the way from the second-level cache and by its share of DRAM;
+ * the beginning and the end of a kernel, which nothing overlaps.
+ *
+ * <p>The constants are of an H200, from public figures and this project's measurements; they make
+ * an order of candidates, not a promise.
+ */
+final class HopperModel {
+  /** Operations of a multiprocessor in a microsecond that wide products reach, 1755 MHz · 4096. */
+  private static final double OPS = 6.4e6;
+
+  /** Bytes that a multiprocessor takes from the second-level cache in a microsecond. */
+  private static final double L2_BYTES = 5.0e4;
+
+  /** Bytes that all take from DRAM in a microsecond. */
+  private static final double DRAM_BYTES = 4.2e6;
+
+  private static final double L2_SIZE = 40e6;
+  private static final double LAUNCH = 1.6;
+  private static final double LATENCY = 0.9;
+
+  private HopperModel() {}
+
+  static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
+    int bytes = w.operands().bytes();
+    double tilesM = Math.ceilDiv(w.m(), (long) c.tileM() * c.clusterM()) * (double) c.clusterM();
+    double tilesN = Math.ceilDiv(w.n(), (long) c.tileN() * c.clusterN()) * (double) c.clusterN();
+    double tiles = tilesM * tilesN;
+    double steps = Math.ceilDiv(w.k(), (long) c.tileK());
+    int resident = multiprocessors * c.minBlocks();
+    double slots = c.blocks() > 0 ? c.blocks() : resident;
+    double waves = Math.ceil(tiles / slots);
+    // Several blocks share a multiprocessor's units, if there are so many.
+    double sharing = Math.min(c.minBlocks(), Math.max(1, tiles / multiprocessors));
+
+    double ops = 2.0 * c.tileM() * c.tileN() * c.tileK();
+    double columns = c.swapped() ? c.tileM() : c.tileN();
+    // An instruction of few columns waits for its operands in shared memory.
+    double rate = OPS * Math.min(1, columns / 128);
+    double math = ops / rate * sharing;
+    double loaded =
+        ((double) c.tileM() / c.clusterN() + (double) c.tileN() / c.clusterM()) * c.tileK() * bytes;
+    double l2 = loaded / L2_BYTES * sharing;
+    double dram = dramBytes(w, c, slots, tilesM, tilesN, bytes);
+    double dramTime = dram / DRAM_BYTES;
+    double fetch = Math.max(l2, dramTime / (waves * steps));
+    // What is under way hides the latency of a step.
+    double inFlight = Math.max(1, (c.stages() - 1) * sharing);
+    double step = Math.max(Math.max(math, fetch), LATENCY / inFlight);
+    double epilogue = (double) c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES + 0.6;
+    double overlapped = c.blocks() > 0 || c.minBlocks() > 1 ? 0.35 : 1;
+    double exposed = epilogue * (1 + (waves - 1) * overlapped);
+    double predicted =
+        LAUNCH
+            + LATENCY
+            + Math.max(waves * steps * step, dramTime)
+            + exposed
+            + (c.clusterM() * c.clusterN() > 1 ? 0.5 : 0);
+
+    Map<String, Double> f = new LinkedHashMap<>();
+    f.put("logM", log(w.m()));
+    f.put("logN", log(w.n()));
+    f.put("logK", log(w.k()));
+    f.put("tileM", (double) c.tileM());
+    f.put("tileN", (double) c.tileN());
+    f.put("tileK", (double) c.tileK());
+    f.put("stages", (double) c.stages());
+    f.put("stageBytes", (double) (c.tileM() + c.tileN()) * c.tileK() * bytes);
+    f.put("consumers", (double) c.consumers());
+    f.put("clusterM", (double) c.clusterM());
+    f.put("clusterN", (double) c.clusterN());
+    f.put("persistent", c.blocks() > 0 ? 1.0 : 0.0);
+    f.put("minBlocks", (double) c.minBlocks());
+    f.put("swapped", c.swapped() ? 1.0 : 0.0);
+    f.put("order", order(c));
+    f.put("waves", waves);
+    f.put("tail", tiles / (waves * slots));
+    f.put("steps", steps);
+    f.put("math", log(math));
+    f.put("l2", log(l2));
+    f.put("dram", log(Math.max(dramTime, 1e-3)));
+    f.put("padding", tilesM * c.tileM() * tilesN * c.tileN() / ((double) w.m() * w.n()));
+    f.put("sums", (double) c.tileM() * c.tileN() / (128.0 * c.consumers()));
+    f.put("predicted", log(predicted));
+    return new Features(
+        f.keySet().stream().toList(),
+        f.values().stream().mapToDouble(Double::doubleValue).toArray(),
+        predicted);
+  }
+
+  /** Waves of tiles reuse within the wave; panels that fit the cache are read once. */
+  private static double dramBytes(
+      GemmWorkload w, HopperConfig c, double slots, double tilesM, double tilesN, int bytes) {
+    double a = (double) w.m() * w.k() * bytes;
+    double b = (double) w.n() * w.k() * bytes;
+    double result = (double) w.m() * w.n() * w.result().bytes();
+    if (a + b <= L2_SIZE) {
+      return a + b + result;
+    }
+    double concurrent = Math.min(slots, tilesM * tilesN);
+    double rows = Math.clamp(bandRows(c, concurrent), 1, tilesM);
+    double columns = Math.clamp(concurrent / rows, 1, tilesN);
+    double aReads = a <= L2_SIZE / 2 ? 1 : Math.max(1, tilesN / columns);
+    double bReads = b <= L2_SIZE / 2 ? 1 : Math.max(1, tilesM / rows);
+    return a * aReads + b * bReads + result;
+  }
+
+  /** How many rows of tiles run at the same time. */
+  private static double bandRows(HopperConfig c, double concurrent) {
+    return switch (c.order()) {
+      case BlockOrder.Grouped(int rows) -> (double) rows * c.clusterM();
+      case BlockOrder.Column _ -> concurrent;
+      case BlockOrder.Row _, BlockOrder.Serpentine _ -> c.clusterM();
+      case BlockOrder.Morton _, BlockOrder.Hilbert _, BlockOrder.Explicit _ ->
+          Math.sqrt(concurrent * c.tileN() / c.tileM());
+    };
+  }
+
+  private static double order(HopperConfig c) {
+    return switch (c.order()) {
+      case BlockOrder.Row _ -> 1;
+      case BlockOrder.Serpentine _ -> 1.5;
+      case BlockOrder.Grouped(int rows) -> rows;
+      case BlockOrder.Column _ -> 64;
+      case BlockOrder.Morton _ -> 100;
+      case BlockOrder.Hilbert _ -> 101;
+      case BlockOrder.Explicit _ -> 102;
+    };
+  }
+
+  private static double log(double x) {
+    return Math.log(x) / Math.log(2);
+  }
+}

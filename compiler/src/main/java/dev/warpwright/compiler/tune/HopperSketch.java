@@ -1,0 +1,178 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.HopperLimits;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.tune.space.Sketch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/** The decisions of {@link HopperGemm}, asked in an order in which each narrows the next. */
+final class HopperSketch implements Sketch {
+  /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
+  private static final int MANY_ROWS = 256;
+
+  private final GemmWorkload workload;
+  private final int multiprocessors;
+
+  HopperSketch(GemmWorkload workload, int multiprocessors) {
+    this.workload = workload;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "wgmma";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    HopperConfig config = config(decisions);
+    String problem = HopperLimits.problem(workload, config);
+    if (problem != null) {
+      throw new Rejected(reason(problem), problem);
+    }
+    return new Plan(
+        HopperModel.features(workload, config, multiprocessors),
+        () -> {
+          try {
+            return HopperGemm.schedule(workload, config).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  /** Problems differ in numbers; what is left without them is what they are counted by. */
+  private static String reason(String problem) {
+    return problem.replaceAll("[0-9]+", "#");
+  }
+
+  private HopperConfig config(Decisions d) {
+    boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
+    int rows;
+    int columns;
+    int consumers;
+    if (swapped) {
+      // The product's rows are columns of the result.
+      columns = Math.toIntExact(d.choose("tileM", few(workload.m())));
+      rows = Math.toIntExact(d.choose("tileN", 64, 128, 192, 256));
+      consumers = consumers(d, rows);
+    } else {
+      rows = Math.toIntExact(d.choose("tileM", 64, 128, 192, 256));
+      consumers = consumers(d, rows);
+      columns = Math.toIntExact(d.choose("tileN", wide(workload.n())));
+    }
+    int tileM = swapped ? columns : rows;
+    int tileN = swapped ? rows : columns;
+    int tileK = Math.toIntExact(d.choose("tileK", 64, 128));
+    int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2));
+    int stages = stages(d, tileM, tileN, tileK, minBlocks);
+    int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
+    boolean persistent = cluster[0] * cluster[1] > 1 || d.choose("persistent");
+    int blocks = persistent ? multiprocessors * minBlocks / size(cluster) * size(cluster) : 0;
+    BlockOrder order =
+        persistent
+            ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
+            : new BlockOrder.Row();
+    return new HopperConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        cluster[0],
+        cluster[1],
+        order,
+        blocks,
+        minBlocks,
+        swapped);
+  }
+
+  private static int size(int[] cluster) {
+    return cluster[0] * cluster[1];
+  }
+
+  private static int consumers(Decisions d, int rows) {
+    return Math.toIntExact(
+        switch (rows) {
+          case 64 -> 1;
+          case 128 -> d.choose("consumers", 1, 2);
+          case 192 -> 3;
+          default -> d.choose("consumers", 2, 4);
+        });
+  }
+
+  /** Heights of tiles for few rows: no more than twice what there is. */
+  private static long[] few(long rows) {
+    long[] options =
+        LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
+            .filter(t -> t < 2 * Math.max(rows, 8))
+            .toArray();
+    return options;
+  }
+
+  private static long[] wide(long columns) {
+    long[] options =
+        LongStream.iterate(16, t -> t <= 256, t -> t + 16).filter(t -> t < columns + 64).toArray();
+    return options.length == 0 ? new long[] {16} : options;
+  }
+
+  private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {
+    List<Long> possible = new ArrayList<>();
+    for (long stages = 2; stages <= 12; stages++) {
+      long bytes = stages * (tileM + tileN) * tileK * workload.operands().bytes() + 32 * stages;
+      if (bytes <= GpuTarget.SM_90A.sharedPerBlock() / minBlocks) {
+        possible.add(stages);
+      }
+    }
+    if (possible.isEmpty()) {
+      throw new Rejected(
+          "shared memory", "two stages of %d x %d x %d do not fit".formatted(tileM, tileN, tileK));
+    }
+    // Fewer stages than fit are rarely better: the greatest five, the greatest first.
+    return Math.toIntExact(
+        d.choose(
+            "stages", possible.reversed().stream().limit(5).mapToLong(Long::longValue).toArray()));
+  }
+
+  private List<String> clusters(int tileM, int tileN) {
+    List<String> shapes = new ArrayList<>(List.of("1x1"));
+    if (workload.m() > tileM) {
+      shapes.add("2x1");
+    }
+    if (workload.n() > tileN) {
+      shapes.add("1x2");
+    }
+    return shapes;
+  }
+
+  private static int[] cluster(String shape) {
+    return new int[] {shape.charAt(0) - '0', shape.charAt(2) - '0'};
+  }
+
+  /** Orders that differ on the grid of clusters. */
+  private List<String> orders(int tileM, int tileN, int[] cluster) {
+    long rows = Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
+    long columns = Math.ceilDiv(workload.n(), (long) tileN * cluster[1]);
+    if (rows == 1 || columns == 1 || rows * columns <= multiprocessors) {
+      return List.of("row");
+    }
+    List<String> orders = new ArrayList<>(List.of("row", "column", "serpentine", "hilbert"));
+    for (int group : new int[] {2, 4, 8, 16, 32}) {
+      if (group < rows) {
+        orders.add("grouped:" + group);
+      }
+    }
+    return orders;
+  }
+}
