@@ -7,6 +7,8 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.families;
+  requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.cli;

@@ -30,6 +30,7 @@ public final class Main {
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
+        new TuneCommand(new TuneAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

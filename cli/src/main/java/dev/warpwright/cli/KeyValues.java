@@ -1,0 +1,93 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.ir.UserError;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Arguments of the form {@code KEY=VALUE}; in {@code MN=1024} letters share a value. */
+final class KeyValues {
+  private static final Pattern FORM = Pattern.compile("([A-Za-z][\\w-]*)=(\\S+)");
+  private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+
+  private final Map<String, String> values = new TreeMap<>();
+  private final Map<String, String> unread = new TreeMap<>();
+
+  /**
+   * Takes arguments apart.
+   *
+   * @throws UserError if one has another form, or a key comes twice
+   */
+  KeyValues(List<String> arguments) {
+    for (String argument : arguments) {
+      Matcher matcher = FORM.matcher(argument);
+      if (!matcher.matches()) {
+        throw new UserError("'" + argument + "' is no KEY=VALUE; write M=4096 or dtype=bf16");
+      }
+      String key = matcher.group(1);
+      List<String> keys = SHARED.matcher(key).matches() ? List.of(key.split("")) : List.of(key);
+      for (String each : keys) {
+        if (values.put(each, matcher.group(2)) != null) {
+          throw new UserError("two values for " + each);
+        }
+      }
+    }
+    unread.putAll(values);
+  }
+
+  /** A value, or null if it is not given. */
+  @Nullable String text(String key) {
+    unread.remove(key);
+    return values.get(key);
+  }
+
+  /** A value, or another one if it is not given. */
+  String text(String key, String otherwise) {
+    String text = text(key);
+    return text == null ? otherwise : text;
+  }
+
+  /**
+   * A number.
+   *
+   * @throws UserError if it is missing, or outside its range
+   */
+  long number(String key, long least, long most) {
+    String text = text(key);
+    if (text == null) {
+      throw new UserError("no value for " + key + "; give " + key + "=...");
+    }
+    return number(key, text, least, most);
+  }
+
+  /** A number, or another one if it is not given. */
+  long number(String key, long least, long most, long otherwise) {
+    String text = text(key);
+    return text == null ? otherwise : number(key, text, least, most);
+  }
+
+  private static long number(String key, String text, long least, long most) {
+    long value = NUMBER.matcher(text).matches() ? Long.parseLong(text) : -1;
+    if (value < least || value > most) {
+      throw new UserError(
+          key + "=" + text + ": it is a whole number from " + least + " to " + most);
+    }
+    return value;
+  }
+
+  /**
+   * To be called when all was asked for.
+   *
+   * @throws UserError if something given was not
+   */
+  void finish(String known) {
+    if (!unread.isEmpty()) {
+      throw new UserError(
+          "there is no '" + unread.keySet().iterator().next() + "'; known are " + known);
+    }
+  }
+}

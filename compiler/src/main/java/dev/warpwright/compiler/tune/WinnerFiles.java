@@ -1,0 +1,117 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.WorkloadKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The folder that a tuned workload leaves: the winner at every level, and how it was found. */
+public final class WinnerFiles {
+  private WinnerFiles() {}
+
+  /** A folder's name for a workload on a target, of letters that every file system takes. */
+  public static String folderName(WorkloadKey key, GpuTarget target) {
+    return (key.text() + " " + target.name()).replaceAll("[^A-Za-z0-9.]+", "-");
+  }
+
+  /**
+   * Writes {@code kernel.kernel}, {@code kernel.cu}, {@code decisions.txt}, {@code tuning.csv} and
+   * {@code report.md}.
+   *
+   * @throws UserError if that is not possible
+   */
+  public static void write(
+      Path folder,
+      GemmWorkload workload,
+      Environment environment,
+      TuningProgress done,
+      KernelReport report) {
+    TuningProgress.Best best = done.best();
+    if (best == null) {
+      throw new IllegalArgumentException("nothing was measured");
+    }
+    Kernel kernel = best.candidate().kernel().get();
+    GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
+    Kernel bound = BoundKernel.of(kernel, best.candidate().values()).kernel();
+    try {
+      Files.createDirectories(folder);
+      Files.writeString(folder.resolve("kernel.kernel"), IrPrinter.text(kernel));
+      Files.writeString(folder.resolve("kernel.cu"), CudaPrinter.print(bound, target));
+      Files.writeString(folder.resolve("decisions.txt"), best.candidate().point().text() + "\n");
+      Files.writeString(folder.resolve("tuning.csv"), csv(done));
+      Files.writeString(folder.resolve("report.md"), report(workload, environment, done, report));
+    } catch (IOException e) {
+      throw new UserError("cannot write to " + folder + ": " + e.getMessage());
+    }
+  }
+
+  private static String csv(TuningProgress done) {
+    List<String> lines = new ArrayList<>(List.of("trial,seconds,best_us"));
+    for (TuningProgress.Step step : done.curve()) {
+      lines.add(
+          String.format(Locale.ROOT, "%d,%.3f,%.3f", step.trial(), step.seconds(), step.timeUs()));
+    }
+    return String.join("\n", lines) + "\n";
+  }
+
+  private static String report(
+      GemmWorkload workload, Environment environment, TuningProgress done, KernelReport report) {
+    List<String> lines = new ArrayList<>();
+    lines.add("# " + GemmKeys.of(workload));
+    lines.add("");
+    lines.add(
+        "%s, driver %s, %s, Warpwright %s"
+            .formatted(
+                environment.device(),
+                environment.driver(),
+                environment.toolkit(),
+                environment.generator()));
+    lines.add("");
+    if (report.timing() == null) {
+      lines.add("Not verified: " + report.failure());
+    } else {
+      lines.add("| | us in a graph | TFLOP/s | its time by ours |");
+      lines.add("|---|---|---|---|");
+      double ours = report.timing().times().graphUs();
+      lines.add(row("this kernel", ours, report.timing().tflops(), ""));
+      for (KernelReport.Peer peer : report.peers()) {
+        double its = peer.times().graphUs();
+        lines.add(
+            row(
+                peer.name(),
+                its,
+                report.timing().tflops() * ours / its,
+                String.format(Locale.ROOT, "%.3f", peer.ratio())));
+      }
+      lines.add("");
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "Verified: relative error %.2e, at most %.0e.",
+              report.relError(),
+              report.tolerance()));
+    }
+    lines.add("");
+    lines.add(
+        "Found in %d trials. Without a time: %s. Rejected before: %s."
+            .formatted(done.trials(), done.failures(), done.rejections()));
+    return String.join("\n", lines) + "\n";
+  }
+
+  private static String row(String name, double us, double tflops, String ratio) {
+    return String.format(Locale.ROOT, "| %s | %.2f | %.1f | %s |", name, us, tflops, ratio);
+  }
+}
