@@ -31,6 +31,17 @@ public final class CpuDevice implements Device {
     return new HostExecutable(program, constants, parallel);
   }
 
+  /**
+   * A product of matrices that are both new in every call.
+   *
+   * @param m rows of the result
+   * @param n its columns
+   * @param k terms of each sum
+   */
+  public CpuMatmul matmul(int m, int n, int k) {
+    return new CpuMatmul(m, n, k, target, parallel);
+  }
+
   @Override
   public void checkPrecision(Precision precision) {
     if (precision == Precision.TF32) {

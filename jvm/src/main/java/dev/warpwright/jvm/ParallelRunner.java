@@ -8,14 +8,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A small pool for parallel loops. The caller takes part; workers draw tickets for chunks of
- * iterations, so that a slow or descheduled thread delays only its own chunk. Workers wait for the
- * next loop by spinning briefly, then park: spinning longer collapses where cores are shared.
+ * iterations, so that a slow or descheduled thread delays only its own chunk. Threads wait by
+ * spinning briefly, then by yielding, then they park: spinning longer collapses where cores are
+ * shared, and a parked thread takes tens of microseconds to come back.
  *
  * <p>A loop that is started inside a loop, or while another caller's loop runs, runs on the calling
  * thread alone. Threads are daemons and start with the first loop.
  */
 public final class ParallelRunner implements Parallel, AutoCloseable {
-  private static final int SPINS = 2000;
+  /** How long a thread waits at full speed: longer than from one loop to the next in a kernel. */
+  private static final long SPIN_NANOS = 20_000;
+
+  /** How long it waits on while it lets other threads have the core, before it parks. */
+  private static final long YIELD_NANOS = 300_000;
+
   private static final int CHUNKS_PER_WORKER = 8;
 
   private final int workers;
@@ -149,9 +155,8 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
 
     /** Waits for the chunks that others drew; throws what one of them threw. */
     void await() {
-      for (int i = 0; i < SPINS && done.get() < count; i++) {
-        Thread.onSpinWait();
-      }
+      Patience patience = new Patience();
+      while (done.get() < count && patience.waits()) {}
       boolean interrupted = false;
       while (done.get() < count) {
         LockSupport.park(this);
@@ -166,6 +171,26 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
         case Error e -> throw e;
         case Throwable e -> throw new IllegalStateException(e);
       }
+    }
+  }
+
+  /** Waiting that gets cheaper for others the longer it takes. */
+  private static final class Patience {
+    private static final int SPINS_PER_LOOK = 32;
+    private final long start = System.nanoTime();
+    private boolean spinning = true;
+
+    /** Waits a moment; false when it is time to park. */
+    boolean waits() {
+      if (spinning) {
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+          Thread.onSpinWait();
+        }
+        spinning = System.nanoTime() - start < SPIN_NANOS;
+        return true;
+      }
+      Thread.yield();
+      return System.nanoTime() - start < YIELD_NANOS;
     }
   }
 
@@ -201,13 +226,13 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
 
     /** A job other than the last one; null when woken for nothing. */
     private @Nullable Job awaitJob(@Nullable Job last) {
-      for (int i = 0; i < SPINS; i++) {
+      Patience patience = new Patience();
+      do {
         Job job = current;
         if (job != null && job != last) {
           return job;
         }
-        Thread.onSpinWait();
-      }
+      } while (patience.waits());
       // The caller sets the job before it reads the flag, we set the flag before we read the job:
       // one of us sees the other.
       parked = true;

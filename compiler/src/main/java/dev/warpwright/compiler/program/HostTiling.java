@@ -7,6 +7,11 @@ final class HostTiling {
   /** Rows that the widest micro-kernel holds in registers. */
   private static final int MICRO_ROWS = 12;
 
+  /**
+   * Rows of a product's tile: more would wait for one another at the end, fewer load more often.
+   */
+  private static final long MOST_PRODUCT_ROWS = 512;
+
   private static final int LARGEST = 4 * MICRO_ROWS;
 
   private HostTiling() {}
@@ -23,5 +28,20 @@ final class HostTiling {
       }
     }
     return Math.min(LARGEST, Math.ceilDiv(share, MICRO_ROWS) * MICRO_ROWS);
+  }
+
+  /**
+   * Rows of a tile of a single product: two tiles for each core at least, dividing the whole if
+   * that is possible.
+   */
+  static long productRows(long m, HostTarget target) {
+    long share = Math.ceilDiv(m, 2L * target.cores());
+    long most = Math.min(share, MOST_PRODUCT_ROWS);
+    for (long rows = most; rows > most / 2; rows--) {
+      if (m % rows == 0) {
+        return rows;
+      }
+    }
+    return most;
   }
 }

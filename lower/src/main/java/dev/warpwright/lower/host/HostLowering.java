@@ -35,7 +35,8 @@ public final class HostLowering {
    *     once; other right operands are packed on every run
    */
   public static HostProgram lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
-    PrimFunc loops = LowerBlocks.apply(func);
+    PrimFunc blocks = LowerBlocks.apply(func);
+    PrimFunc loops = blocks.withBody(ShareScratch.apply(MergeAccumulators.apply(blocks.body())));
     VectorMachine machine = VectorMachine.of(target);
     PanelPlan plan = PanelPlan.of(loops, constants, machine);
     Stmt body =

@@ -12,6 +12,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The inner part of a matrix multiplication: a few rows times one panel, accumulated in registers
@@ -22,9 +23,30 @@ import java.util.List;
  * @param panel right operand
  * @param lanes of a vector
  * @param fresh whether the accumulators start at zero and not at c
+ * @param epilogue what is stored instead of the accumulators, or null
  */
 record MicroKernel(
-    Buffer c, Buffer a, PanelPlan.Panel panel, long depth, int lanes, boolean fresh) {
+    Buffer c,
+    Buffer a,
+    PanelPlan.Panel panel,
+    long depth,
+    int lanes,
+    boolean fresh,
+    @Nullable OnRegisters epilogue) {
+  /** Stores a formula of accumulators. */
+  @FunctionalInterface
+  interface OnRegisters {
+    /**
+     * One vector.
+     *
+     * @param acc the accumulators
+     * @param row of c
+     * @param column first column of the panel in c
+     * @param r row of acc
+     * @param v first column of acc
+     */
+    Stmt store(Buffer acc, Expr row, Expr column, int r, int v);
+  }
 
   /**
    * The statement.
@@ -49,7 +71,10 @@ record MicroKernel(
         Expr[] memory = {Exprs.add(cRow, r), ramp(Exprs.add(cColumn, v * lanes))};
         Expr initial = fresh ? Exprs.zero(vector) : Exprs.load(c, memory);
         begin.add(new Stmt.Store(acc, List.of(register), initial));
-        end.add(new Stmt.Store(c, List.of(memory), Exprs.load(acc, register)));
+        end.add(
+            epilogue == null
+                ? new Stmt.Store(c, List.of(memory), Exprs.load(acc, register))
+                : epilogue.store(acc, Exprs.add(cRow, r), cColumn, r, v * lanes));
       }
     }
     Var step = Var.index("k");

@@ -13,13 +13,25 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Matrix multiplications as loops over panels and blocks of rows around {@link MicroKernel}s. */
 final class MmaLowering {
   /** Multiply-adds below which a parallel loop costs more than it gains. */
   private static final long WORTH_PARALLEL = 1 << 19;
+
+  /** Terms of a slice: a panel's slice is 128 KB then, which a second-level cache holds. */
+  private static final long DEPTH = 1024;
+
+  /** Rows from which on accumulating a slice at a time costs less than it gains. */
+  private static final int BLOCKED_ROWS = 24;
+
+  /** Rows of a right operand that are packed at a time. */
+  private static final int PACKED_TERMS = 16;
+
+  /** Groups of panels that a core takes at least, so that a slow one delays little. */
+  private static final int GROUPS_PER_CORE = 4;
 
   private final PanelPlan plan;
   private final VectorMachine target;
@@ -55,6 +67,15 @@ final class MmaLowering {
     return e instanceof Expr.IntImm imm ? imm.value() : -1;
   }
 
+  /** What follows a product. */
+  interface Epilogue {
+    /** Stores from registers, or null where it is too long for that. */
+    MicroKernel.@Nullable OnRegisters onRegisters();
+
+    /** For some rows and columns of the accumulator in memory. */
+    Stmt onMemory(Expr row, int rows, Expr column, int columns);
+  }
+
   /**
    * The loops.
    *
@@ -62,7 +83,7 @@ final class MmaLowering {
    * @param a the left operand likewise
    * @param fresh whether c is zero before
    * @param parallel whether panels may run on several cores
-   * @param epilogue what follows for a range of columns (first, count) of each panel, or null
+   * @param epilogue what follows, or null
    */
   Stmt lower(
       Stmt.TileMma mma,
@@ -70,50 +91,164 @@ final class MmaLowering {
       Buffer a,
       boolean fresh,
       boolean parallel,
-      @Nullable BiFunction<Expr, Integer, Stmt> epilogue) {
-    PanelPlan.Panel panel = plan.panel(mma.b().buffer());
-    int nr = panel.nr();
-    Range columns = mma.b().ranges().get(panel.columnDimension());
-    Range depth = mma.b().ranges().get(1 - panel.columnDimension());
-    int rows = (int) constant(mma.c().ranges().get(0).extent());
-    long count = (constant(columns.extent()) + nr - 1) / nr;
-    long k = constant(depth.extent());
-    MicroKernel kernel = new MicroKernel(c, a, panel, k, target.lanes(), fresh);
-    boolean worth = parallel && (long) rows * count * nr * k >= WORTH_PARALLEL && count > 1;
+      @Nullable Epilogue epilogue) {
+    Product product = new Product(mma, c, a, fresh, epilogue);
+    boolean worth = parallel && product.work() >= WORTH_PARALLEL && product.count > 1;
+    if (product.rows >= BLOCKED_ROWS && product.depth > DEPTH) {
+      return product.blocked(worth ? target.cores() : 1);
+    }
     return Stmts.loop(
-        worth ? ForKind.PARALLEL : ForKind.SERIAL,
-        "p",
-        count,
-        p -> {
-          Expr column = Exprs.mul(p, nr);
-          List<Stmt> body = new ArrayList<>();
-          int done = 0;
-          for (int[] block : rowBlocks(rows, nr / target.lanes())) {
-            int size = block[0];
-            int first = done;
-            body.add(
-                Stmts.loop(
-                    ForKind.SERIAL,
-                    "r",
-                    block[1],
-                    r -> {
-                      Expr row = Exprs.add(Exprs.mul(r, size), first);
-                      return kernel.of(
+        worth ? ForKind.PARALLEL : ForKind.SERIAL, "p", product.count, product::whole);
+  }
+
+  /** One multiplication. */
+  private final class Product {
+    private final Stmt.TileMma mma;
+    private final Buffer c;
+    private final Buffer a;
+    private final PanelPlan.Panel panel;
+    private final boolean fresh;
+    private final @Nullable Epilogue epilogue;
+    private final int rows;
+    private final long count;
+    private final long depth;
+    private final long firstPanel;
+    private final Expr firstK;
+
+    Product(Stmt.TileMma mma, Buffer c, Buffer a, boolean fresh, @Nullable Epilogue epilogue) {
+      this.mma = mma;
+      this.c = c;
+      this.a = a;
+      this.panel = plan.panel(mma.b().buffer());
+      this.fresh = fresh;
+      this.epilogue = epilogue;
+      Range columns = mma.b().ranges().get(panel.columnDimension());
+      Range terms = mma.b().ranges().get(1 - panel.columnDimension());
+      this.rows = (int) constant(mma.c().ranges().get(0).extent());
+      this.count = (constant(columns.extent()) + panel.nr() - 1) / panel.nr();
+      this.depth = constant(terms.extent());
+      this.firstPanel = constant(columns.min()) / panel.nr();
+      this.firstK = terms.min();
+    }
+
+    long work() {
+      return rows * count * panel.nr() * depth;
+    }
+
+    /** A panel over all of k: its rows in blocks, the epilogue while they are in registers. */
+    Stmt whole(Expr p) {
+      MicroKernel.OnRegisters stores = epilogue == null ? null : epilogue.onRegisters();
+      MicroKernel kernel = new MicroKernel(c, a, panel, depth, target.lanes(), fresh, stores);
+      return rowLoops(kernel, p, Exprs.i32(0), epilogue != null && stores == null);
+    }
+
+    private Stmt rowLoops(MicroKernel kernel, Expr p, Expr k, boolean after) {
+      Expr column = Exprs.mul(p, panel.nr());
+      List<Stmt> body = new ArrayList<>();
+      int done = 0;
+      for (int[] block : rowBlocks(rows, panel.nr() / target.lanes())) {
+        int size = block[0];
+        int first = done;
+        body.add(
+            Stmts.loop(
+                ForKind.SERIAL,
+                "r",
+                block[1],
+                r -> {
+                  Expr row = Exprs.add(Exprs.mul(r, size), first);
+                  Stmt micro =
+                      kernel.of(
                           size,
                           Exprs.add(mma.c().ranges().get(0).min(), row),
                           column,
                           Exprs.add(mma.a().ranges().get(0).min(), row),
-                          mma.a().ranges().get(1).min(),
-                          Exprs.add(p, constant(columns.min()) / nr),
-                          depth.min());
-                    }));
-            done += block[0] * block[1];
-          }
-          if (epilogue != null) {
-            body.add(epilogue.apply(column, nr));
-          }
-          return Stmts.seq(body);
-        });
+                          Exprs.add(mma.a().ranges().get(1).min(), k),
+                          Exprs.add(p, firstPanel),
+                          Exprs.add(firstK, k));
+                  return after && epilogue != null
+                      ? Stmts.seq(micro, epilogue.onMemory(row, size, column, panel.nr()))
+                      : micro;
+                }));
+        done += size * block[1];
+      }
+      return Stmts.seq(body);
+    }
+
+    /**
+     * Many rows over many terms: slices of k that keep a panel's slice and the rows' in the core's
+     * caches, for a group of panels at a time. The accumulators pass through memory between slices.
+     */
+    Stmt blocked(int cores) {
+      long slices = (depth + DEPTH - 1) / DEPTH;
+      long slice = PanelPlan.roundUp((depth + slices - 1) / slices, target.lanes());
+      long whole = depth / slice;
+      long rest = depth % slice;
+      long groups = cores == 1 ? 1 : Math.min(count, GROUPS_PER_CORE * (long) cores);
+      long size = (count + groups - 1) / groups;
+      groups = (count + size - 1) / size;
+      boolean even = count % size == 0;
+      return Stmts.loop(
+          cores == 1 ? ForKind.SERIAL : ForKind.PARALLEL,
+          "g",
+          groups,
+          g -> {
+            Expr first = Exprs.mul(g, size);
+            Expr panels =
+                even
+                    ? Exprs.i32(size)
+                    : Exprs.min(Exprs.i32(size), Exprs.sub(Exprs.i32(count), first));
+            List<Stmt> body = new ArrayList<>();
+            if (fresh) {
+              body.add(panelLoop(first, panels, this::zero));
+            }
+            body.add(
+                Stmts.loop(
+                    ForKind.SERIAL,
+                    "s",
+                    whole,
+                    s -> panelLoop(first, panels, p -> slice(p, Exprs.mul(s, slice), slice))));
+            if (rest > 0) {
+              body.add(panelLoop(first, panels, p -> slice(p, Exprs.i32(whole * slice), rest)));
+            }
+            if (epilogue != null) {
+              body.add(
+                  panelLoop(
+                      first,
+                      panels,
+                      p ->
+                          epilogue.onMemory(
+                              Exprs.i32(0), rows, Exprs.mul(p, panel.nr()), panel.nr())));
+            }
+            return Stmts.seq(body);
+          });
+    }
+
+    private Stmt slice(Expr p, Expr k, long terms) {
+      return rowLoops(
+          new MicroKernel(c, a, panel, terms, target.lanes(), false, null), p, k, false);
+    }
+
+    private Stmt zero(Expr p) {
+      Expr column = Exprs.mul(p, panel.nr());
+      return MapLowering.box(
+          List.of(Exprs.i32(rows), Exprs.i32(panel.nr())),
+          target.lanes(),
+          at ->
+              new Stmt.Store(
+                  c,
+                  List.of(
+                      Exprs.add(mma.c().ranges().get(0).min(), at.get(0)),
+                      Exprs.add(column, at.get(1))),
+                  Exprs.zero(Type.F32)));
+    }
+
+    private static Stmt panelLoop(Expr first, Expr panels, Function<Expr, Stmt> body) {
+      if (Exprs.isConst(panels, 1)) {
+        return body.apply(first);
+      }
+      Var p = Var.index("p");
+      return Stmt.For.of(ForKind.SERIAL, p, panels, body.apply(Exprs.add(first, p)));
+    }
   }
 
   /** Rows cut into blocks of nearly one size: {size, how many}. */
@@ -132,14 +267,70 @@ final class MmaLowering {
 
   /** Packs a right operand that is no constant, into panels in scratch memory. */
   Stmt pack(PanelPlan.Panel panel) {
+    return panel.columnDimension() == 1 ? packRows(panel) : packColumns(panel);
+  }
+
+  /** Some terms of all panels at a time: long runs are read and written. */
+  private Stmt packRows(PanelPlan.Panel panel) {
+    long depth = panel.depth();
+    long blocks = (depth + PACKED_TERMS - 1) / PACKED_TERMS;
+    long columns = panel.original().extent(1);
     int nr = panel.nr();
-    long columns = panel.original().extent(panel.columnDimension());
-    long panels = panel.buffer().extent(0);
+    return Stmts.loop(
+        ForKind.PARALLEL,
+        "kb",
+        blocks,
+        kb -> {
+          Expr first = Exprs.mul(kb, PACKED_TERMS);
+          Expr terms =
+              depth % PACKED_TERMS == 0
+                  ? Exprs.i32(PACKED_TERMS)
+                  : Exprs.min(Exprs.i32(PACKED_TERMS), Exprs.sub(Exprs.i32(depth), first));
+          List<Stmt> body = new ArrayList<>();
+          if (columns >= nr) {
+            body.add(
+                Stmts.loop(
+                    ForKind.SERIAL,
+                    "p",
+                    columns / nr,
+                    p -> packedTerms(panel, p, first, terms, nr)));
+          }
+          if (columns % nr != 0) {
+            Expr last = Exprs.i32(columns / nr);
+            body.add(packedTerms(panel, last, first, terms, (int) (columns % nr)));
+          }
+          return Stmts.seq(body);
+        });
+  }
+
+  /** Columns beyond {@code columns} are not written: what is computed from them is not used. */
+  private Stmt packedTerms(PanelPlan.Panel panel, Expr p, Expr first, Expr terms, int columns) {
+    return RowLoops.nest(
+        List.of("k"),
+        List.of(terms),
+        at -> {
+          Expr k = Exprs.add(first, at.getFirst());
+          return RowLoops.row(
+              "j",
+              Exprs.i32(columns),
+              target.lanes(),
+              false,
+              j -> {
+                Expr column = Exprs.add(Exprs.mul(p, panel.nr()), j);
+                return new Stmt.Store(
+                    panel.buffer(), List.of(p, k, j), Exprs.load(panel.original(), k, column));
+              });
+        });
+  }
+
+  private Stmt packColumns(PanelPlan.Panel panel) {
+    int nr = panel.nr();
+    long columns = panel.original().extent(0);
     Expr zero = Exprs.zero(Type.of(panel.original().dtype()));
     return Stmts.loop(
         ForKind.PARALLEL,
         "p",
-        panels,
+        panel.buffer().extent(0),
         p ->
             Stmts.loop(
                 ForKind.SERIAL,
@@ -152,11 +343,7 @@ final class MmaLowering {
                         nr,
                         j -> {
                           Expr column = Exprs.add(Exprs.mul(p, nr), j);
-                          Expr[] at =
-                              panel.columnDimension() == 0
-                                  ? new Expr[] {column, k}
-                                  : new Expr[] {k, column};
-                          Expr value = Exprs.load(panel.original(), at);
+                          Expr value = Exprs.load(panel.original(), column, k);
                           if (columns % nr != 0) {
                             value =
                                 new Expr.Select(Exprs.lt(column, Exprs.i32(columns)), value, zero);

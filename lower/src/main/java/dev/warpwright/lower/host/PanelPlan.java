@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * @param replaced buffer to the buffer in its place
  */
 record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
+  private static final long FEW_ROWS = 8;
+  private static final long CONFLICTING_BYTES = 2048;
+
   /**
    * A packed right operand.
    *
@@ -113,7 +116,7 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
           if (s instanceof Stmt.Alloc a) {
             Buffer b = a.buffer();
             int multiple = accumulators.getOrDefault(b, target.lanes());
-            replaced.put(b, scratch(b, multiple, accumulators.containsKey(b)));
+            replaced.put(b, scratch(b, multiple, accumulators.containsKey(b), target));
           }
         });
     for (Param param : func.params()) {
@@ -198,14 +201,29 @@ record PanelPlan(Map<Buffer, Panel> panels, Map<Buffer, Buffer> replaced) {
   }
 
   /** Scratch memory whose rows are whole vectors; single columns stay, unless multiplied into. */
-  private static Buffer scratch(Buffer b, int multiple, boolean accumulator) {
+  private static Buffer scratch(Buffer b, int multiple, boolean accumulator, VectorMachine target) {
     Scope scope = b.scope() == Scope.LOCAL ? Scope.LOCAL : Scope.SHARED;
     boolean pads =
         b.rank() > 0
             && b.layout() == null
             && b.shape().getLast() instanceof Expr.IntImm imm
             && (accumulator || imm.value() > 1);
-    return (pads ? padded(b, multiple) : b).withScope(scope);
+    Buffer wide = pads ? padded(b, multiple) : b;
+    return (pads && b.rank() == 2 ? staggered(wide, target) : wide).withScope(scope);
+  }
+
+  /**
+   * Rows at a distance that is a multiple of a large power of two all fall into the same few sets
+   * of the first-level cache; a vector more between them spreads them.
+   */
+  private static Buffer staggered(Buffer b, VectorMachine target) {
+    boolean conflicts =
+        b.shape().getFirst() instanceof Expr.IntImm rows
+            && rows.value() >= FEW_ROWS
+            && b.extent(1) * (b.dtype().bits() / 8) % CONFLICTING_BYTES == 0;
+    return conflicts
+        ? b.withShape(List.of(b.shape().getFirst(), Exprs.i32(b.extent(1) + target.lanes())))
+        : b;
   }
 
   /** The last extent rounded up. */

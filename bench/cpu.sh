@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Measures the CPU back end beside ONNX Runtime, OpenBLAS and oneDNN, in one process and with all
+# cores; downloads them on first use. Usage:
+#
+#   bench/cpu.sh [rounds=15] [warm=1500] [only=PART_OF_A_NAME] [json=true]   in the steady state
+#   bench/cpu.sh warm-up [seconds=4] [name=MODEL|mlp|gemm rows=N]            from the first call on
+#
+# JAVA_OPTS may hold flags for Java, for example -XX:UseAVX=2.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+. .mvn/find-jdk.sh
+JAVA_HOME=$(find_jdk)
+export JAVA_HOME
+
+[[ -n ${WARPWRIGHT_BENCH_BUILT-} ]] ||
+  ./mvnw -q -Ppeers -Dquick -DskipTests -pl bench -am package >&2
+OMP_NUM_THREADS=$(nproc)
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS=$OMP_NUM_THREADS
+# Its idle threads would otherwise hold their cores for far longer than the pauses between turns.
+export OPENBLAS_THREAD_TIMEOUT=18
+# It does not know the newest processors and falls back to 256-bit vectors there.
+if grep -qw avx512f /proc/cpuinfo; then
+  export OPENBLAS_CORETYPE=SkylakeX
+fi
+
+jars=(bench/build/*.jar bench/build/lib/*.jar)
+class_path=$(IFS=:; printf '%s' "${jars[*]}")
+java() {
+  # shellcheck disable=SC2086 # several flags in one variable
+  "$JAVA_HOME/bin/java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
+    ${JAVA_OPTS-} -cp "$class_path" "$@" 2> >(grep -v 'Using incubator modules' >&2)
+}
+
+if [[ ${1-} != warm-up ]]; then
+  java -Xmx6g dev.warpwright.bench.CpuBench "$@"
+  exit
+fi
+shift
+if [[ "$*" == *name=* ]]; then
+  java -Xmx6g dev.warpwright.bench.WarmUp "$@"
+  exit
+fi
+# Each in a process of its own, as in a program that starts.
+for model in models/*/; do
+  for rows in 1 64 1024; do
+    java dev.warpwright.bench.WarmUp name="$(basename "$model")" rows=$rows "$@"
+  done
+done
+for rows in 1 16 256; do
+  java -Xmx6g dev.warpwright.bench.WarmUp name=mlp rows=$rows "$@"
+done
+for size in 512 1024 2048; do
+  java dev.warpwright.bench.WarmUp name=gemm rows=$size "$@"
+done

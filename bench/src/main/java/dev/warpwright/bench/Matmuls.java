@@ -1,0 +1,53 @@
+package dev.warpwright.bench;
+
+import dev.warpwright.compiler.CpuDevice;
+import dev.warpwright.compiler.CpuMatmul;
+import java.util.Arrays;
+import java.util.List;
+
+/** Square products in f32; both operands are new in every call, so everybody packs in the call. */
+final class Matmuls {
+  private Matmuls() {}
+
+  static Workload square(CpuDevice device, int threads, int size) {
+    float[] a = Products.random(size * size, 1, 31);
+    float[] b = Products.random(size * size, 1, 32);
+    double[] reference = Products.product(Products.widened(a), b, size, size, size);
+    OnnxPeer onnx =
+        new OnnxPeer(
+            OnnxFile.matmul(size, size, size),
+            threads,
+            List.of(new OnnxPeer.Matrix(a, size, size), new OnnxPeer.Matrix(b, size, size)),
+            size,
+            size);
+    return new Workload(
+        "gemm",
+        "GEMM " + size + "³",
+        2L * size * size * size,
+        List.of(
+            ours(device, a, b, size, reference),
+            BlasPeer.openBlas(size, size, size, a, b, reference),
+            BlasPeer.oneDnn(size, size, size, a, b, reference),
+            onnx.contender(reference)));
+  }
+
+  /** Ours alone, on random data. */
+  static Contender ours(CpuDevice device, int size) {
+    float[] a = Products.random(size * size, 1, 31);
+    float[] b = Products.random(size * size, 1, 32);
+    return ours(device, a, b, size, new double[0]);
+  }
+
+  private static Contender ours(
+      CpuDevice device, float[] a, float[] b, int size, double[] reference) {
+    CpuMatmul matmul = device.matmul(size, size, size);
+    float[] c = new float[size * size];
+    return new Contender(
+        "Warpwright",
+        reference,
+        Contender.F32_TOLERANCE,
+        () -> matmul.run(a, b, c),
+        () -> c,
+        () -> Arrays.fill(c, Float.NaN));
+  }
+}

@@ -1,0 +1,92 @@
+package dev.warpwright.bench;
+
+import dev.warpwright.compiler.CpuDevice;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * From the first call on, in a process of its own: how long until the calls run at 90 % of their
+ * final speed. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
+ * {@code rows} (for {@code gemm} the size), {@code seconds}.
+ *
+ * <p>Time is cut into windows; the answer is the end of the last window that was slower than 90 %
+ * of the median of the last quarter of them.
+ */
+public final class WarmUp {
+  private static final double WINDOW_SECONDS = 0.05;
+  private static final double WANTED = 0.9;
+
+  private WarmUp() {}
+
+  public static void main(String[] args) {
+    Arguments arguments = new Arguments(args);
+    String name = arguments.text("name", "gemm");
+    int rows = arguments.number("rows", 1024);
+    double seconds = arguments.number("seconds", 4);
+    try (CpuDevice device = new CpuDevice()) {
+      Contender ours = ours(device, Path.of(arguments.text("models", "models")), name, rows);
+      int windows = (int) (seconds / WINDOW_SECONDS);
+      double[] rates = new double[windows];
+      double[] ends = new double[windows];
+      long start = System.nanoTime();
+      ours.call().run();
+      double first = since(start);
+      double begin = 0;
+      long calls = 1;
+      for (int w = 0; w < windows; w++) {
+        double now;
+        do {
+          ours.call().run();
+          calls++;
+          now = since(start);
+        } while (now < begin + WINDOW_SECONDS);
+        rates[w] = calls / (now - begin);
+        ends[w] = now;
+        begin = now;
+        calls = 0;
+      }
+      double[] last = Arrays.copyOfRange(rates, windows * 3 / 4, windows);
+      Arrays.sort(last);
+      double rate = last[last.length / 2];
+      double until = 0;
+      for (int w = 0; w < windows * 3 / 4; w++) {
+        // One slow window between fast ones is a neighbour, not the compiler.
+        boolean slow = rates[w] < WANTED * rate;
+        boolean alone =
+            w > 0
+                && w + 1 < windows
+                && rates[w - 1] >= WANTED * rate
+                && rates[w + 1] >= WANTED * rate;
+        if (slow && !alone) {
+          until = ends[w];
+        }
+      }
+      System.out.printf(
+          Locale.ROOT,
+          "%-28s %5d  first call %7.1f ms, final %10.2f us, 90 %% after %5.2f s%n",
+          name,
+          rows,
+          first * 1e3,
+          1e6 / rate,
+          until);
+      if (arguments.text("trace", "false").equals("true")) {
+        for (int w = 0; w < windows; w++) {
+          System.out.printf(Locale.ROOT, "  %.2f s: %.1f %%%n", ends[w], 100 * rates[w] / rate);
+        }
+      }
+    }
+  }
+
+  private static Contender ours(CpuDevice device, Path models, String name, int rows) {
+    return switch (name) {
+      case "gemm" -> Matmuls.ours(device, rows);
+      case "mlp" -> new Networks(device, 1).ownMlp(rows);
+      default -> new Networks(device, 1).ownModel(models, name, rows);
+    };
+  }
+
+  private static double since(long start) {
+    return (System.nanoTime() - start) / 1e9;
+  }
+}

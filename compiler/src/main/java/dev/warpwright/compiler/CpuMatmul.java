@@ -1,0 +1,37 @@
+package dev.warpwright.compiler;
+
+import dev.warpwright.compiler.program.ProductSchedule;
+import dev.warpwright.jvm.HostCompiler;
+import dev.warpwright.jvm.HostFunction;
+import dev.warpwright.jvm.Parallel;
+import dev.warpwright.target.HostTarget;
+
+/**
+ * {@code C = A · B} in f32 for matrices of one shape. A network whose weights are known is faster
+ * as a {@link CompiledModel}, which packs them once.
+ */
+public final class CpuMatmul {
+  private static final long[] NO_SCALARS = {};
+
+  private final HostFunction function;
+  private final Parallel parallel;
+
+  CpuMatmul(int m, int n, int k, HostTarget target, Parallel parallel) {
+    this.function =
+        HostCompiler.compile(
+            ProductSchedule.lower(ProductSchedule.function(m, n, k), target).kernel());
+    this.parallel = parallel;
+  }
+
+  /**
+   * Multiplies.
+   *
+   * @param a [m, k] row-major
+   * @param b [k, n] row-major
+   * @param c [m, n] row-major, overwritten
+   * @throws IllegalArgumentException if an array is too short
+   */
+  public void run(float[] a, float[] b, float[] c) {
+    function.run(new Object[] {a, b, c}, NO_SCALARS, parallel);
+  }
+}
