@@ -1,33 +1,54 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.target.HostTarget;
 
-/** The sizes that a host schedule needs. */
-final class HostTiling {
+/**
+ * The sizes that a host schedule needs.
+ *
+ * @param rows of a tile
+ * @param parallelRows whether cores take different tiles; otherwise they share each tile's columns
+ */
+record HostTiling(int rows, boolean parallelRows) {
   /** Rows that the widest micro-kernel holds in registers. */
   private static final int MICRO_ROWS = 12;
+
+  /** Activations of so many rows stay close to a core while it goes through the layers. */
+  private static final int LARGEST = Integer.getInteger("ww.rows", 4 * MICRO_ROWS);
+
+  /** Weights of so many bytes stay in a core's second-level cache. */
+  private static final long KEPT_BYTES = 1 << 20;
+
+  /** Rows for which weights that do not stay in a cache are read once. */
+  private static final int LARGEST_WIDE = 256;
 
   /**
    * Rows of a product's tile: more would wait for one another at the end, fewer load more often.
    */
   private static final long MOST_PRODUCT_ROWS = 512;
 
-  private static final int LARGEST = 4 * MICRO_ROWS;
-
-  private HostTiling() {}
+  /**
+   * For a network.
+   *
+   * @param rows the row count to be fast for
+   */
+  static HostTiling of(NetworkFunction network, int rows, HostTarget target) {
+    long bytes = 0;
+    for (NetworkFunction.Product product : network.products()) {
+      bytes += product.n() * product.k() * product.weight().dtype().bits() / 8;
+    }
+    return bytes > KEPT_BYTES
+        ? new HostTiling(Math.min(rows, LARGEST_WIDE), false)
+        : new HostTiling(narrow(rows, target), true);
+  }
 
   /**
    * Rows of a tile: few for few rows, otherwise enough to use each weight often while it is in the
    * core's cache.
    */
-  static int rows(int rows, HostTarget target) {
+  private static int narrow(int rows, HostTarget target) {
     int share = Math.ceilDiv(rows, target.cores());
-    for (int small : new int[] {1, 2, 4, 8, MICRO_ROWS}) {
-      if (share <= small) {
-        return small;
-      }
-    }
-    return Math.min(LARGEST, Math.ceilDiv(share, MICRO_ROWS) * MICRO_ROWS);
+    return share <= LARGEST ? share : LARGEST;
   }
 
   /**

@@ -97,7 +97,7 @@ public final class NetworkCompiler {
     StageGroup group = groups.getFirst();
     Set<Buffer> constants =
         network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
-    Scheduled scheduled = RowBlockSchedule.host(group, HostTiling.rows(rows, target));
+    Scheduled scheduled = RowBlockSchedule.host(group, HostTiling.of(network, rows, target));
     HostProgram lowered = HostLowering.lower(scheduled.tiles(), target, constants);
     CompiledKernel compiled =
         new CompiledKernel(

@@ -53,12 +53,14 @@ final class RowBlockSchedule {
    * For the cores of the host: whole products, no staging; the weights' layout is the lowering's
    * choice.
    */
-  static Scheduled host(StageGroup group, int rows) {
+  static Scheduled host(StageGroup group, HostTiling tiling) {
     RowBlockSchedule script = new RowBlockSchedule(group);
-    LoopRef tiles = script.tileRows(rows);
+    LoopRef tiles = script.tileRows(tiling.rows());
     script.gather(tiles);
     script.scopes(false);
-    script.schedule.parallel(tiles);
+    if (tiling.parallelRows()) {
+      script.schedule.parallel(tiles);
+    }
     script.tensorize(null, "fma");
     return Scheduled.by(script.schedule);
   }

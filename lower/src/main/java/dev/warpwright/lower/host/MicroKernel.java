@@ -15,14 +15,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inner part of a matrix multiplication: a few rows times one panel, accumulated in registers
- * over all of k in ascending order.
+ * The inner part of a matrix multiplication: a few rows times one panel, or times several panels
+ * side by side where the rows alone would leave the arithmetic waiting for itself and the memory
+ * without enough requests; accumulated in registers over all of k in ascending order.
  *
  * @param c accumulator in memory, f32
  * @param a left operand
  * @param panel right operand
  * @param lanes of a vector
  * @param fresh whether the accumulators start at zero and not at c
+ * @param panels side by side
  * @param epilogue what is stored instead of the accumulators, or null
  */
 record MicroKernel(
@@ -32,7 +34,11 @@ record MicroKernel(
     long depth,
     int lanes,
     boolean fresh,
+    int panels,
     @Nullable OnRegisters epilogue) {
+  /** Twice the latency of a multiply-add, for two of them in a cycle. */
+  private static final int ENOUGH_SUMS = 8;
+
   /** Stores a formula of accumulators. */
   @FunctionalInterface
   interface OnRegisters {
@@ -56,12 +62,13 @@ record MicroKernel(
    * @param cColumn first column in c
    * @param aRow first row in a
    * @param aColumn k = 0 in a
-   * @param index which panel
+   * @param index which panel is the first
    * @param k k = 0 in the panel
    */
   Stmt of(int rows, Expr cRow, Expr cColumn, Expr aRow, Expr aColumn, Expr index, Expr k) {
-    int vectors = panel.nr() / lanes;
-    Buffer acc = Buffer.of("acc", DType.F32, Scope.LOCAL, rows, panel.nr());
+    int each = panel.nr() / lanes;
+    int vectors = panels * each;
+    Buffer acc = Buffer.of("acc", DType.F32, Scope.LOCAL, rows, (long) vectors * lanes);
     Type vector = Type.F32.withLanes(lanes);
     List<Stmt> begin = new ArrayList<>();
     List<Stmt> end = new ArrayList<>();
@@ -101,7 +108,12 @@ record MicroKernel(
     }
     Stmt body = Stmts.seq(rowSteps);
     for (int v = vectors - 1; v >= 0; v--) {
-      Expr load = Exprs.load(panel.buffer(), index, Exprs.add(k, step), ramp(Exprs.i32(v * lanes)));
+      Expr load =
+          Exprs.load(
+              panel.buffer(),
+              Exprs.add(index, v / each),
+              Exprs.add(k, step),
+              ramp(Exprs.i32(v % each * lanes)));
       Expr wide = load.type().equals(vector) ? load : new Expr.Cast(vector, load);
       body = new Stmt.Let(b[v], wide, body);
     }
@@ -111,6 +123,20 @@ record MicroKernel(
 
   private Expr ramp(Expr base) {
     return new Expr.Ramp(base, 1, lanes);
+  }
+
+  /**
+   * Panels side by side for so many rows: up to four, so that there are enough sums at a time that
+   * do not wait for each other.
+   */
+  static int panels(int rows, int vectors, VectorMachine target) {
+    int panels = 1;
+    while (panels < 4
+        && rows * vectors * panels < ENOUGH_SUMS
+        && (rows + 1) * vectors * (panels + 1) + 1 <= target.registers() - 2) {
+      panels++;
+    }
+    return panels;
   }
 
   /** Most rows for which the accumulators, one row of b and a broadcast fit the registers. */

@@ -94,11 +94,9 @@ final class MmaLowering {
       @Nullable Epilogue epilogue) {
     Product product = new Product(mma, c, a, fresh, epilogue);
     boolean worth = parallel && product.work() >= WORTH_PARALLEL && product.count > 1;
-    if (product.rows >= BLOCKED_ROWS && product.depth > DEPTH) {
-      return product.blocked(worth ? target.cores() : 1);
-    }
-    return Stmts.loop(
-        worth ? ForKind.PARALLEL : ForKind.SERIAL, "p", product.count, product::whole);
+    return product.rows >= BLOCKED_ROWS && product.depth > DEPTH
+        ? product.blocked(worth ? target.cores() : 1)
+        : product.whole(worth ? ForKind.PARALLEL : ForKind.SERIAL);
   }
 
   /** One multiplication. */
@@ -135,11 +133,28 @@ final class MmaLowering {
       return rows * count * panel.nr() * depth;
     }
 
-    /** A panel over all of k: its rows in blocks, the epilogue while they are in registers. */
-    Stmt whole(Expr p) {
+    /** Panels over all of k: the epilogue while the sums are in registers, if it is short. */
+    Stmt whole(ForKind kind) {
+      int vectors = panel.nr() / target.lanes();
+      long side =
+          Math.min(count, MicroKernel.panels(Math.min(rows, most(vectors)), vectors, target));
+      long groups = count / side;
+      long done = groups * side;
+      List<Stmt> stmts = new ArrayList<>();
+      stmts.add(Stmts.loop(kind, "p", groups, p -> panels(Exprs.mul(p, side), (int) side)));
+      if (done < count) {
+        stmts.add(panels(Exprs.i32(done), (int) (count - done)));
+      }
+      return Stmts.seq(stmts);
+    }
+
+    private Stmt panels(Expr p, int side) {
       MicroKernel.OnRegisters stores = epilogue == null ? null : epilogue.onRegisters();
-      MicroKernel kernel = new MicroKernel(c, a, panel, depth, target.lanes(), fresh, stores);
-      return rowLoops(kernel, p, Exprs.i32(0), epilogue != null && stores == null);
+      return rowLoops(
+          new MicroKernel(c, a, panel, depth, target.lanes(), fresh, side, stores),
+          p,
+          Exprs.i32(0),
+          epilogue != null && stores == null);
     }
 
     private Stmt rowLoops(MicroKernel kernel, Expr p, Expr k, boolean after) {
@@ -166,7 +181,8 @@ final class MmaLowering {
                           Exprs.add(p, firstPanel),
                           Exprs.add(firstK, k));
                   return after && epilogue != null
-                      ? Stmts.seq(micro, epilogue.onMemory(row, size, column, panel.nr()))
+                      ? Stmts.seq(
+                          micro, epilogue.onMemory(row, size, column, kernel.panels() * panel.nr()))
                       : micro;
                 }));
         done += size * block[1];
@@ -225,7 +241,7 @@ final class MmaLowering {
 
     private Stmt slice(Expr p, Expr k, long terms) {
       return rowLoops(
-          new MicroKernel(c, a, panel, terms, target.lanes(), false, null), p, k, false);
+          new MicroKernel(c, a, panel, terms, target.lanes(), false, 1, null), p, k, false);
     }
 
     private Stmt zero(Expr p) {
@@ -251,9 +267,13 @@ final class MmaLowering {
     }
   }
 
+  private int most(int vectors) {
+    return MicroKernel.mostRows(vectors, target);
+  }
+
   /** Rows cut into blocks of nearly one size: {size, how many}. */
   private List<int[]> rowBlocks(int rows, int vectors) {
-    int most = MicroKernel.mostRows(vectors, target);
+    int most = most(vectors);
     int blocks = (rows + most - 1) / most;
     int size = rows / blocks;
     int larger = rows % blocks;

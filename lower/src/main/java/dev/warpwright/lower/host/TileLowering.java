@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * are the parallel loop.
  */
 final class TileLowering extends Rewriter {
+  /** Elements that are worth waking other cores for. */
+  private static final long WORTH_SPREADING = 1 << 16;
+
   private final PanelPlan plan;
   private final VectorMachine target;
   private final MmaLowering mmas;
@@ -56,13 +59,15 @@ final class TileLowering extends Rewriter {
       case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
       case Stmt.For f -> loop(f);
       case Stmt.TileCopy copy ->
-          new CopyLowering(target.lanes(), new Simplifier(bounds))
-              .lower(
-                  new Stmt.TileCopy(
-                      buffers.region(copy.to()), buffers.region(copy.from()), copy.attrs()));
+          spread(
+              copy.to().tile().stream().map(Range::extent).toList(),
+              new CopyLowering(target.lanes(), new Simplifier(bounds))
+                  .lower(
+                      new Stmt.TileCopy(
+                          buffers.region(copy.to()), buffers.region(copy.from()), copy.attrs())));
       case Stmt.TileFill fill -> fill(fill);
       case Stmt.TileMma mma -> mma(mma, false, null);
-      case Stmt.TileMap map -> maps().lower(map);
+      case Stmt.TileMap map -> spread(map.extents(), maps().lower(map));
       case Stmt.TileReduce reduce ->
           new ReduceLowering(target.lanes()).lower((Stmt.TileReduce) super.stmt(reduce));
       default -> super.stmt(s);
@@ -106,6 +111,22 @@ final class TileLowering extends Rewriter {
     bounds = outer;
     inParallel = outerParallel;
     return new Stmt.For(f.var(), f.min(), f.extent(), kind, f.axis(), f.attrs(), body);
+  }
+
+  /** Many elements, and no parallel loop around: the cores share the rows. */
+  private Stmt spread(List<Expr> extents, Stmt s) {
+    long elements = 1;
+    for (Expr extent : extents) {
+      elements = extent instanceof Expr.IntImm imm ? elements * imm.value() : 0;
+    }
+    return !inParallel
+            && target.cores() > 1
+            && elements >= WORTH_SPREADING
+            && s instanceof Stmt.For f
+            && f.kind() == ForKind.SERIAL
+        ? new Stmt.For(
+            f.var(), f.min(), f.extent(), ForKind.PARALLEL, f.axis(), f.attrs(), f.body())
+        : s;
   }
 
   // ---- sequences ---------------------------------------------------------------------------
