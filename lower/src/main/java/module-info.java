@@ -6,4 +6,5 @@ module dev.warpwright.lower {
   exports dev.warpwright.lower.gpu;
   exports dev.warpwright.lower.host;
   exports dev.warpwright.lower.pass;
+  exports dev.warpwright.lower.simt;
 }

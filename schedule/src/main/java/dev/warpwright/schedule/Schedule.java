@@ -22,6 +22,7 @@ import dev.warpwright.schedule.primitive.DecomposeReduction;
 import dev.warpwright.schedule.primitive.Fuse;
 import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
+import dev.warpwright.schedule.primitive.Pad;
 import dev.warpwright.schedule.primitive.Parallel;
 import dev.warpwright.schedule.primitive.Persistent;
 import dev.warpwright.schedule.primitive.Pipeline;
@@ -32,6 +33,7 @@ import dev.warpwright.schedule.primitive.SetScope;
 import dev.warpwright.schedule.primitive.Split;
 import dev.warpwright.schedule.primitive.StorageAlign;
 import dev.warpwright.schedule.primitive.Tensorize;
+import dev.warpwright.schedule.primitive.TransformLayout;
 import dev.warpwright.schedule.primitive.Unroll;
 import dev.warpwright.schedule.primitive.Vectorize;
 import dev.warpwright.schedule.trace.Instruction;
@@ -340,6 +342,30 @@ public final class Schedule {
   public void compact(BufferRef buffer) {
     func = Compact.apply(func, buffer.name());
     record("compact", List.of(buffer.name()), Map.of(), List.of());
+  }
+
+  /** See {@link TransformLayout}; {@code order[d]} is the old dimension that becomes number d. */
+  public void transformLayout(BufferRef buffer, Integer... order) {
+    transformLayout(buffer, List.of(order));
+  }
+
+  /** See {@link TransformLayout}. */
+  public void transformLayout(BufferRef buffer, List<Integer> order) {
+    func = TransformLayout.apply(func, buffer.name(), order);
+    String text = String.join(",", order.stream().map(String::valueOf).toList());
+    record("transformLayout", List.of(buffer.name()), Map.of("order", text), List.of());
+  }
+
+  /** See {@link Pad}; a number for each iteration variable of the block. */
+  public void pad(BlockRef block, Long... multiples) {
+    pad(block, List.of(multiples));
+  }
+
+  /** See {@link Pad}. */
+  public void pad(BlockRef block, List<Long> multiples) {
+    func = Pad.apply(func, block.name(), multiples);
+    String text = String.join(",", multiples.stream().map(String::valueOf).toList());
+    record("pad", List.of(block.name()), Map.of("multiples", text), List.of());
   }
 
   /** {@link #compact} for every intermediate, in program order. */

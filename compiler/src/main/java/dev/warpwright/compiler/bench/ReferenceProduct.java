@@ -9,7 +9,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Type;
-import dev.warpwright.lower.gpu.SimtLowering;
+import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;

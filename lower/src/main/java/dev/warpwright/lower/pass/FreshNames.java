@@ -21,7 +21,7 @@ public final class FreshNames extends Rewriter {
   }
 
   /** A copy with one variable replaced. */
-  static Stmt with(Var v, Expr value, Stmt body) {
+  public static Stmt with(Var v, Expr value, Stmt body) {
     FreshNames copy = new FreshNames();
     copy.vars.put(v, value);
     return copy.stmt(body);

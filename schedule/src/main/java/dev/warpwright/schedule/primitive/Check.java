@@ -32,6 +32,11 @@ final class Check {
     this.func = func;
   }
 
+  /** The function before the primitive. */
+  PrimFunc func() {
+    return func;
+  }
+
   ScheduleError error(int requirement, String reason, @Nullable Stmt culprit) {
     return new ScheduleError(primitive, requirement, reason, func, culprit);
   }

@@ -12,10 +12,12 @@ import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
+import dev.warpwright.schedule.analysis.Steps;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves a producer under a loop of its consumers, to compute there what they read in one iteration.
@@ -29,7 +31,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p>The producer gets new loops: one for each dimension of its buffer over the box that covers
- * what is read, then one for each reduce variable. Where the box may reach beyond the buffer, a
+ * what is read, or several that skip the gaps between what is read ({@link Steps}), then one for
+ * each reduce variable. Where the box may reach beyond the buffer, a
  * predicate is added. The allocation moves along; {@link Compact} makes it as small as the box.
  *
  * <p>Requires:
@@ -95,7 +98,12 @@ public final class ComputeAt {
     order.requireSources(check, 6, blockPath, loopPath, sources);
 
     Ranges ranges = Tree.ranges(func, loopPath);
-    Stmt producer = NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), ranges);
+    List<@Nullable Steps> steps = new ArrayList<>();
+    for (int d = 0; d < buffer.rank(); d++) {
+      steps.add(Steps.of(reads, d, ranges));
+    }
+    Stmt producer =
+        NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), steps, ranges);
     Stmt.For placed =
         loop.withBody(
             Tree.insertBefore(

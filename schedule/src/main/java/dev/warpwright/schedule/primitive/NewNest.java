@@ -15,8 +15,11 @@ import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Span;
+import dev.warpwright.schedule.analysis.Steps;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Loop nests around one block, over a box. */
 final class NewNest {
@@ -49,6 +52,19 @@ final class NewNest {
    * it, then one over each reduce variable. A predicate keeps it inside the variables' extents.
    */
   static Stmt over(Stmt.Block block, List<IterVar> spatial, List<Range> box, Ranges ranges) {
+    return over(block, spatial, box, Collections.nCopies(box.size(), null), ranges);
+  }
+
+  /**
+   * As {@link #over(Stmt.Block, List, List, Ranges)}; where there are steps for a dimension, with a
+   * loop for each of them instead of one over its range.
+   */
+  static Stmt over(
+      Stmt.Block block,
+      List<IterVar> spatial,
+      List<Range> box,
+      List<@Nullable Steps> steps,
+      Ranges ranges) {
     List<IterVar> iterVars = new ArrayList<>(block.iterVars());
     List<Stmt.For> loops = new ArrayList<>();
     List<Expr> conditions = new ArrayList<>();
@@ -56,10 +72,21 @@ final class NewNest {
       IterVar iterVar = spatial.get(d);
       Linear first = Linear.of(box.get(d).min(), ranges);
       Expr extent = box.get(d).extent();
-      Var v = Var.index(iterVar.var().name());
-      Expr value = first.plus(Linear.of(v)).toExpr();
+      Linear offset = Linear.constant(0);
+      Steps apart = steps.get(d);
+      if (apart == null) {
+        Var v = Var.index(iterVar.var().name());
+        loops.add(Stmt.For.of(ForKind.SERIAL, v, extent, Stmt.Seq.EMPTY));
+        offset = Linear.of(v);
+      } else {
+        for (Steps.Step step : apart.steps()) {
+          Var v = Var.index(step.name());
+          loops.add(Stmt.For.of(ForKind.SERIAL, v, Exprs.i32(step.count()), Stmt.Seq.EMPTY));
+          offset = offset.plus(Linear.of(v).times(step.stride()));
+        }
+      }
+      Expr value = first.plus(offset).toExpr();
       iterVars.set(iterVars.indexOf(iterVar), bound(iterVar, value));
-      loops.add(Stmt.For.of(ForKind.SERIAL, v, extent, Stmt.Seq.EMPTY));
       Linear beyond = Linear.of(iterVar.extent()).minus(first).minus(Linear.of(extent));
       if (!isNonNegative(first, ranges)) {
         conditions.add(new Expr.Binary(BinaryOp.GE, value, Exprs.i32(0)));

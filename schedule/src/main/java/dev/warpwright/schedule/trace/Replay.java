@@ -10,6 +10,7 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +89,10 @@ final class Replay {
           schedule.storageAlign(
               buffer(x, 0), integer(x, "dimension"), number(x, "factor"), number(x, "offset"));
       case "blockize" -> schedule.blockize(loop(x, 0));
+      case "transformLayout" ->
+          schedule.transformLayout(
+              buffer(x, 0), numbers(x, "order").stream().map(Math::toIntExact).toList());
+      case "pad" -> schedule.pad(block(x, 0), numbers(x, "multiples"));
       case "tensorize" ->
           schedule.tensorize(
               block(x, 0), x.inputs().size() > 1 ? loop(x, 1) : null, new Attrs(x.attrs()));
@@ -146,6 +151,11 @@ final class Replay {
 
   private static int integer(Instruction x, String key) {
     return Math.toIntExact(number(x, key));
+  }
+
+  /** Numbers with commas. */
+  private static List<Long> numbers(Instruction x, String key) {
+    return Arrays.stream(text(x, key).split(",")).map(Long::valueOf).toList();
   }
 
   private static String text(Instruction x, String key) {

@@ -1,0 +1,101 @@
+package dev.warpwright.lower.simt;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the copies of a nest from global to shared memory into asynchronous ones: of a vectorized
+ * loop in one instruction where both sides allow it, otherwise element by element. Elements that
+ * are zero because nothing is there are filled in by the hardware.
+ */
+final class AsyncCopies extends Rewriter {
+  private AsyncCopies() {}
+
+  /**
+   * Rewrites a nest.
+   *
+   * @throws LoweringException if it does more than copy elements of 4 bytes
+   */
+  static Stmt apply(Stmt nest) {
+    return new AsyncCopies().stmt(nest);
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    if (s instanceof Stmt.For loop && loop.kind() == ForKind.VECTORIZED) {
+      Stmt vector = loop.body() instanceof Stmt.Store store ? vector(loop, store) : null;
+      return vector != null
+          ? vector
+          : new Stmt.For(
+              loop.var(),
+              loop.min(),
+              loop.extent(),
+              ForKind.UNROLLED,
+              null,
+              loop.attrs(),
+              stmt(loop.body()));
+    }
+    return s instanceof Stmt.Store store
+        ? copy(copyOf(store), Intrinsics.CP_ASYNC_4, 4)
+        : super.stmt(s);
+  }
+
+  private static @Nullable Stmt vector(Stmt.For loop, Stmt.Store store) {
+    Vectors lanes = new Vectors(loop);
+    Copy copy = copyOf(store);
+    Expr inside = lanes.uniform(copy.inside());
+    if (inside == null
+        || !lanes.isOneAccess(store.buffer(), store.indices())
+        || !lanes.isOneAccess(copy.load().buffer(), copy.load().indices())) {
+      return null;
+    }
+    Stmt.Store first =
+        new Stmt.Store(
+            store.buffer(),
+            lanes.first(store.indices()),
+            new Expr.Load(copy.load().buffer(), lanes.first(copy.load().indices())));
+    Copy whole = new Copy(first, (Expr.Load) first.value(), inside);
+    return lanes.lanes() == 4
+        ? copy(whole, Intrinsics.CP_ASYNC_16, 16)
+        : copy(whole, Intrinsics.CP_ASYNC_8, 8);
+  }
+
+  private static Copy copyOf(Stmt.Store store) {
+    Copy copy = Copy.of(store);
+    if (copy == null
+        || store.buffer().scope() != Scope.SHARED
+        || copy.load().buffer().scope() != Scope.GLOBAL
+        || store.buffer().dtype().bytes() != DType.F32.bytes()) {
+      throw new LoweringException(
+          "an asynchronous copy to "
+              + store.buffer().name()
+              + " must be one of elements of 4 bytes from global to shared memory");
+    }
+    return copy;
+  }
+
+  private static Stmt copy(Copy copy, Intrinsic instruction, int bytes) {
+    List<Expr> from = copy.load().indices();
+    Expr size = Exprs.i32(bytes);
+    if (!copy.isUnconditional()) {
+      // Nothing is read where the size is 0, but the address has to be one of the buffer.
+      from = from.stream().map(i -> Exprs.select(copy.inside(), i, Exprs.i32(0))).toList();
+      size = Exprs.select(copy.inside(), size, Exprs.i32(0));
+    }
+    return Exprs.evaluate(
+        instruction,
+        new Expr.AddressOf(copy.store().buffer(), copy.store().indices()),
+        new Expr.AddressOf(copy.load().buffer(), from),
+        size);
+  }
+}

@@ -1,0 +1,218 @@
+package dev.warpwright.lower.simt;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.lower.pass.FreshNames;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Lets the copies to shared memory of later iterations start while an iteration computes, into
+ * other slots of the buffers:
+ *
+ * <pre>{@code
+ * pipeline k in n [stages = 2] { S <- A(k); use S }
+ * →
+ * S[0] <- A(0); barrier
+ * for k in n { if k+1 < n { registers <- A(k+1) }
+ *              use S[k % 2]
+ *              if k+1 < n { S[(k+1) % 2] <- registers }
+ *              barrier }
+ * }</pre>
+ *
+ * <p>With the attribute {@code async}, copies are asynchronous, need no registers, and may be
+ * several iterations ahead:
+ *
+ * <pre>{@code
+ * for s in stages-1 { S[s] <- A(s); commit }
+ * for k in n { wait(stages-2); barrier
+ *              if k+stages-1 < n { S[(k+stages-1) % stages] <- A(k+stages-1) }; commit
+ *              use S[k % stages] }
+ * }</pre>
+ *
+ * <p>Either way one barrier an iteration is enough. Guarantees: no pipelined loop is left.
+ */
+final class PipelineLoops extends Rewriter {
+  private PipelineLoops() {}
+
+  /**
+   * Pipelines.
+   *
+   * @throws LoweringException if a pipelined loop has nothing to copy, or more than two stages
+   *     without {@code async}
+   */
+  static Stmt apply(Stmt body) {
+    return new PipelineLoops().stmt(body);
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    return s instanceof Stmt.For loop && loop.kind() == ForKind.PIPELINED
+        ? pipeline(loop.withBody(stmt(loop.body())))
+        : super.stmt(s);
+  }
+
+  /** The parts of a loop: its buffers, the nests that fill them, and what uses them. */
+  private static final class Parts {
+    final Set<Buffer> buffers = new HashSet<>();
+    final List<Buffer> others = new ArrayList<>();
+    final List<Stmt> copies = new ArrayList<>();
+    final List<Stmt> uses = new ArrayList<>();
+  }
+
+  private static Stmt pipeline(Stmt.For loop) {
+    int stages = (int) loop.attrs().getLong("stages", 1);
+    boolean async = loop.attrs().has("async");
+    if (stages == 1) {
+      return serial(loop, loop.body(), Attrs.NONE);
+    }
+    Parts parts = new Parts();
+    collect(loop.body(), parts, written(loop.body()));
+    if (parts.copies.isEmpty()) {
+      throw new LoweringException(
+          "pipelined loop " + loop.var() + " copies nothing to shared memory that it allocates");
+    }
+    if (!async && stages != 2) {
+      throw new LoweringException(
+          "pipelined loop "
+              + loop.var()
+              + " has "
+              + stages
+              + " stages; copies through registers have 2, annotate the loop with async for more");
+    }
+    Map<Buffer, Buffer> slots = new LinkedHashMap<>();
+    parts.buffers.forEach(buffer -> slots.put(buffer, Slots.of(buffer, stages)));
+    Stmt result = async ? async(loop, parts, slots, stages) : staged(loop, parts, slots);
+    return Stmts.alloc(new ArrayList<>(slots.values()), Stmts.alloc(parts.others, result));
+  }
+
+  private static Stmt staged(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots) {
+    Expr next = Exprs.add(loop.var(), 1);
+    Expr more = Exprs.lt(next, loop.extent());
+    List<Stmt> first = new ArrayList<>();
+    List<Stmt> loads = new ArrayList<>();
+    List<Stmt> stores = new ArrayList<>();
+    List<Buffer> registers = new ArrayList<>();
+    for (Stmt copy : parts.copies) {
+      first.add(at(loop, Slots.rewrite(copy, slots, Exprs.i32(0)), Exprs.i32(0)));
+      StagedCopy staged = StagedCopy.of(copy);
+      registers.addAll(staged.registers());
+      loads.add(at(loop, staged.load(), next));
+      Stmt store = Slots.rewrite(staged.store(), slots, Exprs.mod(loop.var(), 2));
+      stores.add(at(loop, store, next));
+    }
+    Stmt barrier = Exprs.evaluate(Intrinsics.SYNC_THREADS);
+    List<Stmt> body = new ArrayList<>();
+    body.add(new Stmt.If(more, Stmts.seq(loads), null));
+    parts.uses.forEach(use -> body.add(Slots.rewrite(use, slots, Exprs.mod(loop.var(), 2))));
+    body.add(new Stmt.If(more, Stmts.seq(stores), null));
+    body.add(barrier);
+    first.add(barrier);
+    first.add(
+        Stmts.alloc(
+            registers,
+            serial(loop, Stmts.seq(body), Attrs.NONE.with(ThreadBarriers.PLACED, 1))));
+    return Stmts.seq(first);
+  }
+
+  private static Stmt async(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots, int stages) {
+    List<Stmt> copies = parts.copies.stream().map(AsyncCopies::apply).toList();
+    Stmt commit = Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT);
+    List<Stmt> result = new ArrayList<>();
+    for (int stage = 0; stage < stages - 1; stage++) {
+      Expr iteration = Exprs.i32(stage);
+      List<Stmt> filled = new ArrayList<>();
+      for (Stmt copy : copies) {
+        filled.add(at(loop, Slots.rewrite(copy, slots, iteration), iteration));
+      }
+      Expr exists = Exprs.fold(dev.warpwright.ir.BinaryOp.LT, iteration, loop.extent());
+      result.add(Stmts.when(exists, Stmts.seq(filled)));
+      result.add(commit);
+    }
+    Expr later = Exprs.add(loop.var(), stages - 1);
+    List<Stmt> fill = new ArrayList<>();
+    for (Stmt copy : copies) {
+      Stmt slot = Slots.rewrite(copy, slots, Exprs.mod(loop.var(), stages));
+      fill.add(at(loop, slot, later));
+    }
+    List<Stmt> body = new ArrayList<>();
+    body.add(Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(stages - 2)));
+    body.add(Exprs.evaluate(Intrinsics.SYNC_THREADS));
+    body.add(new Stmt.If(Exprs.lt(later, loop.extent()), Stmts.seq(fill), null));
+    body.add(commit);
+    parts.uses.forEach(use -> body.add(Slots.rewrite(use, slots, Exprs.mod(loop.var(), stages))));
+    result.add(serial(loop, Stmts.seq(body), Attrs.NONE.with(ThreadBarriers.PLACED, 1)));
+    return Stmts.seq(result);
+  }
+
+  /** A copy of a statement for another iteration. */
+  private static Stmt at(Stmt.For loop, Stmt s, Expr iteration) {
+    return FreshNames.with(loop.var(), iteration, s);
+  }
+
+  private static Stmt serial(Stmt.For loop, Stmt body, Attrs attrs) {
+    return new Stmt.For(
+        loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, attrs, body);
+  }
+
+  private static Set<Buffer> written(Stmt body) {
+    Set<Buffer> written = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Store store) {
+            written.add(store.buffer());
+          }
+        });
+    return written;
+  }
+
+  private static void collect(Stmt s, Parts parts, Set<Buffer> written) {
+    switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(inner -> collect(inner, parts, written));
+      case Stmt.Alloc(Buffer buffer, Stmt inner) -> {
+        if (buffer.scope() == Scope.SHARED) {
+          parts.buffers.add(buffer);
+        } else {
+          parts.others.add(buffer);
+        }
+        collect(inner, parts, written);
+      }
+      default -> (isCopy(s, parts, written) ? parts.copies : parts.uses).add(s);
+    }
+  }
+
+  /** Whether a nest fills buffers of the loop from what the loop does not change. */
+  private static boolean isCopy(Stmt s, Parts parts, Set<Buffer> written) {
+    boolean[] copy = {true};
+    boolean[] stores = {false};
+    Walk.all(
+        s,
+        inner -> {
+          if (inner instanceof Stmt.Store store) {
+            stores[0] = true;
+            copy[0] &= parts.buffers.contains(store.buffer());
+          }
+        },
+        e -> {
+          if (e instanceof Expr.Load load) {
+            copy[0] &= !written.contains(load.buffer());
+          }
+        });
+    return copy[0] && stores[0];
+  }
+}
