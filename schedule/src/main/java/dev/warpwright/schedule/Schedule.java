@@ -2,6 +2,7 @@ package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -42,6 +43,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -122,6 +124,16 @@ public final class Schedule {
       record("loops", List.of(block.name()), Map.of(), ids(refs));
     }
     return refs;
+  }
+
+  /** The number of iterations of a loop, where it is a constant and the loop still exists. */
+  public OptionalLong extent(LoopRef loop) {
+    List<Stmt> path = Tree.pathToLoop(func, loop.variable());
+    return path != null
+            && path.getLast() instanceof Stmt.For found
+            && found.extent() instanceof Expr.IntImm n
+        ? OptionalLong.of(n.value())
+        : OptionalLong.empty();
   }
 
   private LoopRef ref(Var variable) {

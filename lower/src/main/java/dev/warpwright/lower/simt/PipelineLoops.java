@@ -1,6 +1,7 @@
 package dev.warpwright.lower.simt;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -16,6 +17,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -44,7 +46,10 @@ import java.util.Set;
  *              use S[k % stages] }
  * }</pre>
  *
- * <p>Either way one barrier an iteration is enough. Guarantees: no pipelined loop is left.
+ * <p>Either way one barrier an iteration is enough. Where all that uses the buffers is one nest
+ * around another pipelined loop, its registers are filled ahead, too: see {@link Fragments}.
+ *
+ * <p>Guarantees: no pipelined loop is left.
  */
 final class PipelineLoops extends Rewriter {
   private PipelineLoops() {}
@@ -62,23 +67,23 @@ final class PipelineLoops extends Rewriter {
   @Override
   public Stmt stmt(Stmt s) {
     return s instanceof Stmt.For loop && loop.kind() == ForKind.PIPELINED
-        ? pipeline(loop.withBody(stmt(loop.body())))
+        ? pipeline(loop)
         : super.stmt(s);
   }
 
   /** The parts of a loop: its buffers, the nests that fill them, and what uses them. */
   private static final class Parts {
-    final Set<Buffer> buffers = new HashSet<>();
+    final Set<Buffer> buffers = new LinkedHashSet<>();
     final List<Buffer> others = new ArrayList<>();
     final List<Stmt> copies = new ArrayList<>();
     final List<Stmt> uses = new ArrayList<>();
   }
 
-  private static Stmt pipeline(Stmt.For loop) {
+  private Stmt pipeline(Stmt.For loop) {
     int stages = (int) loop.attrs().getLong("stages", 1);
     boolean async = loop.attrs().has("async");
     if (stages == 1) {
-      return serial(loop, loop.body(), Attrs.NONE);
+      return serial(loop, stmt(loop.body()), Attrs.NONE);
     }
     Parts parts = new Parts();
     collect(loop.body(), parts, written(loop.body()));
@@ -96,11 +101,38 @@ final class PipelineLoops extends Rewriter {
     }
     Map<Buffer, Buffer> slots = new LinkedHashMap<>();
     parts.buffers.forEach(buffer -> slots.put(buffer, Slots.of(buffer, stages)));
-    Stmt result = async ? async(loop, parts, slots, stages) : staged(loop, parts, slots);
-    return Stmts.alloc(new ArrayList<>(slots.values()), Stmts.alloc(parts.others, result));
+    Fragments fragments = Fragments.of(parts.uses);
+    Uses uses =
+        fragments == null
+            ? Uses.whole(Stmts.seq(parts.uses.stream().map(this::stmt).toList()), slots, loop)
+            : fragments.uses(slots, loop, stages);
+    Stmt result = async ? async(loop, parts, slots, uses) : staged(loop, parts, slots, uses);
+    List<Buffer> allocated = new ArrayList<>(slots.values());
+    allocated.addAll(parts.others);
+    allocated.addAll(uses.buffers());
+    return Stmts.alloc(allocated, result);
   }
 
-  private static Stmt staged(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots) {
+  /**
+   * What a step does with its tile, up to its barrier and after it.
+   *
+   * @param before the first step, once its tile is there; may be empty
+   * @param step what reads the tile of this step
+   * @param last what is left to do after the barrier, when the next tile is there; may be empty
+   * @param buffers to be allocated around the loop
+   */
+  record Uses(Stmt before, Stmt step, Stmt last, List<Buffer> buffers) {
+    static Uses whole(Stmt uses, Map<Buffer, Buffer> slots, Stmt.For loop) {
+      Stmt step = Slots.rewrite(uses, slots, Slots.number(slots, loop.var()));
+      return new Uses(Stmt.Seq.EMPTY, step, Stmt.Seq.EMPTY, List.of());
+    }
+
+    boolean isWhole() {
+      return last.equals(Stmt.Seq.EMPTY);
+    }
+  }
+
+  private static Stmt staged(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots, Uses uses) {
     Expr next = Exprs.add(loop.var(), 1);
     Expr more = Exprs.lt(next, loop.extent());
     List<Stmt> first = new ArrayList<>();
@@ -112,51 +144,60 @@ final class PipelineLoops extends Rewriter {
       StagedCopy staged = StagedCopy.of(copy);
       registers.addAll(staged.registers());
       loads.add(at(loop, staged.load(), next));
-      Stmt store = Slots.rewrite(staged.store(), slots, Exprs.mod(loop.var(), 2));
+      Stmt store = Slots.rewrite(staged.store(), slots, Slots.number(slots, loop.var()));
       stores.add(at(loop, store, next));
     }
     Stmt barrier = Exprs.evaluate(Intrinsics.SYNC_THREADS);
-    List<Stmt> body = new ArrayList<>();
-    body.add(new Stmt.If(more, Stmts.seq(loads), null));
-    parts.uses.forEach(use -> body.add(Slots.rewrite(use, slots, Exprs.mod(loop.var(), 2))));
-    body.add(new Stmt.If(more, Stmts.seq(stores), null));
-    body.add(barrier);
-    first.add(barrier);
-    first.add(
-        Stmts.alloc(
-            registers,
-            serial(loop, Stmts.seq(body), Attrs.NONE.with(ThreadBarriers.PLACED, 1))));
-    return Stmts.seq(first);
+    Stmt body =
+        Stmts.seq(
+            new Stmt.If(more, Stmts.seq(loads), null),
+            uses.step(),
+            new Stmt.If(more, Stmts.seq(stores), null),
+            barrier,
+            uses.last());
+    return Stmts.seq(
+        Nests.merge(first), barrier, uses.before(), Stmts.alloc(registers, placed(loop, body)));
   }
 
-  private static Stmt async(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots, int stages) {
+  private static Stmt async(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots, Uses uses) {
+    int stages = Slots.count(slots);
     List<Stmt> copies = parts.copies.stream().map(AsyncCopies::apply).toList();
     Stmt commit = Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT);
-    List<Stmt> result = new ArrayList<>();
+    List<Stmt> first = new ArrayList<>();
     for (int stage = 0; stage < stages - 1; stage++) {
       Expr iteration = Exprs.i32(stage);
-      List<Stmt> filled = new ArrayList<>();
-      for (Stmt copy : copies) {
-        filled.add(at(loop, Slots.rewrite(copy, slots, iteration), iteration));
+      if (Exprs.fold(BinaryOp.LT, iteration, loop.extent()) instanceof Expr.IntImm exists
+          && exists.value() != 0) {
+        for (Stmt copy : copies) {
+          first.add(at(loop, Slots.rewrite(copy, slots, iteration), iteration));
+        }
       }
-      Expr exists = Exprs.fold(dev.warpwright.ir.BinaryOp.LT, iteration, loop.extent());
-      result.add(Stmts.when(exists, Stmts.seq(filled)));
-      result.add(commit);
+      first.add(commit);
     }
     Expr later = Exprs.add(loop.var(), stages - 1);
     List<Stmt> fill = new ArrayList<>();
     for (Stmt copy : copies) {
-      Stmt slot = Slots.rewrite(copy, slots, Exprs.mod(loop.var(), stages));
+      Stmt slot = Slots.rewrite(copy, slots, Slots.number(slots, loop.var()));
       fill.add(at(loop, slot, later));
     }
-    List<Stmt> body = new ArrayList<>();
-    body.add(Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(stages - 2)));
-    body.add(Exprs.evaluate(Intrinsics.SYNC_THREADS));
-    body.add(new Stmt.If(Exprs.lt(later, loop.extent()), Stmts.seq(fill), null));
-    body.add(commit);
-    parts.uses.forEach(use -> body.add(Slots.rewrite(use, slots, Exprs.mod(loop.var(), stages))));
-    result.add(serial(loop, Stmts.seq(body), Attrs.NONE.with(ThreadBarriers.PLACED, 1)));
-    return Stmts.seq(result);
+    Stmt arrived =
+        Stmts.seq(
+            Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(stages - 2)),
+            Exprs.evaluate(Intrinsics.SYNC_THREADS));
+    Stmt refill =
+        Stmts.seq(
+            new Stmt.If(Exprs.lt(later, loop.extent()), Nests.merge(fill), null), commit);
+    return uses.isWhole()
+        ? Stmts.seq(Nests.merge(first), placed(loop, Stmts.seq(arrived, refill, uses.step())))
+        : Stmts.seq(
+            Nests.merge(first),
+            arrived,
+            uses.before(),
+            placed(loop, Stmts.seq(refill, uses.step(), arrived, uses.last())));
+  }
+
+  private static Stmt placed(Stmt.For loop, Stmt body) {
+    return serial(loop, body, Attrs.NONE.with(ThreadBarriers.PLACED, 1));
   }
 
   /** A copy of a statement for another iteration. */
@@ -211,6 +252,8 @@ final class PipelineLoops extends Rewriter {
         e -> {
           if (e instanceof Expr.Load load) {
             copy[0] &= !written.contains(load.buffer());
+          } else if (e instanceof Expr.AddressOf) {
+            copy[0] = false;
           }
         });
     return copy[0] && stores[0];

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,13 +66,21 @@ final class PrivateLocals {
   /**
    * What of a dimension belongs to a thread.
    *
-   * @param base where it starts
+   * @param base where it starts; null if the whole dimension is every thread's
    * @param digits coefficient and extent of each digit, largest first; null if indices differ, and
    *     everything from the base on is kept
    * @param extent number of elements that are kept
    */
-  private record Kept(Expr base, @Nullable List<long[]> digits, long extent) {
+  private record Kept(@Nullable Expr base, @Nullable List<long[]> digits, long extent) {
     static Kept of(Buffer buffer, int d, List<Use> uses) {
+      boolean ofThread =
+          uses.stream().allMatch(use -> isOfLoops(use.indices().get(d), use.loops().keySet()));
+      boolean linear =
+          uses.stream()
+              .allMatch(use -> Affine.of(use.indices().get(d), use.loops().keySet()).isPresent());
+      if (ofThread && !linear) {
+        return new Kept(null, null, buffer.extent(d));
+      }
       List<List<Digit>> all = new ArrayList<>();
       Expr base = null;
       long extent = 0;
@@ -136,7 +146,11 @@ final class PrivateLocals {
       return true;
     }
 
-    Expr index(Affine form, Map<Var, Long> loops) {
+    Expr index(Buffer buffer, Expr old, Map<Var, Long> loops) {
+      if (base == null) {
+        return old;
+      }
+      Affine form = form(buffer, old, loops);
       if (digits == null) {
         return new Simplifier(Bounds.NONE).expr(Exprs.sub(form.toExpr(), base));
       }
@@ -148,6 +162,13 @@ final class PrivateLocals {
       }
       return index;
     }
+  }
+
+  /** Whether an index depends on nothing but loops of the thread. */
+  private static boolean isOfLoops(Expr index, Set<Var> loops) {
+    boolean[] only = {true};
+    Walk.expressions(index, e -> only[0] &= !(e instanceof Var v) || loops.contains(v));
+    return only[0];
   }
 
   private static Affine form(Buffer buffer, Expr index, Map<Var, Long> loops) {
@@ -172,8 +193,7 @@ final class PrivateLocals {
     List<Expr> indices(List<Expr> indices, Map<Var, Long> loops) {
       List<Expr> result = new ArrayList<>();
       for (int d = 0; d < indices.size(); d++) {
-        Affine form = form(buffer, indices.get(d), loops);
-        result.add(dimensions.get(d).index(form, loops));
+        result.add(dimensions.get(d).index(buffer, indices.get(d), loops));
       }
       return result;
     }

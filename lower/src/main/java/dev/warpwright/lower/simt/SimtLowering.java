@@ -21,6 +21,7 @@ import java.util.List;
  *
  * <ol>
  *   <li>{@link LowerBlocks}: from here on there are loops and conditions only.
+ *   <li>{@link PlainIndices}: simplifies indices, the same everywhere.
  *   <li>{@link PipelineLoops}: starts the copies of later iterations early. While nests are still
  *       apart, because it moves whole nests, and before barriers, because it places its own.
  *   <li>{@link ThreadBarriers}: between nests that touch the same shared memory. While nests are
@@ -28,7 +29,8 @@ import java.util.List;
  *   <li>{@link ThreadIndices}: bound loops become launch indices, their bodies the program of one
  *       thread.
  *   <li>{@link PrivateLocals}: of local buffers that outlive a nest, each thread keeps its part.
- *       Needs the launch indices, to see that nests agree on who holds what.
+ *       Needs the launch indices, to see that nests agree on who holds what; and stands before
+ *       {@link Simplify}, which lets indices differ by what conditions say.
  *   <li>{@link VectorAccesses}: vectorized loops become vector loads and stores where alignment is
  *       certain, and copies element by element elsewhere. Last, when offsets are final.
  * </ol>
@@ -44,7 +46,7 @@ public final class SimtLowering {
    */
   public static Kernel lower(PrimFunc program) {
     Walk.statements(program.body(), SimtLowering::refuseTiles);
-    PrimFunc loops = Simplify.primFunc(LowerBlocks.apply(program));
+    PrimFunc loops = PlainIndices.apply(LowerBlocks.apply(program));
     Stmt body = PipelineLoops.apply(loops.body());
     body = ThreadBarriers.apply(body);
     ThreadIndices indices = ThreadIndices.of(program.name(), body);
@@ -56,8 +58,7 @@ public final class SimtLowering {
             indices.bindings(),
             indices.body(),
             program.attrs());
-    kernel = Simplify.kernel(hoistShared(kernel));
-    kernel = kernel.withBody(PrivateLocals.apply(kernel.body()));
+    kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
     kernel = Simplify.kernel(kernel);
     return Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
   }

@@ -39,6 +39,16 @@ final class Slots {
     return new Layout(dimensions, layout.swizzle());
   }
 
+  /** How many slots the buffers have. */
+  static int count(Map<Buffer, Buffer> slots) {
+    return (int) slots.values().iterator().next().extent(0);
+  }
+
+  /** The slot of an iteration. */
+  static Expr number(Map<Buffer, Buffer> slots, Expr iteration) {
+    return Exprs.mod(iteration, count(slots));
+  }
+
   /** The statement on one of the slots. */
   static Stmt rewrite(Stmt s, Map<Buffer, Buffer> slots, Expr slot) {
     return new Rewriter() {

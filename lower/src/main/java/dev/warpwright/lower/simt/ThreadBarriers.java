@@ -1,5 +1,6 @@
 package dev.warpwright.lower.simt;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -20,8 +21,7 @@ import java.util.Set;
  * Threads of one nest do not meet each other's data, so a barrier is never inside one, and cannot
  * diverge.
  *
- * <p>A loop that {@link PipelineLoops} made has its barriers already; whatever it touches counts as
- * read and written when it is over.
+ * <p>A loop that {@link PipelineLoops} made has its barriers already, and needs none before it.
  */
 final class ThreadBarriers {
   /** On a loop: its barriers are in place. */
@@ -68,7 +68,11 @@ final class ThreadBarriers {
         }
         yield Stmts.seq(result);
       }
-      case Stmt.For loop when isNest(loop) || loop.attrs().has(PLACED) -> nest(loop, state);
+      case Stmt.For loop when loop.attrs().has(PLACED) -> {
+        state.addAll(touched(loop));
+        yield loop.withAttrs(Attrs.NONE);
+      }
+      case Stmt.For loop when isNest(loop) -> nest(loop, state);
       case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND ->
           loop.withBody(visit(loop.body(), state));
       case Stmt.For loop -> {
@@ -100,9 +104,6 @@ final class ThreadBarriers {
     boolean conflict = state.conflicts(touched);
     if (conflict) {
       state.clear();
-    }
-    if (nest instanceof Stmt.For loop && loop.attrs().has(PLACED)) {
-      state.writes().addAll(touched.reads());
     }
     state.addAll(touched);
     return conflict ? Stmts.seq(Exprs.evaluate(Intrinsics.SYNC_THREADS), nest) : nest;

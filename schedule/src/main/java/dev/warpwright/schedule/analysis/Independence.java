@@ -6,7 +6,10 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -92,7 +95,7 @@ public final class Independence {
         if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr by)
             && op == BinaryOp.DIV
             && known.contains(new Expr.Binary(BinaryOp.MOD, a, by))) {
-          grew |= digits(Linear.of(a, ranges), 1, ranges, known);
+          grew |= digits(Linear.of(a, ranges), List.of(), 1, ranges, known);
         }
       }
     }
@@ -128,6 +131,8 @@ public final class Independence {
     Linear carried = null;
     Linear fixed = null;
     Span window = null;
+    List<Long> offsets = new ArrayList<>();
+    List<List<Digit>> apart = new ArrayList<>();
     for (Access access : accesses) {
       Linear min = access.min(d, ranges);
       Set<Var> inner = access.innerVars();
@@ -147,25 +152,64 @@ public final class Independence {
       carried = here;
       fixed = rest;
       window = window == null ? span : window.hull(span);
+      offsets.add(extent.value() == 1 ? min.constant() : Long.MIN_VALUE);
+      apart.add(Digit.of(moving, ranges));
     }
-    if (carried != null && window != null) {
-      digits(carried, window.size(), ranges, known);
+    if (carried == null || window == null) {
+      return;
+    }
+    digits(carried, List.of(), window.size(), ranges, known);
+    boolean alike =
+        offsets.stream().distinct().count() == 1
+            && offsets.getFirst() != Long.MIN_VALUE
+            && apart.stream().distinct().count() == 1;
+    if (alike) {
+      // What moves in inner loops leaves gaps, in which digits of the carried ones may lie.
+      digits(carried, apart.getFirst(), 1, ranges, known);
+    }
+  }
+
+  /** What one inner loop adds to an index: {@code weight} times 0 up to {@code count - 1}. */
+  private record Digit(long weight, long count) {
+    /** The digits of a form, in order; none of it if it may be negative. */
+    static List<Digit> of(Linear moving, Ranges ranges) {
+      List<Digit> digits = new ArrayList<>();
+      moving
+          .terms()
+          .forEach(
+              (atom, weight) -> {
+                Span span = ranges.ofAtom(atom);
+                // Of a span that starts elsewhere, an impossible digit: it overlaps everything.
+                boolean plain = span != null && span.lo() == 0 && weight > 0;
+                digits.add(
+                    plain ? new Digit(weight, span.size()) : new Digit(1, Integer.MAX_VALUE));
+              });
+      digits.removeIf(digit -> digit.count() == 1);
+      digits.sort(Comparator.comparingLong(Digit::weight).thenComparingLong(Digit::count));
+      return digits;
     }
   }
 
   /**
    * Adds the atoms of a form that can be read off its value when {@code width} consecutive values
    * mean the same: largest weight first, each weight above everything that the smaller ones sum to.
+   *
+   * @param others digits of which the value is made, too
    */
-  private static boolean digits(Linear form, long width, Ranges ranges, Set<Expr> known) {
+  private static boolean digits(
+      Linear form, List<Digit> others, long width, Ranges ranges, Set<Expr> known) {
     List<Map.Entry<Expr, Long>> digits =
         form.terms().entrySet().stream()
             .sorted((x, y) -> Long.compare(Math.abs(x.getValue()), Math.abs(y.getValue())))
             .toList();
+    Deque<Digit> smaller = new ArrayDeque<>(others);
     Set<Expr> found = new HashSet<>();
     long reach = width;
     for (Map.Entry<Expr, Long> digit : digits) {
       long weight = Math.abs(digit.getValue());
+      while (!smaller.isEmpty() && smaller.getFirst().weight() <= weight) {
+        reach = reachWith(smaller.removeFirst(), reach, found);
+      }
       if (weight >= reach) {
         found.add(digit.getKey());
       } else {
@@ -175,13 +219,23 @@ public final class Independence {
       Span span = ranges.ofAtom(digit.getKey());
       if (span == null) {
         boolean last = digit == digits.getLast();
-        if (!last) {
+        if (!last || !smaller.isEmpty()) {
           return false;
         }
         break;
       }
       reach = Math.addExact(reach, Math.multiplyExact(weight, span.size() - 1));
     }
+    while (!smaller.isEmpty()) {
+      reach = reachWith(smaller.removeFirst(), reach, found);
+    }
     return known.addAll(found);
+  }
+
+  private static long reachWith(Digit digit, long reach, Set<Expr> found) {
+    if (digit.weight() < reach) {
+      found.clear();
+    }
+    return Math.addExact(reach, Math.multiplyExact(digit.weight(), digit.count() - 1));
   }
 }

@@ -1,0 +1,31 @@
+package dev.warpwright.compiler.ladder;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.Schedule.Halves;
+
+/** Tiles are copied several steps ahead, past the registers. */
+final class AsyncCopies implements Rung {
+  private static final Tiling TILING = new Tiling(128, 256, 16, 64, 64, 8, 1);
+  private static final int STAGES = 4;
+
+  @Override
+  public String name() {
+    return "async-copies";
+  }
+
+  @Override
+  public String change() {
+    return "copies to shared memory by cp.async, two steps ahead, without registers on the way";
+  }
+
+  @Override
+  public Schedule schedule(PrimFunc matmul) {
+    Schedule s = new Schedule(matmul);
+    Halves k = WarpTiles.build(s, TILING);
+    s.pipeline(k.outer(), STAGES);
+    s.annotate(k.outer(), "async", 1L);
+    s.pipeline(k.inner(), 2);
+    return s;
+  }
+}

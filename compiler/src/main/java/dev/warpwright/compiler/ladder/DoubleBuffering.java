@@ -1,0 +1,29 @@
+package dev.warpwright.compiler.ladder;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.Schedule.Halves;
+
+/** The next tiles are loaded to registers while a step computes. */
+final class DoubleBuffering implements Rung {
+  private static final Tiling TILING = new Tiling(256, 128, 16, 64, 64, 8, 1);
+
+  @Override
+  public String name() {
+    return "double-buffering";
+  }
+
+  @Override
+  public String change() {
+    return "two tiles in shared memory: the next one is loaded while one is used; one barrier a step";
+  }
+
+  @Override
+  public Schedule schedule(PrimFunc matmul) {
+    Schedule s = new Schedule(matmul);
+    Halves k = WarpTiles.build(s, TILING);
+    s.pipeline(k.outer(), 2);
+    s.pipeline(k.inner(), 2);
+    return s;
+  }
+}

@@ -1,0 +1,38 @@
+package dev.warpwright.compiler.ladder;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.lower.simt.SimtLowering;
+import dev.warpwright.tensor.Ops;
+import dev.warpwright.tensor.PrimFuncs;
+import dev.warpwright.tensor.Tensor;
+import java.util.List;
+import java.util.Optional;
+
+/** The rungs, lowest first, and the function that all of them compute. */
+public final class Ladder {
+  public static final List<Rung> RUNGS =
+      List.of(new Naive(), new Coalesced(), new SharedTiles(), new RegisterTiles1d(), new RegisterTiles2d(), new Vectorized(), new ConflictFree(), new Autotuned(), new WarpTiles(), new DoubleBuffering(), new AsyncCopies());
+
+  private Ladder() {}
+
+  /** {@code C[m, n] = A[m, k] · B[k, n]} in f32. */
+  public static PrimFunc matmul(long m, long n, long k) {
+    Tensor a = Tensor.input("A", DType.F32, Exprs.i32(m), Exprs.i32(k));
+    Tensor b = Tensor.input("B", DType.F32, Exprs.i32(k), Exprs.i32(n));
+    Tensor c = Ops.matmul("C", a, b, false, n, k);
+    return PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
+  }
+
+  /** The rung of this name. */
+  public static Optional<Rung> find(String name) {
+    return RUNGS.stream().filter(rung -> rung.name().equals(name)).findFirst();
+  }
+
+  /** The kernel of a rung for one shape. */
+  public static Kernel kernel(Rung rung, long m, long n, long k) {
+    return SimtLowering.lower(rung.schedule(matmul(m, n, k)).func());
+  }
+}
