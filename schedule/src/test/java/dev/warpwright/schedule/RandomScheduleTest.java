@@ -111,7 +111,7 @@ final class RandomScheduleTest {
     LoopRef loop = pick(loops, random);
     Scope scope = pick(List.of(Scope.values()), random);
     try {
-      switch (random.nextInt(18)) {
+      switch (random.nextInt(20)) {
         case 0, 1 -> s.split(loop, random.nextInt(1, 6));
         case 2 -> s.fuse(loop, pick(loops, random));
         case 3, 4 -> s.reorder(loop, pick(loops, random));
@@ -132,6 +132,10 @@ final class RandomScheduleTest {
         case 15 -> s.compactAll();
         case 16 ->
             s.setScope(new BufferRef(buffers.isEmpty() ? "x" : pick(buffers, random)), scope);
+        case 17 ->
+            s.transformLayout(new BufferRef(buffers.isEmpty() ? "x" : pick(buffers, random)), 1, 0);
+        case 18 ->
+            s.pad(block, random.nextLong(1, 5), random.nextLong(1, 5), random.nextLong(1, 5));
         default -> s.tensorize(block, random.nextBoolean() ? loop : null, Attrs.NONE);
       }
       return true;

@@ -14,7 +14,18 @@ import java.util.Optional;
 /** The rungs, lowest first, and the function that all of them compute. */
 public final class Ladder {
   public static final List<Rung> RUNGS =
-      List.of(new Naive(), new Coalesced(), new SharedTiles(), new RegisterTiles1d(), new RegisterTiles2d(), new Vectorized(), new ConflictFree(), new Autotuned(), new WarpTiles(), new DoubleBuffering(), new AsyncCopies());
+      List.of(
+          new Naive(),
+          new Coalesced(),
+          new SharedTiles(),
+          new RegisterTiles1d(),
+          new RegisterTiles2d(),
+          new Vectorized(),
+          new ConflictFree(),
+          new Autotuned(),
+          new WarpTiles(),
+          new DoubleBuffering(),
+          new AsyncCopies());
 
   private Ladder() {}
 

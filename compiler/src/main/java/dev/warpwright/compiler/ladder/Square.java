@@ -25,12 +25,13 @@ record Square(long m, long n, long k, long groupsM, long groupsN, boolean apart)
     return m * n / (groupsM * groupsN * RUN * RUN);
   }
 
-  /** Gives each thread its part of a tile; its loops: groups and their elements, of i, then of j. */
+  /**
+   * Gives each thread its part of a tile; its loops: groups and their elements, of i, then of j.
+   */
   List<LoopRef> bind(Schedule s, LoopRef i, LoopRef j) {
     Part rows = part(s, i, m / groupsM, groupsM);
     Part columns = part(s, j, n / groupsN, groupsN);
-    s.reorder(
-        rows.lane, columns.lane, rows.group, rows.element, columns.group, columns.element);
+    s.reorder(rows.lane, columns.lane, rows.group, rows.element, columns.group, columns.element);
     s.bind(s.fuse(rows.lane, columns.lane), ThreadAxis.THREAD_X);
     s.unroll(rows.group);
     s.unroll(rows.element);

@@ -74,11 +74,16 @@ final class WarpTiles implements Rung {
     Halves laneI = s.split(groupI.inner(), Tiling.RUN);
     Halves laneJ = s.split(groupJ.inner(), Tiling.RUN);
     List<LoopRef> own = List.of(groupI.outer(), laneI.inner(), groupJ.outer(), laneJ.inner());
-    List<LoopRef> threads =
-        List.of(warpI.outer(), warpJ.outer(), laneI.outer(), laneJ.outer());
+    List<LoopRef> threads = List.of(warpI.outer(), warpJ.outer(), laneI.outer(), laneJ.outer());
     s.reorder(
-        warpI.outer(), warpJ.outer(), laneI.outer(), laneJ.outer(),
-        own.get(0), own.get(1), own.get(2), own.get(3));
+        warpI.outer(),
+        warpJ.outer(),
+        laneI.outer(),
+        laneJ.outer(),
+        own.get(0),
+        own.get(1),
+        own.get(2),
+        own.get(3));
     s.bind(Steps.fuse(s, threads), ThreadAxis.THREAD_X);
     own.subList(0, 3).forEach(s::unroll);
     return own;

@@ -185,8 +185,7 @@ final class PipelineLoops extends Rewriter {
             Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(stages - 2)),
             Exprs.evaluate(Intrinsics.SYNC_THREADS));
     Stmt refill =
-        Stmts.seq(
-            new Stmt.If(Exprs.lt(later, loop.extent()), Nests.merge(fill), null), commit);
+        Stmts.seq(new Stmt.If(Exprs.lt(later, loop.extent()), Nests.merge(fill), null), commit);
     return uses.isWhole()
         ? Stmts.seq(Nests.merge(first), placed(loop, Stmts.seq(arrived, refill, uses.step())))
         : Stmts.seq(
@@ -206,8 +205,7 @@ final class PipelineLoops extends Rewriter {
   }
 
   private static Stmt serial(Stmt.For loop, Stmt body, Attrs attrs) {
-    return new Stmt.For(
-        loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, attrs, body);
+    return new Stmt.For(loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, attrs, body);
   }
 
   private static Set<Buffer> written(Stmt body) {

@@ -76,19 +76,14 @@ final class VectorAccesses extends Rewriter {
                   loop,
                   loop.var(),
                   new Stmt.Store(
-                      store.buffer(),
-                      store.indices(),
-                      new Expr.Load(held, List.of(loop.var()))))));
+                      store.buffer(), store.indices(), new Expr.Load(held, List.of(loop.var()))))));
     }
     if (wideStore && store.buffer().scope() != Scope.LOCAL) {
       Buffer held = held(store.buffer(), lanes);
       return new Stmt.Alloc(
           held,
           Stmts.seq(
-              unrolled(
-                  loop,
-                  loop.var(),
-                  new Stmt.Store(held, List.of(loop.var()), store.value())),
+              unrolled(loop, loop.var(), new Stmt.Store(held, List.of(loop.var()), store.value())),
               new Stmt.Store(
                   store.buffer(), lanes.all(store.indices()), new Expr.Load(held, whole(lanes)))));
     }
@@ -102,9 +97,7 @@ final class VectorAccesses extends Rewriter {
     }
     Expr zero = Exprs.zero(vector.type().withLanes(1));
     return new Expr.Select(
-        new Expr.Broadcast(inside, lanes.lanes()),
-        vector,
-        new Expr.Broadcast(zero, lanes.lanes()));
+        new Expr.Broadcast(inside, lanes.lanes()), vector, new Expr.Broadcast(zero, lanes.lanes()));
   }
 
   private static Buffer held(Buffer like, Vectors lanes) {

@@ -102,8 +102,8 @@ final class Vectors {
   }
 
   /**
-   * A condition as the same for all lanes, or null if it may differ: {@code 4 * i + lane < 4 * n} is
-   * {@code 4 * i < 4 * n}.
+   * A condition as the same for all lanes, or null if it may differ: {@code 4 * i + lane < 4 * n}
+   * is {@code 4 * i < 4 * n}.
    */
   @Nullable Expr uniform(Expr condition) {
     if (!Affine.mentions(condition, Set.of(lane))) {

@@ -55,8 +55,7 @@ public record Steps(Expr first, List<Step> steps) {
       steps.add(new Step(v.name(), term.getValue(), span.size()));
     }
     steps.sort(Comparator.comparingLong(Step::stride).reversed());
-    boolean point =
-        access.extent(dimension) instanceof Expr.IntImm extent && extent.value() == 1;
+    boolean point = access.extent(dimension) instanceof Expr.IntImm extent && extent.value() == 1;
     return point ? new Steps(index.minus(moving).toExpr(), steps) : null;
   }
 

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The producer gets new loops: one for each dimension of its buffer over the box that covers
  * what is read, or several that skip the gaps between what is read ({@link Steps}), then one for
- * each reduce variable. Where the box may reach beyond the buffer, a
- * predicate is added. The allocation moves along; {@link Compact} makes it as small as the box.
+ * each reduce variable. Where the box may reach beyond the buffer, a predicate is added. The
+ * allocation moves along; {@link Compact} makes it as small as the box.
  *
  * <p>Requires:
  *
@@ -102,8 +102,7 @@ public final class ComputeAt {
     for (int d = 0; d < buffer.rank(); d++) {
       steps.add(Steps.of(reads, d, ranges));
     }
-    Stmt producer =
-        NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), steps, ranges);
+    Stmt producer = NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), steps, ranges);
     Stmt.For placed =
         loop.withBody(
             Tree.insertBefore(

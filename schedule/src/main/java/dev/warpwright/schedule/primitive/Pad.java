@@ -38,8 +38,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p>The extent of each iteration variable of the block, in their order, becomes a multiple of the
- * number given for it. Readers of the result go on reading what they read. A sum that was
- * {@code -0} may become {@code +0}.
+ * number given for it. Readers of the result go on reading what they read. A sum that was {@code
+ * -0} may become {@code +0}.
  *
  * <p>Requires:
  *
@@ -49,8 +49,8 @@ import java.util.Set;
  *       its variables, and those of the sum occur in a and in b.
  *   <li>It is alone in loops over its variables, from 0 over constant extents, without conditions:
  *       pad before tiling.
- *   <li>a, b and c are intermediates without layout; a and b are each written by one block like
- *       it, and read by no other; nothing else writes c.
+ *   <li>a, b and c are intermediates without layout; a and b are each written by one block like it,
+ *       and read by no other; nothing else writes c.
  * </ol>
  */
 public final class Pad {
@@ -235,7 +235,8 @@ public final class Pad {
     List<Stmt.For> loops = Tree.loops(path.subList(path.indexOf(Nest.of(path)), path.size()));
     check.require(
         3,
-        Tree.loops(path).size() == block.iterVars().size() && loops.size() == Tree.loops(path).size(),
+        Tree.loops(path).size() == block.iterVars().size()
+            && loops.size() == Tree.loops(path).size(),
         "block " + block.name() + " is not alone in loops over its variables",
         block);
     List<IterVar> iterVars = new ArrayList<>();

@@ -30,6 +30,7 @@ import java.util.List;
  *   <li>It has no layout yet and is no fragment.
  *   <li>The order names each of its dimensions once.
  *   <li>No tile statement touches it.
+ *   <li>An extent that is not constant stays the first one.
  * </ol>
  */
 public final class TransformLayout {
@@ -58,7 +59,13 @@ public final class TransformLayout {
           "a tile statement touches " + bufferName,
           access.leaf());
     }
-    Buffer permuted = old.withShape(permuted(old.shape(), order));
+    List<Expr> shape = permuted(old.shape(), order);
+    check.require(
+        5,
+        shape.stream().skip(1).allMatch(Expr.IntImm.class::isInstance),
+        "an extent of " + bufferName + " is not constant and would not be the first",
+        alloc);
+    Buffer permuted = old.withShape(shape);
     return func.withBody(new Exchange(old, permuted, order).stmt(func.body()));
   }
 
