@@ -3,8 +3,6 @@ package dev.warpwright.model.arch;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
-import dev.warpwright.model.graph.Columns;
-import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -13,7 +11,6 @@ import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
@@ -97,23 +94,11 @@ public final class NetworkAssembler {
     Value output = new Value("output", dtype, current.features(), ROWS);
     Operand last = new Operand.OfValue(current);
     if (nodes.getLast().output() == current) {
-      nodes.add(renamed(nodes.removeLast(), output));
+      nodes.add(nodes.removeLast().to(output));
     } else {
       nodes.add(new Elementwise(output, ElementwiseOp.IDENTITY, List.of(last), "output"));
     }
     return new Graph("network", List.of(input), List.of(output), nodes);
-  }
-
-  private static Node renamed(Node node, Value output) {
-    return switch (node) {
-      case Linear n -> new Linear(output, n.input(), n.weight(), n.bias(), n.name());
-      case Elementwise n -> new Elementwise(output, n.kind(), n.operands(), n.name());
-      case LayerNorm n ->
-          new LayerNorm(output, n.input(), n.scale(), n.bias(), n.epsilon(), n.name());
-      case RowReduce n -> new RowReduce(output, n.input(), n.kind(), n.name());
-      case Concat n -> new Concat(output, n.inputs(), n.name());
-      case Columns n -> n.to(output);
-    };
   }
 
   private void apply(Step next) {

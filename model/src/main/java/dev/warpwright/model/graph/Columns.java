@@ -41,7 +41,7 @@ public final class Columns implements Node {
     return new Columns(output, input, sources, name);
   }
 
-  /** The same features as another value. */
+  @Override
   public Columns to(Value newOutput) {
     return new Columns(newOutput, input, sources, name);
   }

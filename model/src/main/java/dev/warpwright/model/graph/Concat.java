@@ -17,6 +17,11 @@ public record Concat(Value output, List<Value> inputs, String name) implements N
   }
 
   @Override
+  public Concat to(Value newOutput) {
+    return new Concat(newOutput, inputs, name);
+  }
+
+  @Override
   public String op() {
     return "concat";
   }

@@ -36,6 +36,11 @@ public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operan
   }
 
   @Override
+  public Elementwise to(Value newOutput) {
+    return new Elementwise(newOutput, kind, operands, name);
+  }
+
+  @Override
   public String op() {
     return kind.text();
   }

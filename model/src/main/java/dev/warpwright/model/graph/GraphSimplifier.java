@@ -11,19 +11,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>a GELU that is spelled out becomes {@link ElementwiseOp#GELU} or {@link
- *       ElementwiseOp#GELU_TANH};
- *   <li>a vector added to a linear layer becomes its bias;
- *   <li>a vector multiplied with or added to a layer normalisation becomes its scale or bias;
- *   <li>nodes that no output needs are dropped.
+ *       ElementwiseOp#GELU_TANH}, a layer normalisation {@link LayerNorm};
+ *   <li>factors and summands for each feature go into the linear layer or the layer normalisation
+ *       beside them, as far as {@link LinearFolding} says;
+ *   <li>choices of features and concatenations go into linear layers, as far as {@link
+ *       FeatureFolding} says;
+ *   <li>copies, and nodes that no output needs, are dropped.
  * </ul>
  *
  * Values keep their identity where they stay; a fused node has the output of the last node that it
  * replaces.
  */
 public final class GraphSimplifier {
+  /** Rewrites make room for others; more rounds than a chain of them is long do nothing. */
+  private static final int MAX_ROUNDS = 16;
+
   private final Graph graph;
   private final Map<Value, Node> producers = new HashMap<>();
   private final Map<Value, Integer> uses = new HashMap<>();
+  private final Map<Value, List<Node>> readers = new HashMap<>();
 
   private GraphSimplifier(Graph graph) {
     this.graph = graph;
@@ -31,17 +37,31 @@ public final class GraphSimplifier {
 
   /** Simplifies a graph; returns the same instance if there is nothing to do. */
   public static Graph simplify(Graph graph) {
-    return new GraphSimplifier(graph).run();
+    Graph current = graph;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+      Graph next = new GraphSimplifier(current).run();
+      if (next == current) {
+        break;
+      }
+      current = next;
+    }
+    return current;
   }
 
   private Graph run() {
     graph.outputs().forEach(output -> uses.merge(output, 1, Integer::sum));
-    graph.nodes().forEach(n -> n.inputs().forEach(value -> uses.merge(value, 1, Integer::sum)));
+    for (Node node : graph.nodes()) {
+      for (Value input : node.inputs()) {
+        uses.merge(input, 1, Integer::sum);
+        readers.computeIfAbsent(input, v -> new ArrayList<>()).add(node);
+      }
+    }
     List<Node> rewritten = new ArrayList<>();
     for (Node node : graph.nodes()) {
-      Node simpler = node instanceof Elementwise elementwise ? rewrite(elementwise) : node;
-      producers.put(simpler.output(), simpler);
-      rewritten.add(simpler);
+      for (Node simpler : rewrite(node)) {
+        producers.put(simpler.output(), simpler);
+        rewritten.add(simpler);
+      }
     }
     Graph all = new Graph(graph.name(), graph.inputs(), graph.outputs(), rewritten);
     List<Node> live = all.needed();
@@ -50,56 +70,55 @@ public final class GraphSimplifier {
         : new Graph(graph.name(), graph.inputs(), graph.outputs(), live);
   }
 
-  private Node rewrite(Elementwise node) {
-    Node gelu = GeluPattern.match(node, producers);
-    if (gelu != null) {
-      return gelu;
+  private List<Node> rewrite(Node node) {
+    List<Node> moved = new FeatureFolding(producers, readers, uses).fold(node);
+    if (moved != null) {
+      return moved;
     }
-    Node folded =
-        switch (node.kind()) {
-          case ADD -> foldVector(node, true);
-          case MUL -> foldVector(node, false);
-          default -> null;
+    LinearFolding folding = new LinearFolding(producers, uses);
+    Node simpler =
+        switch (node) {
+          case Elementwise elementwise -> rewrite(elementwise, folding);
+          case Linear linear -> folding.before(linear);
+          case LayerNorm norm -> null;
+          case RowReduce reduce -> null;
+          case Concat concat -> null;
+          case Columns columns -> null;
         };
-    return folded == null ? node : folded;
+    return List.of(simpler == null ? node : simpler);
   }
 
-  /** A vector added to, or multiplied with, a value that nothing else reads. */
-  private @Nullable Node foldVector(Elementwise node, boolean add) {
+  private @Nullable Node rewrite(Elementwise node, LinearFolding folding) {
+    Node found = GeluPattern.match(node, producers);
+    found = found == null ? NormPattern.match(node, producers) : found;
+    found = found == null ? folding.behind(node) : found;
+    return found == null ? intoNorm(node) : found;
+  }
+
+  /** A vector multiplied with, or added to, a normalisation that nothing else reads. */
+  private @Nullable Node intoNorm(Elementwise node) {
+    boolean add = node.kind() == ElementwiseOp.ADD;
+    if (!add && node.kind() != ElementwiseOp.MUL) {
+      return null;
+    }
     for (int i = 0; i < 2; i++) {
       if (node.operands().get(i) instanceof Operand.OfValue(Value value)
           && node.operands().get(1 - i) instanceof Operand.OfTensor vector
-          && !vector.isScalar()
+          && vector.tensor().rank() == 1
+          && vector.tensor().count() == value.features()
           && uses.getOrDefault(value, 0) == 1
-          && producers.get(value) instanceof Node producer) {
-        return foldInto(producer, node.output(), vector.tensor(), add);
-      }
-    }
-    return null;
-  }
-
-  private static @Nullable Node foldInto(Node producer, Value output, Tensor vector, boolean add) {
-    return switch (producer) {
-      case Linear linear ->
-          add && linear.bias() == null
-              ? new Linear(output, linear.input(), linear.weight(), vector, linear.name())
-              : null;
-      case LayerNorm norm -> {
-        if (norm.bias() != null || (!add && norm.scale() != null)) {
-          yield null;
-        }
-        yield new LayerNorm(
-            output,
+          && producers.get(value) instanceof LayerNorm norm
+          && norm.bias() == null
+          && (add || norm.scale() == null)) {
+        return new LayerNorm(
+            node.output(),
             norm.input(),
-            add ? norm.scale() : vector,
-            add ? vector : null,
+            add ? norm.scale() : vector.tensor(),
+            add ? vector.tensor() : null,
             norm.epsilon(),
             norm.name());
       }
-      case Elementwise elementwise -> null;
-      case RowReduce reduce -> null;
-      case Concat concat -> null;
-      case Columns columns -> null;
-    };
+    }
+    return null;
   }
 }

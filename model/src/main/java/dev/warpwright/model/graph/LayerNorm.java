@@ -34,6 +34,11 @@ public record LayerNorm(
   }
 
   @Override
+  public LayerNorm to(Value newOutput) {
+    return new LayerNorm(newOutput, input, scale, bias, epsilon, name);
+  }
+
+  @Override
   public String op() {
     return "layer_norm";
   }

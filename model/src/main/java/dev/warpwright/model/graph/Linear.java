@@ -22,6 +22,11 @@ public record Linear(Value output, Value input, Tensor weight, @Nullable Tensor 
   }
 
   @Override
+  public Linear to(Value newOutput) {
+    return new Linear(newOutput, input, weight, bias, name);
+  }
+
+  @Override
   public String op() {
     return "linear";
   }

@@ -8,6 +8,9 @@ public sealed interface Node permits Linear, Elementwise, LayerNorm, RowReduce, 
   /** The value that this node computes. */
   Value output();
 
+  /** The same operation with another value as its result. */
+  Node to(Value output);
+
   /** The name of the node in the original file, for messages; may be anything. */
   String name();
 

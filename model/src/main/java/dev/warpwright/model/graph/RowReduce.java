@@ -23,6 +23,11 @@ public record RowReduce(Value output, Value input, Kind kind, String name) imple
   }
 
   @Override
+  public RowReduce to(Value newOutput) {
+    return new RowReduce(newOutput, input, kind, name);
+  }
+
+  @Override
   public String op() {
     return "row_" + kind.name().toLowerCase(Locale.ROOT);
   }

@@ -2,22 +2,54 @@ package dev.warpwright.model.onnx;
 
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
-import dev.warpwright.model.graph.Node;
+import dev.warpwright.model.build.Activations;
+import dev.warpwright.model.build.Arithmetic;
+import dev.warpwright.model.build.GraphBuilder;
+import dev.warpwright.model.build.Products;
+import dev.warpwright.model.build.Rows;
+import dev.warpwright.model.build.Selection;
+import dev.warpwright.model.build.Shapes;
+import dev.warpwright.model.build.Term;
 import dev.warpwright.model.graph.Tensor;
-import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.onnx.Proto.Attribute;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ONNX node with what its inputs stand for; its errors name the file, the node and the
- * operator.
+ * One ONNX node with what its inputs stand for, and the operators that it may be made of.
+ *
+ * @param opset the version of the operator set
  */
-record NodeContext(Lowering lowering, Proto.Node node, List<@Nullable Term> inputs) {
+record NodeContext(GraphBuilder builder, Proto.Node node, List<@Nullable Term> inputs, long opset) {
 
-  /** The name that the nodes made from this one get in messages. */
-  String name() {
-    return node.name().isEmpty() ? node.outputs().getFirst() : node.name();
+  Arithmetic arithmetic() {
+    return new Arithmetic(builder);
+  }
+
+  Activations activations() {
+    return new Activations(builder);
+  }
+
+  Shapes shapes() {
+    return new Shapes(builder);
+  }
+
+  Selection selection() {
+    return new Selection(builder);
+  }
+
+  Products products() {
+    return new Products(builder);
+  }
+
+  Rows rows() {
+    return new Rows(builder);
+  }
+
+  /** How messages call the node. */
+  String where() {
+    return node.label() + " (" + Names.printable(node.source()) + ")";
   }
 
   boolean has(int index) {
@@ -33,36 +65,39 @@ record NodeContext(Lowering lowering, Proto.Node node, List<@Nullable Term> inpu
     return term;
   }
 
-  /** An input that is computed, not a constant. */
-  Value value(int index) {
-    return switch (input(index)) {
-      case Term.Computed(Value value) -> value;
-      case Term.Constant(Tensor tensor) ->
-          throw error(
-              "input "
-                  + Names.quote(node.inputs().get(index))
-                  + " is a constant "
-                  + type(tensor)
-                  + "; only a computed value is supported there");
-      case Term.Statistic statistic -> throw statisticError();
-    };
+  /** An input, or null if it is left out. */
+  @Nullable Term optional(int index) {
+    return has(index) ? inputs.get(index) : null;
+  }
+
+  /** All inputs, none of which is left out. */
+  List<Term> all() {
+    List<Term> all = new ArrayList<>();
+    for (int i = 0; i < inputs.size(); i++) {
+      all.add(input(i));
+    }
+    return all;
   }
 
   /** An input that is a constant. */
   Tensor constant(int index) {
-    return switch (input(index)) {
-      case Term.Constant(Tensor tensor) -> tensor;
-      case Term.Computed computed ->
-          throw error(
-              "input "
-                  + Names.quote(node.inputs().get(index))
-                  + " is computed; only a constant is supported there");
-      case Term.Statistic statistic -> throw statisticError();
-    };
+    if (input(index) instanceof Term.Constant(Tensor tensor)) {
+      return tensor;
+    }
+    throw error(
+        "input "
+            + Names.quote(node.inputs().get(index))
+            + " is computed; only a constant is supported there");
   }
 
-  UserError statisticError() {
-    return error("reductions are supported only as the steps of a layer normalization");
+  /** An input that lists whole numbers. */
+  List<Long> numbers(int index) {
+    return shapes().numbers(input(index), "input " + Names.quote(node.inputs().get(index)));
+  }
+
+  /** Axes from an input, or in older versions of an operator from an attribute; or null. */
+  @Nullable List<Long> axes(int index) {
+    return has(index) ? numbers(index) : intsAttribute("axes");
   }
 
   long intAttribute(String name, long absent) {
@@ -97,32 +132,7 @@ record NodeContext(Lowering lowering, Proto.Node node, List<@Nullable Term> inpu
     };
   }
 
-  /** A new value with the name of the node's output and the rows of {@code like}. */
-  Value result(Value like, int features) {
-    return new Value(node.outputs().getFirst(), like.dtype(), features, like.leading());
-  }
-
-  /** A new value on the way to the node's output. */
-  Value intermediate(Value like, int features, String step) {
-    return new Value(
-        node.outputs().getFirst() + "/" + step, like.dtype(), features, like.leading());
-  }
-
-  /** Adds a node to the graph; its output is the meaning of this ONNX node's output. */
-  Term emit(Node made) {
-    lowering.emit(made);
-    return new Term.Computed(made.output());
-  }
-
   UserError error(String what) {
-    return lowering.error(node.label() + " (" + Names.printable(node.source()) + "): " + what);
-  }
-
-  static String type(Tensor tensor) {
-    return tensor.typeText();
-  }
-
-  static String type(Value value) {
-    return Names.printable(value.typeText());
+    return builder.error(what);
   }
 }

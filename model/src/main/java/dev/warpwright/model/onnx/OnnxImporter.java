@@ -3,18 +3,19 @@ package dev.warpwright.model.onnx;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
+import dev.warpwright.model.build.GraphBuilder;
+import dev.warpwright.model.build.RowSplit;
+import dev.warpwright.model.build.Term;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Elementwise;
-import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Tensor;
-import dev.warpwright.model.graph.Value;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -26,15 +27,18 @@ public final class OnnxImporter {
   /** Broadcasting and the operators used here mean the same from 7 on. */
   private static final int MIN_OPSET = 7;
 
-  private static final int MAX_OPSET = 24;
+  /** That of ONNX 1.22. */
+  private static final int MAX_OPSET = 27;
 
   private final Proto.Graph proto;
-  private final Lowering lowering;
-  private final LinkedHashSet<Value> inputs = new LinkedHashSet<>();
+  private final GraphBuilder builder;
+  private final long opset;
+  private final Map<String, Term> terms = new HashMap<>();
 
-  private OnnxImporter(String file, Proto.Model model, long fileSize) {
+  private OnnxImporter(String file, Proto.Model model, long fileSize, int maxRowDims) {
     this.proto = model.graph();
-    this.lowering = new Lowering(file, fileSize);
+    this.opset = model.opsets().getOrDefault("", 0L);
+    this.builder = new GraphBuilder(Names.printable(file), fileSize, maxRowDims);
   }
 
   /**
@@ -55,7 +59,11 @@ public final class OnnxImporter {
    */
   public static Graph importModel(String file, Proto.Model model, long fileSize) {
     checkOpset(file, model);
-    return new OnnxImporter(file, model, fileSize).run();
+    int rank = 1;
+    for (Proto.ValueInfo info : model.graph().inputs()) {
+      rank = Math.max(rank, info.shape() == null ? 1 : info.shape().size());
+    }
+    return RowSplit.search(rank, dims -> new OnnxImporter(file, model, fileSize, dims).run());
   }
 
   private static void checkOpset(String file, Proto.Model model) {
@@ -75,38 +83,38 @@ public final class OnnxImporter {
   private Graph run() {
     Set<String> constants = new HashSet<>();
     for (Tensor tensor : proto.initializers()) {
-      lowering.define(tensor.name(), new Term.Constant(tensor), "an initializer");
+      define(tensor.name(), new Term.Constant(tensor), "an initializer");
       constants.add(tensor.name());
     }
+    boolean hasInput = false;
     for (Proto.ValueInfo info : proto.inputs()) {
       // until IR version 3, initializers had to be listed as inputs too
       if (!constants.contains(info.name())) {
-        Value value = input(info);
-        if (!inputs.isEmpty() && !inputs.getFirst().leading().equals(value.leading())) {
-          throw lowering.error(
-              "inputs "
-                  + describe(inputs.getFirst())
-                  + " and "
-                  + describe(value)
-                  + " have different rows, which is not supported");
-        }
-        inputs.add(value);
-        lowering.define(info.name(), new Term.Computed(value), "a graph input");
+        define(info.name(), input(info), "a graph input");
+        hasInput = true;
       }
     }
-    if (inputs.isEmpty()) {
-      throw lowering.error("the model has no input");
+    if (!hasInput) {
+      throw builder.error("the model has no input");
     }
     proto.nodes().forEach(this::lower);
-    List<Value> outputs = outputs();
-    return new Graph(proto.name(), List.copyOf(inputs), outputs, lowering.nodes());
+    return builder.finish(proto.name(), outputs());
   }
 
-  private Value input(Proto.ValueInfo info) {
+  private void define(String name, Term term, String what) {
+    if (name.isEmpty()) {
+      throw builder.error(what + " has no name");
+    }
+    if (terms.put(name, term) != null) {
+      throw builder.error(what + " defines the name " + Names.quote(name) + " a second time");
+    }
+  }
+
+  private Term input(Proto.ValueInfo info) {
     String what = "input " + Names.quote(info.name());
     DType dtype = OnnxType.dtype(info.elementType());
     if (dtype == null || !dtype.isFloat()) {
-      throw lowering.error(
+      throw builder.error(
           what
               + " has type "
               + OnnxType.name(info.elementType())
@@ -114,20 +122,17 @@ public final class OnnxImporter {
     }
     List<Dim> shape = info.shape();
     if (shape == null || shape.isEmpty()) {
-      throw lowering.error(what + " has no declared shape, or is a scalar; it needs features");
+      throw builder.error(what + " has no declared shape, or is a scalar; it needs features");
     }
-    if (!(shape.getLast() instanceof Dim.Fixed(long features)) || features > Integer.MAX_VALUE) {
-      throw lowering.error(
-          what + " has a dynamic last dimension; only leading dimensions may be dynamic");
-    }
-    return new Value(info.name(), dtype, (int) features, shape.subList(0, shape.size() - 1));
+    return builder.input(info.name(), dtype, shape);
   }
 
   private void lower(Proto.Node node) {
     Operator operator = Operators.find(node);
+    builder.at("", "", "");
     if (operator == null) {
       String type = node.domain().isEmpty() ? node.opType() : node.domain() + "." + node.opType();
-      throw lowering.error(
+      throw builder.error(
           node.label()
               + " has unsupported operator "
               + Names.quote(type)
@@ -135,9 +140,11 @@ public final class OnnxImporter {
               + String.join(", ", Operators.ALL.keySet()));
     }
     if (node.outputs().isEmpty() || node.outputs().getFirst().isEmpty()) {
-      throw lowering.error(node.label() + " has no output");
+      throw builder.error(node.label() + " has no output");
     }
-    NodeContext context = new NodeContext(lowering, node, inputs(node));
+    NodeContext context = new NodeContext(builder, node, inputs(node), opset);
+    String result = node.outputs().getFirst();
+    builder.at(context.where(), node.name().isEmpty() ? result : node.name(), result);
     int count = node.inputs().size();
     if (count < operator.minInputs() || count > operator.maxInputs()) {
       throw context.error(
@@ -151,17 +158,21 @@ public final class OnnxImporter {
       }
     }
     // further outputs stay undefined, so that a node that uses one is refused with its name
-    Term result = operator.rule().lower(context);
-    lowering.define(node.outputs().getFirst(), result, node.label());
+    List<Term> results = operator.rule().lower(context);
+    builder.at("", "", "");
+    for (int i = 0; i < results.size(); i++) {
+      if (i == 0 || !node.outputs().get(i).isEmpty()) {
+        define(node.outputs().get(i), results.get(i), node.label());
+      }
+    }
   }
 
   private List<@Nullable Term> inputs(Proto.Node node) {
     List<@Nullable Term> terms = new ArrayList<>();
     for (String name : node.inputs()) {
-      Term term = name.isEmpty() ? null : lowering.find(name);
+      Term term = name.isEmpty() ? null : this.terms.get(name);
       if (term == null && !name.isEmpty()) {
-        throw lowering.error(
-            node.label() + " reads " + Names.quote(name) + ", " + whyUnknown(name));
+        throw builder.error(node.label() + " reads " + Names.quote(name) + ", " + whyUnknown(name));
       }
       terms.add(term);
     }
@@ -181,63 +192,44 @@ public final class OnnxImporter {
     return "which is no input, initializer or output of a node";
   }
 
-  private List<Value> outputs() {
-    List<Value> outputs = new ArrayList<>();
-    Set<String> names = new HashSet<>();
+  private Map<String, Term.Computed> outputs() {
+    Map<String, Term.Computed> outputs = new LinkedHashMap<>();
     if (proto.outputs().isEmpty()) {
-      throw lowering.error("the model has no output");
+      throw builder.error("the model has no output");
     }
     for (Proto.ValueInfo info : proto.outputs()) {
       String what = "output " + Names.quote(info.name());
-      if (!names.add(info.name())) {
-        throw lowering.error(what + " is listed twice");
-      }
-      Value value =
-          switch (lowering.find(info.name())) {
-            case null -> throw lowering.error(what + " is computed by no node");
-            case Term.Constant constant -> throw lowering.error(what + " is a constant");
-            case Term.Statistic statistic ->
-                throw lowering.error(what + " is a reduction, which is not supported");
-            case Term.Computed(Value computed) -> computed;
+      Term.Computed computed =
+          switch (terms.get(info.name())) {
+            case null -> throw builder.error(what + " is computed by no node");
+            case Term.Constant constant -> throw builder.error(what + " is a constant");
+            case Term.Sizes sizes -> throw builder.error(what + " is the size of a dimension");
+            case Term.Computed term -> term;
           };
-      checkDeclared(what, info, value);
-      outputs.add(named(info.name(), value));
+      if (outputs.put(info.name(), computed) != null) {
+        throw builder.error(what + " is listed twice");
+      }
+      checkDeclared(what, info, computed);
     }
     return outputs;
   }
 
-  /** Where operators were folded away, a copy gives the result the name that the file promises. */
-  private Value named(String name, Value value) {
-    if (value.name().equals(name) && !inputs.contains(value)) {
-      return value;
-    }
-    Value output = new Value(name, value.dtype(), value.features(), value.leading());
-    List<Operand> operands = List.of(new Operand.OfValue(value));
-    lowering.emit(new Elementwise(output, ElementwiseOp.IDENTITY, operands, name));
-    return output;
-  }
-
-  private void checkDeclared(String what, Proto.ValueInfo info, Value value) {
+  private void checkDeclared(String what, Proto.ValueInfo info, Term.Computed value) {
     boolean typeFits =
         info.elementType() == 0 || OnnxType.dtype(info.elementType()) == value.dtype();
     List<Dim> shape = info.shape();
-    boolean shapeFits =
-        shape == null
-            || (shape.size() == value.leading().size() + 1
-                && (shape.getLast() instanceof Dim.Symbolic
-                    || shape.getLast().equals(new Dim.Fixed(value.features()))));
+    boolean shapeFits = shape == null || shape.size() == value.rank();
+    for (int d = value.outer().size(); shape != null && shapeFits && d < value.rank(); d++) {
+      shapeFits = shape.get(d) instanceof Dim.Symbolic || shape.get(d).equals(value.dims().get(d));
+    }
     if (!typeFits || !shapeFits) {
-      throw lowering.error(
+      throw builder.error(
           what
               + " is declared as "
               + OnnxType.name(info.elementType())
               + Names.printable(String.valueOf(shape))
               + ", but the nodes compute "
-              + NodeContext.type(value));
+              + value.typeText());
     }
-  }
-
-  private static String describe(Value value) {
-    return Names.quote(value.name()) + " " + NodeContext.type(value);
   }
 }

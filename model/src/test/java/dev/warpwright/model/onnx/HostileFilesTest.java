@@ -131,7 +131,7 @@ class HostileFilesTest {
     }
     byte[] bytes = builder.output("v" + length, "batch", 1).build();
     assertTimeoutPreemptively(
-        Duration.ofSeconds(20),
+        Duration.ofSeconds(60),
         () -> {
           Graph graph = GraphSimplifier.simplify(importOrRefuse(bytes));
           assertThat(graph.nodes()).hasSize(length);

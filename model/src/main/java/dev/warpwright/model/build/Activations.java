@@ -1,0 +1,97 @@
+package dev.warpwright.model.build;
+
+import dev.warpwright.model.graph.ElementwiseOp;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The activations that take more than one elementwise operator, as PyTorch defines them. */
+public final class Activations {
+  private static final double SELU_ALPHA = 1.6732632423543772848170429916717;
+  private static final double SELU_SCALE = 1.0507009873554804934193349852946;
+
+  private final Arithmetic arithmetic;
+
+  /** Operators that add to a graph. */
+  public Activations(GraphBuilder builder) {
+    this.arithmetic = new Arithmetic(builder);
+  }
+
+  /** x · sigmoid(factor · x). */
+  public Term silu(Term x, double factor) {
+    Term scaled = factor == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, factor);
+    return arithmetic.binary(ElementwiseOp.MUL, x, arithmetic.unary(ElementwiseOp.SIGMOID, scaled));
+  }
+
+  /** x if x &gt; 0, otherwise alpha · (eˣ − 1); all of it times scale. */
+  public Term elu(Term x, double alpha, double scale) {
+    Term result = arithmetic.binary(ElementwiseOp.ELU, x, alpha);
+    return scale == 1 ? result : arithmetic.binary(ElementwiseOp.MUL, result, scale);
+  }
+
+  /** ELU with the constants that keep mean and variance. */
+  public Term selu(Term x) {
+    return elu(x, SELU_ALPHA, SELU_SCALE);
+  }
+
+  /** max(x, 0) + min(0, alpha · (e^(x / alpha) − 1)). */
+  public Term celu(Term x, double alpha) {
+    if (alpha == 1) {
+      return elu(x, 1, 1);
+    }
+    Term inner = arithmetic.binary(ElementwiseOp.DIV, x, alpha);
+    Term elu = arithmetic.binary(ElementwiseOp.ELU, inner, 1);
+    return arithmetic.binary(ElementwiseOp.MUL, elu, alpha);
+  }
+
+  /** x if beta · x &gt; threshold, otherwise log(1 + e^(beta · x)) / beta. */
+  public Term softplus(Term x, double beta, double threshold) {
+    Term inner = beta == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, beta);
+    Term smooth = arithmetic.unary(ElementwiseOp.SOFTPLUS, inner);
+    Term scaled = beta == 1 ? smooth : arithmetic.binary(ElementwiseOp.DIV, smooth, beta);
+    if (threshold >= 20) {
+      return scaled; // beyond 20 it is x, to the last bit of a float
+    }
+    Term above = arithmetic.binary(ElementwiseOp.GREATER, inner, threshold);
+    return arithmetic.apply(ElementwiseOp.WHERE, List.of(above, x, scaled));
+  }
+
+  /** −log(1 + e⁻ˣ). */
+  public Term logSigmoid(Term x) {
+    Term negative = arithmetic.unary(ElementwiseOp.NEG, x);
+    return arithmetic.unary(ElementwiseOp.NEG, arithmetic.unary(ElementwiseOp.SOFTPLUS, negative));
+  }
+
+  /** alpha · x + beta, not below 0 and not above 1. */
+  public Term hardSigmoid(Term x, double alpha, double beta) {
+    Term line = arithmetic.binary(ElementwiseOp.MUL, x, alpha);
+    Term shifted = arithmetic.binary(ElementwiseOp.ADD, line, beta);
+    return clip(shifted, number(0, x), number(1, x));
+  }
+
+  /** x · hardsigmoid(x) with alpha = 1/6 and beta = 1/2. */
+  public Term hardSwish(Term x) {
+    return arithmetic.binary(ElementwiseOp.MUL, x, hardSigmoid(x, 1.0 / 6, 0.5));
+  }
+
+  /** x, not below low and not above high. */
+  public Term clip(Term x, @Nullable Term low, @Nullable Term high) {
+    Term raised = low == null ? x : arithmetic.binary(ElementwiseOp.MAX, x, low);
+    return high == null ? raised : arithmetic.binary(ElementwiseOp.MIN, raised, high);
+  }
+
+  /** x / (1 + |x|). */
+  public Term softsign(Term x) {
+    Term size = arithmetic.unary(ElementwiseOp.ABS, x);
+    return arithmetic.binary(ElementwiseOp.DIV, x, arithmetic.binary(ElementwiseOp.ADD, size, 1));
+  }
+
+  /** x if x &gt; threshold, otherwise value. */
+  public Term threshold(Term x, double threshold, double value) {
+    Term above = arithmetic.binary(ElementwiseOp.GREATER, x, threshold);
+    return arithmetic.apply(ElementwiseOp.WHERE, List.of(above, x, number(value, x)));
+  }
+
+  private static Term number(double value, Term like) {
+    return Arithmetic.number(value, Arithmetic.dtype(like));
+  }
+}
