@@ -10,12 +10,12 @@ import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Files around the bytes that are fuzzed. */
-final class Archives {
+/** Archives for tests, and files around the bytes that are fuzzed. */
+public final class Archives {
   private Archives() {}
 
   /** A ZIP archive of entries that are stored; names and their contents in turn. */
-  static byte[] stored(Object... namesAndContents) {
+  public static byte[] stored(Object... namesAndContents) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ZipOutputStream zip = new ZipOutputStream(bytes)) {
       zip.setMethod(ZipOutputStream.STORED);

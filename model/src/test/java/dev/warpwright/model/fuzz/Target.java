@@ -12,9 +12,12 @@ import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.npy.NpyFile;
 import dev.warpwright.model.onnx.OnnxImporter;
+import dev.warpwright.model.pt2.Pt2Builder;
+import dev.warpwright.model.pt2.Pt2Importer;
 import dev.warpwright.model.weights.SafetensorsReader;
 import dev.warpwright.model.weights.StateDictReader;
 import dev.warpwright.model.weights.Weights;
+import dev.warpwright.model.zip.ZipArchive;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +25,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 
 /** Each reader of bytes that may be hostile. */
@@ -51,6 +55,21 @@ enum Target {
     void read(byte[] bytes) {
       byte[] storage = new byte[24];
       PTH.read(Archives.stored("a/data.pkl", bytes, "a/data/0", storage));
+    }
+  },
+  /** An archive of torch.export. */
+  PT2 {
+    @Override
+    void read(byte[] bytes) {
+      ZipArchive archive = ZipArchive.read("f", MemorySegment.ofArray(bytes));
+      use(GraphSimplifier.simplify(Pt2Importer.importModel("f", archive, bytes.length)));
+    }
+  },
+  /** The program of torch.export, in an archive that is all right. */
+  PROGRAM {
+    @Override
+    void read(byte[] bytes) {
+      PT2.read(Scratch.PROGRAM.archive(new String(bytes, StandardCharsets.UTF_8)));
     }
   },
   NPY {
@@ -84,6 +103,11 @@ enum Target {
   /** Files in the temporary folder, for readers that take a path. */
   private static final class Scratch {
     static final Path FILE = create(".json", new byte[0]);
+    static final Pt2Builder PROGRAM =
+        new Pt2Builder()
+            .parameter("w", List.of(2, 2), 1, 2, 3, 4)
+            .parameter("b", List.of(2), 1, 2)
+            .buffer("n", List.of(), 1);
     static final Path WEIGHTS = create(".safetensors", Archives.weights());
 
     private static Path create(String suffix, byte[] content) {
