@@ -79,7 +79,8 @@ public final class ModelFile {
     checkFormat(path, bytes);
     refuse(file, "an ONNX file", architecture);
     Path name = path.getFileName();
-    return OnnxImporter.importModel(name == null ? path.toString() : name.toString(), bytes);
+    return OnnxImporter.importModel(
+        name == null ? path.toString() : name.toString(), bytes, path.toAbsolutePath().getParent());
   }
 
   private static void refuse(String file, String what, @Nullable Architecture architecture) {

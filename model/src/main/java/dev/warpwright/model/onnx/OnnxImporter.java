@@ -10,6 +10,7 @@ import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,7 +50,18 @@ public final class OnnxImporter {
    * @throws UserError if the bytes are no valid ONNX model, or use something that is not supported
    */
   public static Graph importModel(String file, MemorySegment bytes) {
-    return importModel(file, ProtoParser.parse(file, bytes), bytes.byteSize());
+    return importModel(file, bytes, null);
+  }
+
+  /**
+   * As {@link #importModel(String, MemorySegment)}, with weights in files beside the model.
+   *
+   * @param folder where these files are, or null if there are none
+   */
+  public static Graph importModel(String file, MemorySegment bytes, @Nullable Path folder) {
+    ExternalData external = new ExternalData(file, folder);
+    Proto.Model model = ProtoParser.parse(file, bytes, external);
+    return importModel(file, model, bytes.byteSize() + external.size());
   }
 
   /**

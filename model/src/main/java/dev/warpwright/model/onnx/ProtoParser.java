@@ -35,10 +35,11 @@ final class ProtoParser {
    * Parses a file.
    *
    * @param file its name in messages
+   * @param external the files beside it
    * @throws dev.warpwright.ir.UserError if the bytes are no valid ONNX model
    */
-  static Proto.Model parse(String file, MemorySegment bytes) {
-    WireReader reader = WireReader.of(file, bytes);
+  static Proto.Model parse(String file, MemorySegment bytes, ExternalData external) {
+    WireReader reader = WireReader.of(file, bytes, external);
     Map<String, Long> opsets = new LinkedHashMap<>();
     Proto.@Nullable Graph graph = null;
     while (reader.next()) {

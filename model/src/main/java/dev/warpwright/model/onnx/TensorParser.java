@@ -9,7 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +45,7 @@ final class TensorParser {
   private String name = "";
   private @Nullable MemorySegment raw;
   private boolean external;
-  private String externalLocation = "";
+  private final Map<String, String> externalFields = new HashMap<>();
 
   private TensorParser(WireReader reader, String where) {
     this.reader = reader;
@@ -146,19 +148,12 @@ final class TensorParser {
         default -> entry.skip();
       }
     }
-    if (key.equals("location")) {
-      externalLocation = value;
+    if (externalFields.put(key, value) != null) {
+      throw error("has external data with two values of " + Names.quote(key));
     }
   }
 
   private Tensor build() {
-    if (external) {
-      throw error(
-          (externalLocation.isEmpty()
-                  ? "is stored outside the file"
-                  : "is stored outside the file, in " + Names.quote(externalLocation))
-              + ", which is not supported yet; export with external_data=False");
-    }
     DType dtype = OnnxType.dtype(typeCode);
     if (dtype == null) {
       throw error("has unsupported element type " + OnnxType.name(typeCode));
@@ -178,6 +173,12 @@ final class TensorParser {
   }
 
   private MemorySegment data(DType dtype, long count) {
+    if (external) {
+      if (raw != null) {
+        throw error("has data both in the file and outside");
+      }
+      return reader.external().part(what(), externalFields);
+    }
     int forms =
         (raw != null ? 1 : 0)
             + (floatChunks.isEmpty() ? 0 : 1)
@@ -266,6 +267,11 @@ final class TensorParser {
   }
 
   private UserError error(String what) {
-    return reader.error((name.isEmpty() ? where : "tensor " + Names.quote(name)) + " " + what);
+    return reader.error(what() + " " + what);
+  }
+
+  /** What messages call this tensor. */
+  private String what() {
+    return name.isEmpty() ? where : "tensor " + Names.quote(name);
   }
 }

@@ -47,11 +47,13 @@ final class WireReader {
   private static final class Input {
     final String file;
     final MemorySegment bytes;
+    final ExternalData external;
     int items;
 
-    Input(String file, MemorySegment bytes) {
+    Input(String file, MemorySegment bytes, ExternalData external) {
       this.file = file;
       this.bytes = bytes;
+      this.external = external;
     }
   }
 
@@ -69,9 +71,19 @@ final class WireReader {
     this.end = end;
   }
 
-  /** A reader of a whole file; {@code file} is its name in messages. */
-  static WireReader of(String file, MemorySegment bytes) {
-    return new WireReader(new Input(file, bytes), "model", 0, bytes.byteSize());
+  /**
+   * A reader of a whole file.
+   *
+   * @param file its name in messages
+   * @param external the files beside it
+   */
+  static WireReader of(String file, MemorySegment bytes, ExternalData external) {
+    return new WireReader(new Input(file, bytes, external), "model", 0, bytes.byteSize());
+  }
+
+  /** The files beside the one that is read. */
+  ExternalData external() {
+    return input.external;
   }
 
   /** Moves to the next field; false at the end of the message. */

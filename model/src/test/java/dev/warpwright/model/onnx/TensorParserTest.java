@@ -19,7 +19,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TensorParserTest {
 
   private static Tensor parse(Message message) {
-    WireReader reader = WireReader.of("m.onnx", MemorySegment.ofArray(message.build()));
+    WireReader reader =
+        WireReader.of(
+            "m.onnx", MemorySegment.ofArray(message.build()), new ExternalData("m.onnx", null));
     return TensorParser.parse(reader, "a tensor");
   }
 
@@ -36,7 +38,9 @@ class TensorParserTest {
     Message message =
         tensor("w", OnnxBuilder.FLOAT, List.of(2, 1)).bytes(9, OnnxBuilder.floats(1.5f, -2));
     byte[] bytes = message.build();
-    Tensor w = TensorParser.parse(WireReader.of("m", MemorySegment.ofArray(bytes)), "");
+    Tensor w =
+        TensorParser.parse(
+            WireReader.of("m", MemorySegment.ofArray(bytes), new ExternalData("m", null)), "");
     assertThat(w.name()).isEqualTo("w");
     assertThat(w.shape()).containsExactly(2L, 1L);
     assertThat(w.toFloats()).containsExactly(1.5f, -2);
