@@ -3,7 +3,8 @@
 # refusal of one line is a finding: it is kept under model/build/fuzz/findings, and the exit code is 1.
 # Inputs that reach new code are kept under model/build/fuzz/READER, for the next run.
 # An input may take 10 s, or what FUZZ_TIMEOUT says: on a machine that stops processes now and then, give it more.
-# Usage: fuzz.sh SECONDS [READER…]   SECONDS for each reader; without READER all of them
+# Usage: fuzz.sh SECONDS [READER…]   SECONDS for each reader; without READER each of them, one after the other
+#        fuzz.sh SECONDS all         all readers in one process and SECONDS, which is what continuous integration does
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: fuzz.sh SECONDS [READER…]}
@@ -17,12 +18,22 @@ else
 fi
 out=model/build/fuzz
 mkdir -p "$out/findings"
-./mvnw -q -Dquick -Pfuzz -pl model -am test-compile dependency:build-classpath \
+./mvnw -q -Pfuzz -pl model -am test-compile dependency:build-classpath \
   -DincludeScope=test -Dmdep.outputFile=build/classpath >&2
-classpath=$(printf '%s/build/classes:' "$PWD"/*):$PWD/model/build/test-classes:$(<model/build/classpath)
+classpath=$(printf '%sbuild/classes:' "$PWD"/*/):$PWD/model/build/test-classes:$(<model/build/classpath)
 status=0
+# Seeds for all readers at once begin with a line that names the reader.
+if [[ ${readers[0]} == all ]]; then
+  mkdir -p "$out/seeds"
+  for seed in "$seeds"/*/*; do
+    reader=${seed%/*}
+    { echo "${reader##*/}" && cat "$seed"; } >"$out/seeds/${reader##*/}-${seed##*/}"
+  done
+fi
 for reader in "${readers[@]}"; do
   mkdir -p "$out/$reader"
+  start=$seeds/$reader
+  [[ $reader != all ]] || start=$out/seeds
   log=$out/$reader.log
   code=0
   "${JAVA_HOME:+$JAVA_HOME/bin/}java" -cp "$classpath" -Xmx512m -XX:MaxDirectMemorySize=256m -XX:+EnableDynamicAgentLoading \
@@ -31,7 +42,7 @@ for reader in "${readers[@]}"; do
     '--instrumentation_includes=dev.warpwright.**' '--custom_hook_includes=dev.warpwright.**' \
     --reproducer_path="$out/findings" -artifact_prefix="$out/findings/$reader-" \
     -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
-    "$out/$reader" "$seeds/$reader" >"$log" 2>&1 || code=$?
+    "$out/$reader" "$start" >"$log" 2>&1 || code=$?
   runs=$(sed -nE 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
   cover=$(sed -nE 's/.* cov: ([0-9]+) ft: ([0-9]+) .*/\1 edges/p' "$log" | tail -1)
   if [[ $code == 0 ]]; then
