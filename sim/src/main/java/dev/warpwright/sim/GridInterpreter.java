@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Executes a grid kernel: warps of 32 lanes in lockstep, with masks where they diverge; warps take
@@ -39,6 +40,7 @@ public final class GridInterpreter {
   private final Context context;
   private final WarpNode body;
   private final List<Buffer> shared;
+  private final @Nullable CompiledRegions regions;
   private final Set<Buffer> written = Collections.newSetFromMap(new IdentityHashMap<>());
 
   /**
@@ -58,6 +60,10 @@ public final class GridInterpreter {
     this.shared = List.copyOf(compiler.shared());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
+    this.regions =
+        options.engine() == GridOptions.Engine.INTERPRETER
+            ? null
+            : CompiledRegions.of(kernel, written);
   }
 
   private void findWritten() {
@@ -140,6 +146,9 @@ public final class GridInterpreter {
       if (p instanceof Buffer b && context.symbols().knows(b)) {
         bind(grid, b);
       }
+    }
+    if (regions != null && regions.run(grid)) {
+      return;
     }
     int size = (int) clusterSize(grid);
     boolean counts = usesCounters();

@@ -10,9 +10,26 @@ package dev.warpwright.sim;
  * @param residentBlocks blocks that run at the same time, at least 1 and always a whole cluster:
  *     multiprocessors times the blocks on each
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
+ * @param engine what executes
  */
 public record GridOptions(
-    Options.Order blocks, WarpChoice warps, long seed, int residentBlocks, boolean checkRaces) {
+    Options.Order blocks,
+    WarpChoice warps,
+    long seed,
+    int residentBlocks,
+    boolean checkRaces,
+    Engine engine) {
+  /** What executes. */
+  public enum Engine {
+    /**
+     * Bytecode for kernels of plain threads and block barriers; where anything may be wrong, and
+     * for all other kernels, the interpreter. Findings are the interpreter's.
+     */
+    FASTEST,
+    /** The interpreter alone. */
+    INTERPRETER
+  }
+
   /** Which warp goes on. */
   public enum WarpChoice {
     /** The first that can. */
@@ -24,7 +41,7 @@ public record GridOptions(
 
   /** In order, one block at a time, everything checked. */
   public static final GridOptions DEFAULT =
-      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true);
+      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true, Engine.FASTEST);
 
   public GridOptions {
     if (residentBlocks < 1) {
@@ -34,18 +51,23 @@ public record GridOptions(
 
   /** Blocks and warps in random order, several blocks at a time. */
   public static GridOptions random(long seed) {
-    return new GridOptions(Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true);
+    return new GridOptions(
+        Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true, Engine.FASTEST);
   }
 
   public GridOptions withWarps(WarpChoice choice) {
-    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces);
+    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine);
   }
 
   public GridOptions withBlocks(Options.Order order, int resident) {
-    return new GridOptions(order, warps, seed, resident, checkRaces);
+    return new GridOptions(order, warps, seed, resident, checkRaces, engine);
+  }
+
+  public GridOptions withEngine(Engine choice) {
+    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice);
   }
 
   public GridOptions withoutRaces() {
-    return new GridOptions(blocks, warps, seed, residentBlocks, false);
+    return new GridOptions(blocks, warps, seed, residentBlocks, false, engine);
   }
 }

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Measures with Nsight Compute what `warpwright count` predicts: bank conflicts, requests and sectors of the caches, bytes of
+# device memory. Caches are flushed before each launch. Run it where the folders kernels/ and models/ lie, on an H200.
+# Usage: counters.sh DIST_FOLDER OUT_FOLDER; one CSV file for each case, named after it.
+set -u
+ww=$1/bin/warpwright
+out=$2
+mkdir -p "$out"
+
+metrics=gpu__time_duration.sum
+for m in l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st \
+  l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st \
+  l1tex__data_pipe_lsu_wavefronts_mem_shared \
+  smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm \
+  l1tex__t_requests_pipe_lsu_mem_global_op_ld l1tex__t_sectors_pipe_lsu_mem_global_op_ld \
+  l1tex__t_requests_pipe_lsu_mem_global_op_st l1tex__t_sectors_pipe_lsu_mem_global_op_st \
+  sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts \
+  l1tex__m_xbar2l1tex_read_bytes l1tex__m_l1tex2xbar_write_bytes \
+  lts__t_sectors_srcunit_tex_op_read lts__t_sectors_srcunit_tex_op_write lts__t_requests_srcunit_tex \
+  lts__t_sectors_srcunit_tex_lookup_hit lts__t_sectors_srcunit_tex_lookup_miss lts__t_sectors_op_read \
+  lts__t_sectors_srcunit_ltcfabric dram__bytes_read dram__bytes_write sm__inst_executed_pipe_tensor \
+  smsp__sass_thread_inst_executed_op_ffma_pred_on; do
+  metrics+=,$m.sum
+done
+
+# case NAME KERNEL_REGEX ARGUMENTS...
+case_() {
+  local name=$1 kernel=$2
+  shift 2
+  timeout 60 ncu --target-processes all --metrics "$metrics" --kernel-name "regex:$kernel" --launch-count 1 \
+    --clock-control none --csv --page raw --log-file "$out/$name.csv" "$ww" "$@" >"$out/$name.log" 2>&1
+  echo "$name: $? $(tail -1 "$out/$name.csv" | cut -c1-60)"
+}
+
+gemm() {
+  local name=$1 kernel=$2
+  shift 2
+  case_ "$name" "^$kernel" kernel "kernels/$kernel.kernel" --bench --rounds 0 --seed 1 "$@"
+}
+
+network() {
+  local name=$1 model=$2
+  shift 2
+  case_ "$name" '^network' run "models/$model/model.onnx" --target auto --time 0 --seed 1 "$@"
+}
+
+gemm sm90-2048 gemm_bf16_sm90 MNK=2048
+gemm sm90-4096 gemm_bf16_sm90 MNK=4096
+gemm sm90-4096-row gemm_bf16_sm90 MNK=4096 --attr order=row
+gemm sm90-4096-column gemm_bf16_sm90 MNK=4096 --attr order=column
+gemm sm90-4096-hilbert gemm_bf16_sm90 MNK=4096 --attr order=hilbert
+gemm sm80-1024 gemm_bf16_sm80 MNK=1024
+gemm sm80-4096 gemm_bf16_sm80 MNK=4096
+gemm sm80-4096-row gemm_bf16_sm80 MNK=4096 --attr order=row
+gemm simt-1024 gemm_f32_simt MNK=1024
+gemm simt-2048 gemm_f32_simt MNK=2048
+gemm m16 gemm_bf16_sm90_m16 M=16 N=14336 K=4096
+gemm skinny gemm_bf16_sm90_skinny M=64 N=14336 K=4096
+network digits-f16 digits-relu-128-64 --precision f16 --batch 16384
+network digits-f32 digits-relu-128-64 --precision f32 --batch 16384
+network siren-f16 image-siren-64x4 --precision f16 --batch 16384
+network siren-tf32 image-siren-64x4 --precision tf32 --batch 16384
+network residual-bf16 ffn-gelu-residual-128 --precision bf16 --batch 16384
+network swiglu-f16 ffn-swiglu-128-352 --precision f16 --batch 16384

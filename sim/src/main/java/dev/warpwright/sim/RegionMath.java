@@ -1,0 +1,57 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Numerics;
+
+/** Arithmetic that compiled regions call, as {@link ExprCompiler} does it. */
+final class RegionMath {
+  private static final MathOp[] OPS = MathOp.values();
+
+  private RegionMath() {}
+
+  static float min(float a, float b) {
+    return (float) ExprCompiler.min(a, b);
+  }
+
+  static float max(float a, float b) {
+    return (float) ExprCompiler.max(a, b);
+  }
+
+  static float pow(float a, float b) {
+    return (float) Math.pow(a, b);
+  }
+
+  /** A function of one argument, by its ordinal. */
+  static float apply(float x, int op) {
+    return (float) MathFunctions.unary(OPS[op]).apply(x);
+  }
+
+  static float toF16(float x) {
+    return (float) Numerics.round(DType.F16, x);
+  }
+
+  static float toBf16(float x) {
+    return (float) Numerics.round(DType.BF16, x);
+  }
+
+  static float ofF16(short bits) {
+    return Numerics.f16ToFloat(bits);
+  }
+
+  static float ofBf16(short bits) {
+    return Numerics.bf16ToFloat(bits);
+  }
+
+  static void putFloat(byte[] b, int at, float value) {
+    Bytes.putFloat(b, at, value);
+  }
+
+  static void putF16(byte[] b, int at, float value) {
+    Bytes.putReal(DType.F16, b, at, value);
+  }
+
+  static void putBf16(byte[] b, int at, float value) {
+    Bytes.putReal(DType.BF16, b, at, value);
+  }
+}
