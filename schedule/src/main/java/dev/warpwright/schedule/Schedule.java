@@ -8,6 +8,8 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.primitive.Annotate;
 import dev.warpwright.schedule.primitive.Bind;
@@ -21,6 +23,9 @@ import dev.warpwright.schedule.primitive.ComputeAt;
 import dev.warpwright.schedule.primitive.ComputeInline;
 import dev.warpwright.schedule.primitive.DecomposeReduction;
 import dev.warpwright.schedule.primitive.Fuse;
+import dev.warpwright.schedule.primitive.MergeGrids;
+import dev.warpwright.schedule.primitive.MergeGrids.WaitPolicy;
+import dev.warpwright.schedule.primitive.MergeGrids.WorkOrder;
 import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.Pad;
@@ -29,14 +34,23 @@ import dev.warpwright.schedule.primitive.Persistent;
 import dev.warpwright.schedule.primitive.Pipeline;
 import dev.warpwright.schedule.primitive.Reorder;
 import dev.warpwright.schedule.primitive.ReverseComputeAt;
+import dev.warpwright.schedule.primitive.ReverseComputeInline;
+import dev.warpwright.schedule.primitive.Rfactor;
 import dev.warpwright.schedule.primitive.Roles;
+import dev.warpwright.schedule.primitive.SampleCategorical;
+import dev.warpwright.schedule.primitive.SamplePerfectTile;
+import dev.warpwright.schedule.primitive.SetLayout;
 import dev.warpwright.schedule.primitive.SetScope;
 import dev.warpwright.schedule.primitive.Split;
+import dev.warpwright.schedule.primitive.SplitK;
+import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.primitive.StorageAlign;
+import dev.warpwright.schedule.primitive.StreamK;
 import dev.warpwright.schedule.primitive.Tensorize;
 import dev.warpwright.schedule.primitive.TransformLayout;
 import dev.warpwright.schedule.primitive.Unroll;
 import dev.warpwright.schedule.primitive.Vectorize;
+import dev.warpwright.schedule.trace.Decision;
 import dev.warpwright.schedule.trace.Instruction;
 import dev.warpwright.schedule.trace.Trace;
 import java.util.ArrayList;
@@ -45,7 +59,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SortedMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,16 +74,30 @@ import org.jspecify.annotations.Nullable;
 public final class Schedule {
   private final List<Instruction> instructions = new ArrayList<>();
   private final Map<Var, LoopRef> loops = new HashMap<>();
+  private final RandomGenerator random;
   private PrimFunc func;
+  private int values;
 
   /**
-   * Starts a session.
+   * Starts a session whose choices are those of seed 0.
    *
    * @throws ScheduleError if the function is not in the form that the primitives rely on, see
    *     {@link NormalForm}
    */
   public Schedule(PrimFunc func) {
+    this(func, 0);
+  }
+
+  /**
+   * Starts a session.
+   *
+   * @param seed of what is sampled; the same seed makes the same choices
+   * @throws ScheduleError if the function is not in the form that the primitives rely on, see
+   *     {@link NormalForm}
+   */
+  public Schedule(PrimFunc func, long seed) {
     this.func = NormalForm.check(func);
+    this.random = new SplittableRandom(seed);
   }
 
   /** The function as it is now. */
@@ -78,6 +108,21 @@ public final class Schedule {
   /** What was done so far. */
   public Trace trace() {
     return new Trace(instructions);
+  }
+
+  /** The program as it is now, to be read: with colours if {@code coloured}. */
+  public String text(boolean coloured) {
+    String text = IrPrinter.text(func);
+    return coloured ? Highlight.ansi(text) : text;
+  }
+
+  /**
+   * Prints the program as it is now to standard output, coloured if that is a terminal and {@code
+   * NO_COLOR} is not set.
+   */
+  public void show() {
+    System.out.print(text(Highlight.isWanted()));
+    System.out.flush();
   }
 
   // --- handles
@@ -144,9 +189,64 @@ public final class Schedule {
     return refs.stream().map(LoopRef::id).toList();
   }
 
+  private ValueRef value(long value) {
+    return new ValueRef("v" + values++, value);
+  }
+
   private void record(String op, List<String> inputs, Map<String, ?> attrs, List<String> outputs) {
     SortedMap<String, Object> sorted = new TreeMap<>(attrs);
     instructions.add(new Instruction(op, inputs, sorted, outputs));
+  }
+
+  // --- choices
+
+  /** See {@link SamplePerfectTile}. */
+  public List<ValueRef> samplePerfectTile(LoopRef loop, int parts, long maxInnermost) {
+    return samplePerfectTile(loop, parts, maxInnermost, null);
+  }
+
+  /** See {@link SamplePerfectTile}; {@code decision} is the choice, or null to make one. */
+  public List<ValueRef> samplePerfectTile(
+      LoopRef loop, int parts, long maxInnermost, @Nullable List<Long> decision) {
+    List<Long> factors =
+        SamplePerfectTile.apply(func, loop.variable(), parts, maxInnermost, decision, random);
+    List<ValueRef> chosen = factors.stream().map(this::value).toList();
+    record(
+        "samplePerfectTile",
+        List.of(loop.id()),
+        Map.of(
+            "parts",
+            (long) parts,
+            "maxInnermost",
+            maxInnermost,
+            Trace.DECISION,
+            Decision.write(factors)),
+        chosen.stream().map(ValueRef::id).toList());
+    return chosen;
+  }
+
+  /** See {@link SampleCategorical}. */
+  public ValueRef sampleCategorical(List<Long> candidates, List<Long> weights) {
+    return sampleCategorical(candidates, weights, null);
+  }
+
+  /** See {@link SampleCategorical}; {@code decision} is the index chosen, or null to choose. */
+  public ValueRef sampleCategorical(
+      List<Long> candidates, List<Long> weights, @Nullable Long decision) {
+    int index = SampleCategorical.apply(func, candidates, weights, decision, random);
+    ValueRef chosen = value(candidates.get(index));
+    record(
+        "sampleCategorical",
+        List.of(),
+        Map.of(
+            "candidates",
+            Decision.write(candidates),
+            "weights",
+            Decision.write(weights),
+            Trace.DECISION,
+            Decision.write(List.of((long) index))),
+        List.of(chosen.id()));
+    return chosen;
   }
 
   // --- loops
@@ -156,13 +256,22 @@ public final class Schedule {
 
   /** See {@link Split}; the inner loop has {@code factor} iterations. */
   public Halves split(LoopRef loop, long factor) {
+    return split(loop, factor, factor);
+  }
+
+  /** See {@link Split}; the inner loop has as many iterations as the number that was sampled. */
+  public Halves split(LoopRef loop, ValueRef factor) {
+    return split(loop, factor.value(), factor.id());
+  }
+
+  private Halves split(LoopRef loop, long factor, Object recorded) {
     Split.Result result = Split.apply(func, loop.variable(), factor);
     func = result.func();
     Halves halves = new Halves(ref(result.outer()), ref(result.inner()));
     record(
         "split",
         List.of(loop.id()),
-        Map.of("factor", factor),
+        Map.of("factor", recorded),
         List.of(halves.outer().id(), halves.inner().id()));
     return halves;
   }
@@ -213,8 +322,17 @@ public final class Schedule {
 
   /** See {@link Pipeline}. */
   public void pipeline(LoopRef loop, int stages) {
+    pipeline(loop, stages, (long) stages);
+  }
+
+  /** See {@link Pipeline}; as many stages as the number that was sampled. */
+  public void pipeline(LoopRef loop, ValueRef stages) {
+    pipeline(loop, Math.toIntExact(stages.value()), stages.id());
+  }
+
+  private void pipeline(LoopRef loop, int stages, Object recorded) {
     func = Pipeline.apply(func, loop.variable(), stages);
-    record("pipeline", List.of(loop.id()), Map.of("stages", (long) stages), List.of());
+    record("pipeline", List.of(loop.id()), Map.of("stages", recorded), List.of());
   }
 
   // --- tiles, blocks of threads, roles
@@ -230,6 +348,33 @@ public final class Schedule {
         Map.of("order", order.text()),
         List.of(fused.id()));
     return fused;
+  }
+
+  /** See {@link StreamK}; returns the loops over workers and over the steps of one. */
+  public Halves streamK(LoopRef tiles, LoopRef steps, long workers) {
+    StreamK.Result result = StreamK.apply(func, tiles.variable(), steps.variable(), workers);
+    func = result.func();
+    Halves halves = new Halves(ref(result.workers()), ref(result.steps()));
+    record(
+        "streamK",
+        List.of(tiles.id(), steps.id()),
+        Map.of("workers", workers),
+        List.of(halves.outer().id(), halves.inner().id()));
+    return halves;
+  }
+
+  /** See {@link MergeGrids}; returns the loop over all work. */
+  public LoopRef mergeGrids(LoopRef first, LoopRef second, WorkOrder order, WaitPolicy wait) {
+    MergeGrids.Result result =
+        MergeGrids.apply(func, first.variable(), second.variable(), order, wait);
+    func = result.func();
+    LoopRef work = ref(result.work());
+    record(
+        "mergeGrids",
+        List.of(first.id(), second.id()),
+        Map.of("order", order.text(), "wait", wait.text()),
+        List.of(work.id()));
+    return work;
   }
 
   /** See {@link Persistent}. */
@@ -298,6 +443,55 @@ public final class Schedule {
   public void computeInline(BlockRef block) {
     func = ComputeInline.apply(func, block.name());
     record("computeInline", List.of(block.name()), Map.of(), List.of());
+  }
+
+  /** See {@link ReverseComputeInline}. */
+  public void reverseComputeInline(BlockRef block) {
+    func = ReverseComputeInline.apply(func, block.name());
+    record("reverseComputeInline", List.of(block.name()), Map.of(), List.of());
+  }
+
+  /** See {@link Rfactor}; returns the block of partial results. */
+  public BlockRef rfactor(BlockRef block, LoopRef loop, int axis) {
+    Rfactor.Result result = Rfactor.apply(func, block.name(), loop.variable(), axis);
+    func = result.func();
+    record(
+        "rfactor",
+        List.of(block.name(), loop.id()),
+        Map.of("axis", (long) axis),
+        List.of(result.partial()));
+    return new BlockRef(result.partial());
+  }
+
+  /**
+   * What {@link #splitK} made.
+   *
+   * @param partial the block of partial results
+   * @param part the loop over parts around it
+   * @param turn the loop over parts around the block that adds them
+   */
+  public record Parts(BlockRef partial, LoopRef part, LoopRef turn) {}
+
+  /** See {@link SplitK}. */
+  public Parts splitK(BlockRef block, long parts, Combine combine) {
+    return splitK(block, parts, combine, parts);
+  }
+
+  /** See {@link SplitK}; as many parts as the number that was sampled. */
+  public Parts splitK(BlockRef block, ValueRef parts, Combine combine) {
+    return splitK(block, parts.value(), combine, parts.id());
+  }
+
+  private Parts splitK(BlockRef block, long parts, Combine combine, Object recorded) {
+    SplitK.Result result = SplitK.apply(func, block.name(), parts, combine);
+    func = result.func();
+    Parts made = new Parts(new BlockRef(result.partial()), ref(result.part()), ref(result.turn()));
+    record(
+        "splitK",
+        List.of(block.name()),
+        Map.of("parts", recorded, "combine", combine.text()),
+        List.of(result.partial(), made.part().id(), made.turn().id()));
+    return made;
   }
 
   /** See {@link DecomposeReduction}; returns the initialising block. */
@@ -395,6 +589,12 @@ public final class Schedule {
         List.of(buffer.name()),
         Map.of("dimension", (long) dimension, "factor", factor, "offset", offset),
         List.of());
+  }
+
+  /** See {@link SetLayout}. */
+  public void setLayout(BufferRef buffer, Layout layout) {
+    func = SetLayout.apply(func, buffer.name(), layout);
+    record("setLayout", List.of(buffer.name()), Map.of("layout", layout.toString()), List.of());
   }
 
   // --- tile statements

@@ -28,6 +28,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 
 /** Functions to schedule, and the comparison of two by running them. */
@@ -159,11 +160,28 @@ public final class Functions {
 
   /** Runs both on the same random data and compares every output bit by bit. */
   public static void assertSameResults(PrimFunc expected, PrimFunc actual, long rows) {
+    assertSameResults(expected, actual, rows, false);
+  }
+
+  /**
+   * The same on small integers, of which every sum is exact, so that the order of additions does
+   * not matter.
+   */
+  public static void assertSameSums(PrimFunc expected, PrimFunc actual, long rows) {
+    assertSameResults(expected, actual, rows, true);
+  }
+
+  private static void assertSameResults(
+      PrimFunc expected, PrimFunc actual, long rows, boolean integers) {
     for (Options options :
         List.of(Options.CHECKED, Options.CHECKED.withOrder(Options.Order.SHUFFLED, 7))) {
       Map<String, Long> scalars = expected.scalars().isEmpty() ? Map.of() : Map.of("M", rows);
       Arguments left = Arguments.random(expected.params(), 42, scalars);
       Arguments right = Arguments.random(actual.params(), 42, scalars);
+      if (integers) {
+        fillWithIntegers(left);
+        fillWithIntegers(right);
+      }
       Interpreter.of(expected, Options.EXACT).run(left);
       Interpreter.of(actual, options).run(right);
       for (Buffer buffer : Accesses.written(expected.body())) {
@@ -172,6 +190,15 @@ public final class Functions {
               .as("%s with %d rows of%n%s", buffer.name(), rows, IrPrinter.text(actual))
               .isEqualTo(left.get(buffer).bytes());
         }
+      }
+    }
+  }
+
+  private static void fillWithIntegers(Arguments arguments) {
+    SplittableRandom random = new SplittableRandom(11);
+    for (Param param : arguments.params()) {
+      if (param instanceof Buffer buffer) {
+        arguments.get(buffer).fillWith(at -> random.nextInt(-4, 5));
       }
     }
   }

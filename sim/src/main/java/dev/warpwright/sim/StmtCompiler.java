@@ -3,7 +3,6 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Stmt;
 import java.util.List;
@@ -110,7 +109,7 @@ final class StmtCompiler {
     LongExpr min = exprs.index(loop.min());
     LongExpr extent = exprs.index(loop.extent());
     Exec body = compile(loop.body());
-    Options.Order order = independent(loop.kind()) ? options.order() : Options.Order.FORWARD;
+    Options.Order order = independent(loop) ? options.order() : Options.Order.FORWARD;
     if (order == Options.Order.FORWARD) {
       return f -> {
         long first = min.eval(f);
@@ -131,9 +130,11 @@ final class StmtCompiler {
     };
   }
 
-  private static boolean independent(ForKind kind) {
-    return switch (kind) {
-      case PARALLEL, THREAD_BOUND, PERSISTENT, VECTORIZED -> true;
+  private static boolean independent(Stmt.For loop) {
+    return switch (loop.kind()) {
+      case PARALLEL, THREAD_BOUND, VECTORIZED -> true;
+      // Where iterations wait, it is for earlier ones.
+      case PERSISTENT -> !loop.attrs().has("wait");
       case SERIAL, UNROLLED, PIPELINED -> false;
     };
   }

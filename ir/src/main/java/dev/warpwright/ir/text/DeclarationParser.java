@@ -77,7 +77,7 @@ final class DeclarationParser {
   }
 
   /** {@code (16:1,4:1024),(64:16)^<3,3,3>}. */
-  private Layout layout() {
+  Layout layout() {
     Token start = cursor.peek();
     List<List<Mode>> dimensions = new ArrayList<>();
     do {

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -76,6 +77,14 @@ public final class IrParser {
   public Program program(String name, String text) {
     Cursor cursor = new Cursor(name, text);
     return ended(cursor, new HeaderParser(cursor, intrinsics).program());
+  }
+
+  /** A text that is a layout, {@code (64:64),(64:1)^<3,3,3>}. */
+  public static Layout layout(String text) {
+    Cursor cursor = new Cursor("layout", text);
+    Definitions none = new Definitions(cursor);
+    ExprParser exprs = new ExprParser(cursor, none, name -> Optional.empty());
+    return ended(cursor, new DeclarationParser(cursor, none, exprs).layout());
   }
 
   /** A text that is one expression of the given variables and buffers. */

@@ -34,6 +34,12 @@ public final class Independence {
    * @param body the body of the innermost of them
    */
   public static @Nullable Buffer conflict(List<Stmt.For> carried, Stmt body, Ranges outer) {
+    return conflict(carried, body, outer, Set.of());
+  }
+
+  /** The same, but for the buffers with the given names. */
+  public static @Nullable Buffer conflict(
+      List<Stmt.For> carried, Stmt body, Ranges outer, Set<String> except) {
     Set<Var> vars = new LinkedHashSet<>();
     Ranges ranges = outer;
     for (Stmt.For loop : carried) {
@@ -59,7 +65,9 @@ public final class Independence {
     }
     for (Map.Entry<Buffer, List<Access>> entry : byBuffer.entrySet()) {
       boolean written = entry.getValue().stream().anyMatch(Access::isWrite);
-      if (written && !determined(entry.getValue(), vars, ranges).containsAll(vars)) {
+      if (written
+          && !except.contains(entry.getKey().name())
+          && !determined(entry.getValue(), vars, ranges).containsAll(vars)) {
         return entry.getKey();
       }
     }

@@ -1,12 +1,11 @@
 package dev.warpwright.schedule.primitive;
 
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.analysis.Independence;
+import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.List;
 
@@ -50,14 +49,8 @@ public final class BlockOrder {
         "loop " + columnVar + " is not all there is in loop " + rowVar,
         columns);
     LoopKind.constantExtent(check, 3, columns);
-    Buffer conflict =
-        Independence.conflict(
-            List.of(rows, columns), columns.body(), Tree.ranges(func, check.loop(1, rowVar)));
-    check.require(
-        4,
-        conflict == null,
-        "tiles depend on each other through " + (conflict == null ? "" : conflict.name()),
-        rows);
+    Ranges ranges = Tree.ranges(func, check.loop(1, rowVar));
+    check.independent(4, List.of(rows, columns), columns.body(), ranges);
     long width = ((Expr.IntImm) columns.extent()).value();
     if (order instanceof dev.warpwright.ir.BlockOrder.Explicit) {
       LoopKind.constantExtent(check, 5, rows);

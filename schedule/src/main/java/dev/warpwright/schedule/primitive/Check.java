@@ -145,6 +145,19 @@ final class Check {
         loop);
   }
 
+  /** That iterations of a nest do not depend on each other. */
+  void independent(int requirement, List<Stmt.For> nest, Stmt body, Ranges ranges) {
+    Buffer conflict = Independence.conflict(nest, body, ranges);
+    require(
+        requirement,
+        conflict == null,
+        "iterations of loop "
+            + nest.getFirst().var()
+            + " depend on each other through "
+            + (conflict == null ? "" : conflict.name()),
+        nest.getFirst());
+  }
+
   /**
    * That in {@code result} no iteration of a parallel, bound, vectorized or persistent loop depends
    * on another, and that no on-chip buffer is shared by iterations that run on different cores.
@@ -164,7 +177,8 @@ final class Check {
     }
     if (s instanceof Stmt.For loop && isParallel(loop)) {
       Buffer conflict =
-          Independence.conflict(List.of(loop), loop.body(), Tree.ranges(result, path));
+          Independence.conflict(
+              List.of(loop), loop.body(), Tree.ranges(result, path), waitsFor(loop));
       require(
           requirement,
           conflict == null,
@@ -199,6 +213,12 @@ final class Check {
       checkLoops(requirement, result, child, path, here);
     }
     path.removeLast();
+  }
+
+  /** Names of the buffers in which an iteration of a persistent loop waits for earlier ones. */
+  private static Set<String> waitsFor(Stmt.For loop) {
+    String waits = loop.attrs().getString("waits");
+    return waits == null || loop.kind() != ForKind.PERSISTENT ? Set.of() : Set.of(waits.split(","));
   }
 
   private static boolean isParallel(Stmt.For loop) {

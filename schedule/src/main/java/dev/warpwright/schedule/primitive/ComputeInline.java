@@ -36,7 +36,7 @@ import java.util.Set;
  *   <li>It is one store to the element that its spatial variables name, and reads nothing of its
  *       own buffer.
  *   <li>The buffer is an intermediate that no other statement writes.
- *   <li>All readers are blocks.
+ *   <li>All readers are blocks, and no {@link Blockize}d ones.
  *   <li>What the block reads is computed outside its loops, and not written from the block on.
  *   <li>No block's value grows beyond {@link #MAX_NODES} nodes.
  * </ol>
@@ -87,6 +87,12 @@ public final class ComputeInline {
           4,
           access.leaf() instanceof Stmt.Block,
           "a statement that is no block reads " + buffer.name(),
+          access.leaf());
+      check.require(
+          4,
+          access.leaf() == block
+              || access.leaf() instanceof Stmt.Block reader && Blockize.innerOf(reader) == null,
+          "a blockized block reads " + buffer.name(),
           access.leaf());
     }
     Set<Buffer> sources = Accesses.read(block);
@@ -156,7 +162,8 @@ public final class ComputeInline {
         reader.attrs());
   }
 
-  private static int nodes(Stmt s) {
+  /** The number of expressions in a statement. */
+  static int nodes(Stmt s) {
     int[] count = {0};
     Walk.expressions(s, e -> count[0]++);
     return count[0];

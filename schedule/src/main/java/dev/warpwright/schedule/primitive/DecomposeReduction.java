@@ -31,7 +31,8 @@ import java.util.Set;
  * <p>Requires:
  *
  * <ol>
- *   <li>The block and the loop exist, and the loop is around the block.
+ *   <li>The block and the loop exist, and the loop is around the block, under no condition of its
+ *       own.
  *   <li>The block is a reduction with an initialisation.
  *   <li>No loop around the given one is over a reduce variable of the block.
  *   <li>The loops from the given one on are over spatial variables or over reduce variables, not
@@ -56,6 +57,13 @@ public final class DecomposeReduction {
     check.loop(1, loopVar);
     int at = vars.indexOf(loopVar);
     check.require(1, at >= 0, "loop " + loopVar + " is not around block " + blockName, block);
+    for (Stmt between : path.subList(path.indexOf(around.get(at)), path.size())) {
+      check.require(
+          1,
+          !(between instanceof Stmt.If),
+          "block " + blockName + " is under a condition in loop " + loopVar,
+          between);
+    }
     Stmt init = block.init();
     if (init == null || !block.isReduction()) {
       throw check.error(2, "block " + blockName + " has no initialisation", block);

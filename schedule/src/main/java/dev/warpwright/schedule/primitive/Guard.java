@@ -3,11 +3,16 @@ package dev.warpwright.schedule.primitive;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Ranges;
+import dev.warpwright.schedule.analysis.Span;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Predicates of blocks. */
@@ -98,5 +103,38 @@ final class Guard {
       joined = joined == null ? condition : Exprs.and(joined, condition);
     }
     return joined;
+  }
+
+  /** Whether a block's predicate holds wherever all of its variables are inside their extents. */
+  static boolean isAboutExtents(Stmt.Block block, Ranges ranges) {
+    List<Linear> bounds = new ArrayList<>();
+    for (IterVar iterVar : block.iterVars()) {
+      Linear value = Linear.of(iterVar.binding(), ranges);
+      bounds.add(value);
+      bounds.add(Linear.of(iterVar.extent(), ranges).minus(value).plus(-1));
+    }
+    for (Expr condition : conjuncts(block.predicate())) {
+      Linear slack = Tile.slack(condition, ranges);
+      if (slack == null || bounds.stream().noneMatch(bound -> fallsWith(bound, slack, ranges))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether {@code bound < 0} follows from {@code slack < 0}. */
+  private static boolean fallsWith(Linear bound, Linear slack, Ranges ranges) {
+    Span always = ranges.of(slack);
+    if (always != null && always.lo() >= 0) {
+      return true;
+    }
+    for (Map.Entry<Expr, Long> term : slack.terms().entrySet()) {
+      long factor = bound.terms().getOrDefault(term.getKey(), 0L) / term.getValue();
+      Span rest = factor > 0 ? ranges.of(bound.minus(slack.times(factor))) : null;
+      if (rest != null && rest.hi() < factor) {
+        return true;
+      }
+    }
+    return false;
   }
 }

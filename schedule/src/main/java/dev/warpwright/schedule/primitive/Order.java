@@ -7,6 +7,7 @@ import dev.warpwright.ir.Walk;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Tree;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,8 +53,17 @@ final class Order {
    */
   void requireSources(
       Check check, int requirement, List<Stmt> from, List<Stmt> to, Set<Buffer> buffers) {
-    List<Stmt.For> left =
-        Tree.loops(from).stream().filter(loop -> to.stream().noneMatch(s -> s == loop)).toList();
+    List<Stmt.For> left = loopsOnlyAround(from, to);
+    int common = 0;
+    while (common < Math.min(from.size(), to.size()) && from.get(common) == to.get(common)) {
+      common++;
+    }
+    // The sides of a condition happen in different iterations.
+    check.require(
+        requirement,
+        common == 0 || common == to.size() || !(from.get(common - 1) instanceof Stmt.If),
+        "the block is on the other side of a condition",
+        from.getLast());
     for (Stmt.For loop : left) {
       for (Buffer buffer : Accesses.written(loop)) {
         check.require(
@@ -69,6 +79,64 @@ final class Order {
           requirement,
           alloc == null || to.stream().anyMatch(s -> s == alloc.getLast()),
           buffer.name() + ", which the block reads, is not allocated around the new place",
+          alloc == null ? null : alloc.getLast());
+    }
+  }
+
+  /** The loops on a path that are not on another one, outermost first. */
+  static List<Stmt.For> loopsOnlyAround(List<Stmt> path, List<Stmt> other) {
+    return Tree.loops(path).stream().filter(l -> other.stream().noneMatch(s -> s == l)).toList();
+  }
+
+  /**
+   * That a block may run earlier, at a place inside other loops: nothing that comes in between, or
+   * is in those loops, touches what the block writes, or writes what it reads.
+   *
+   * @param from the path to the block
+   * @param to the path to the place, a statement before the block
+   * @param handedOn what the block reads and this place computes
+   */
+  void requireNothingInBetween(
+      Check check, int requirement, List<Stmt> from, List<Stmt> to, Set<Buffer> handedOn) {
+    Stmt block = from.getLast();
+    Stmt place = to.getLast();
+    Set<Buffer> writes = Accesses.written(block);
+    Set<Buffer> reads = Accesses.read(block);
+    reads.removeAll(handedOn);
+    reads.removeAll(writes);
+    requireSources(check, requirement, from, to, reads);
+    List<Stmt.For> entered = loopsOnlyAround(to, from);
+    Stmt outermost = entered.isEmpty() ? place : entered.getFirst();
+    for (Access access : Accesses.of(func.body())) {
+      Stmt leaf = access.leaf();
+      String name = access.buffer().name();
+      boolean after = isBefore(place, leaf) && isBefore(leaf, block);
+      boolean between = leaf != block && (after || Tree.contains(outermost, leaf));
+      boolean later = after && !Tree.contains(place, leaf);
+      check.require(
+          requirement,
+          !(later && access.isWrite() && handedOn.contains(access.buffer())),
+          name + " is not finished where the block shall go",
+          leaf);
+      check.require(
+          requirement,
+          !(between && access.isWrite() && reads.contains(access.buffer())),
+          name + ", which the block reads, is written in between",
+          leaf);
+      check.require(
+          requirement,
+          !(between && writes.contains(access.buffer())),
+          name + ", which the block writes, is used in between",
+          leaf);
+    }
+    Set<Buffer> used = new HashSet<>(writes);
+    used.addAll(handedOn);
+    for (Buffer buffer : used) {
+      List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
+      check.require(
+          requirement,
+          alloc == null || to.stream().anyMatch(s -> s == alloc.getLast()),
+          buffer.name() + ", which the block uses, is not allocated around the new place",
           alloc == null ? null : alloc.getLast());
     }
   }

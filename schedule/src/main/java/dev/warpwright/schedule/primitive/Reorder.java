@@ -1,12 +1,10 @@
 package dev.warpwright.schedule.primitive;
 
-import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.analysis.Independence;
 import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
@@ -99,13 +97,7 @@ public final class Reorder {
           "the loops that carry the reduction of block " + block.name() + " would change order",
           block);
     } else {
-      Buffer conflict = Independence.conflict(nest, body, Tree.ranges(func, deepest));
-      check.require(
-          5,
-          conflict == null,
-          "iterations of the nest depend on each other through "
-              + (conflict == null ? "" : conflict.name()),
-          nest.getFirst());
+      check.independent(5, nest, body, Tree.ranges(func, deepest));
     }
     for (Stmt.For loop : reordered.reversed()) {
       body = loop.withBody(body);

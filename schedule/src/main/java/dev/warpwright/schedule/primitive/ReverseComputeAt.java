@@ -52,7 +52,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The loop is not around the block, and comes before it.
  *   <li>The block reads what the loop computes, each dimension by a variable of its own.
  *   <li>One iteration computes a dense box of it, with constant extents, and all of the dimensions
- *       that the block reduces over.
+ *       that the block reduces over. Predicates only cut off what is outside of the extents of the
+ *       variables.
  *   <li>Iterations (of the loop and of those around it that are not around the block) compute
  *       different elements: none accumulates.
  *   <li>Nothing that comes in between, or in the loop, touches what the block writes, or writes
@@ -101,7 +102,7 @@ public final class ReverseComputeAt {
         "block " + block.name() + " reads nothing that loop " + loop.var() + " computes",
         block);
     produced.forEach(this::requireFinished);
-    requireNothingInBetween(order, produced);
+    order.requireNothingInBetween(check, 6, blockPath, loopPath, produced);
 
     Map<Var, Range> known = new HashMap<>();
     for (Buffer buffer : produced) {
@@ -123,16 +124,9 @@ public final class ReverseComputeAt {
     return check.parallelLoopsIndependent(7, result);
   }
 
-  /** The loops that the block comes into, outermost first. */
-  private List<Stmt.For> entered() {
-    return Tree.loops(loopPath).stream()
-        .filter(l -> blockPath.stream().noneMatch(s -> s == l))
-        .toList();
-  }
-
   /** That after an iteration its elements have their values. */
   private void requireFinished(Buffer buffer) {
-    for (Stmt.For around : entered()) {
+    for (Stmt.For around : Order.loopsOnlyAround(loopPath, blockPath)) {
       List<Stmt> path = check.loop(1, around.var());
       check.require(
           5,
@@ -142,52 +136,19 @@ public final class ReverseComputeAt {
     }
   }
 
-  private void requireNothingInBetween(Order order, Set<Buffer> produced) {
-    Set<Buffer> reads = Accesses.read(block);
-    Set<Buffer> writes = Accesses.written(block);
-    reads.removeAll(produced);
-    reads.removeAll(writes);
-    order.requireSources(check, 6, blockPath, loopPath, reads);
-    Stmt.For outermost = entered().getFirst();
-    for (Access access : Accesses.of(func.body())) {
-      Stmt leaf = access.leaf();
-      boolean after = order.isBefore(loop, leaf) && order.isBefore(leaf, block);
-      boolean between = leaf != block && (after || Tree.contains(outermost, leaf));
-      boolean later = after && !Tree.contains(loop, leaf);
-      check.require(
-          6,
-          !(later && access.isWrite() && produced.contains(access.buffer())),
-          access.buffer().name() + " is not finished in loop " + loop.var(),
-          leaf);
-      check.require(
-          6,
-          !(between && access.isWrite() && reads.contains(access.buffer())),
-          access.buffer().name() + ", which the block reads, is written in between",
-          leaf);
-      check.require(
-          6,
-          !(between && writes.contains(access.buffer())),
-          access.buffer().name() + ", which the block writes, is used in between",
-          leaf);
-    }
-    Set<Buffer> used = new HashSet<>(Accesses.read(block));
-    used.addAll(writes);
-    for (Buffer buffer : used) {
-      List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
-      check.require(
-          6,
-          alloc == null || loopPath.stream().anyMatch(s -> s == alloc.getLast()),
-          buffer.name() + ", which the block uses, is not allocated around the loop",
-          alloc == null ? null : alloc.getLast());
-    }
-  }
-
   /** What one iteration computes of a buffer. */
   private Region box(Buffer buffer) {
     List<Access> writes =
         Accesses.of(loop.body(), buffer).stream().filter(Access::isWrite).toList();
     Region box = Hull.of(writes, ranges);
     for (Access write : writes) {
+      if (write.leaf() instanceof Stmt.Block writer) {
+        check.require(
+            4,
+            Guard.isAboutExtents(writer, ranges.with(write.inner())),
+            "a predicate of block " + writer.name() + " cuts off more than the ends of its extents",
+            writer);
+      }
       for (int d = 0; d < buffer.rank(); d++) {
         Range dense = dense(write, d);
         check.require(

@@ -2,7 +2,6 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.layout.Layout;
@@ -40,10 +39,7 @@ public final class StorageAlign {
     Check check = new Check(NAME, func);
     Buffer buffer = check.buffer(1, bufferName);
     Stmt alloc = check.alloc(1, buffer).getLast();
-    check.require(
-        2, buffer.hasConstantShape(), "the shape of " + bufferName + " is symbolic", alloc);
-    check.require(2, buffer.layout() == null, bufferName + " has a layout already", alloc);
-    check.require(2, buffer.scope() != Scope.FRAGMENT, bufferName + " is a fragment", alloc);
+    SetLayout.inMemory(check, 2, buffer, alloc);
     check.require(
         3,
         dimension >= 0 && dimension < buffer.rank() - 1,

@@ -6,30 +6,45 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.ScheduleError;
+import dev.warpwright.schedule.ValueRef;
+import dev.warpwright.schedule.primitive.MergeGrids.WaitPolicy;
+import dev.warpwright.schedule.primitive.MergeGrids.WorkOrder;
+import dev.warpwright.schedule.primitive.SplitK.Combine;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Calls the primitives that instructions name. */
 final class Replay {
   private final Schedule schedule;
   private final Map<String, LoopRef> loops = new HashMap<>();
+  private final Map<String, ValueRef> values = new HashMap<>();
 
   private Replay(Schedule schedule) {
     this.schedule = schedule;
   }
 
-  static Schedule run(Trace trace, PrimFunc func) {
-    Replay replay = new Replay(new Schedule(func));
+  static Schedule run(Trace trace, PrimFunc func, long seed) {
+    Replay replay = new Replay(new Schedule(func, seed));
     for (int i = 0; i < trace.instructions().size(); i++) {
       Instruction instruction = trace.instructions().get(i);
       try {
         replay.apply(instruction);
+      } catch (ScheduleError e) {
+        throw new ScheduleError(
+            e.primitive(),
+            e.requirement(),
+            "instruction " + i + " of the trace does not fit: " + e.reason(),
+            e.func(),
+            e.culprit());
       } catch (IndexOutOfBoundsException
           | ClassCastException
           | IllegalArgumentException
@@ -43,23 +58,57 @@ final class Replay {
 
   private void apply(Instruction x) {
     switch (x.op()) {
-      case "loops" -> name(x, schedule.loops(block(x, 0)));
+      case "loops" -> name(x, schedule.loops(block(x, 0)), loops);
       case "split" -> {
-        Schedule.Halves halves = schedule.split(loop(x, 0), number(x, "factor"));
-        name(x, List.of(halves.outer(), halves.inner()));
+        Schedule.Halves halves =
+            valueOf(x, "factor") instanceof ValueRef factor
+                ? schedule.split(loop(x, 0), factor)
+                : schedule.split(loop(x, 0), number(x, "factor"));
+        name(x, List.of(halves.outer(), halves.inner()), loops);
       }
-      case "fuse" -> name(x, List.of(schedule.fuse(loop(x, 0), loop(x, 1))));
+      case "fuse" -> name(x, List.of(schedule.fuse(loop(x, 0), loop(x, 1))), loops);
       case "reorder" -> schedule.reorder(x.inputs().stream().map(this::loop).toList());
       case "bind" -> schedule.bind(loop(x, 0), ThreadAxis.parse(text(x, "axis")));
       case "parallel" -> schedule.parallel(loop(x, 0));
       case "vectorize" -> schedule.vectorize(loop(x, 0));
       case "unroll" -> schedule.unroll(loop(x, 0));
-      case "pipeline" -> schedule.pipeline(loop(x, 0), integer(x, "stages"));
+      case "pipeline" -> {
+        if (valueOf(x, "stages") instanceof ValueRef stages) {
+          schedule.pipeline(loop(x, 0), stages);
+        } else {
+          schedule.pipeline(loop(x, 0), integer(x, "stages"));
+        }
+      }
+      case "samplePerfectTile" ->
+          name(
+              x,
+              schedule.samplePerfectTile(
+                  loop(x, 0), integer(x, "parts"), number(x, "maxInnermost"), decision(x)),
+              values);
+      case "sampleCategorical" -> {
+        List<Long> index = decision(x);
+        ValueRef chosen =
+            schedule.sampleCategorical(
+                Decision.read(text(x, "candidates")),
+                Decision.read(text(x, "weights")),
+                index == null ? null : index.getFirst());
+        name(x, List.of(chosen), values);
+      }
+      case "streamK" -> {
+        Schedule.Halves halves = schedule.streamK(loop(x, 0), loop(x, 1), number(x, "workers"));
+        name(x, List.of(halves.outer(), halves.inner()), loops);
+      }
+      case "mergeGrids" -> {
+        WorkOrder order = WorkOrder.parse(text(x, "order"));
+        WaitPolicy wait = WaitPolicy.parse(text(x, "wait"));
+        name(x, List.of(schedule.mergeGrids(loop(x, 0), loop(x, 1), order, wait)), loops);
+      }
       case "blockOrder" ->
           name(
               x,
               List.of(
-                  schedule.blockOrder(loop(x, 0), loop(x, 1), BlockOrder.parse(text(x, "order")))));
+                  schedule.blockOrder(loop(x, 0), loop(x, 1), BlockOrder.parse(text(x, "order")))),
+              loops);
       case "persistent" -> schedule.persistent(loop(x, 0), number(x, "blocks"));
       case "roles" -> schedule.roles(integer(x, "producers"), integer(x, "consumers"));
       case "cluster" -> schedule.cluster(integer(x, "m"), integer(x, "n"));
@@ -70,6 +119,19 @@ final class Replay {
       case "computeAt" -> schedule.computeAt(block(x, 0), loop(x, 1));
       case "reverseComputeAt" -> schedule.reverseComputeAt(block(x, 0), loop(x, 1));
       case "computeInline" -> schedule.computeInline(block(x, 0));
+      case "reverseComputeInline" -> schedule.reverseComputeInline(block(x, 0));
+      case "rfactor" ->
+          expect(x, 0, schedule.rfactor(block(x, 0), loop(x, 1), integer(x, "axis")).name());
+      case "splitK" -> {
+        Combine combine = Combine.parse(text(x, "combine"));
+        Schedule.Parts parts =
+            valueOf(x, "parts") instanceof ValueRef chosen
+                ? schedule.splitK(block(x, 0), chosen, combine)
+                : schedule.splitK(block(x, 0), number(x, "parts"), combine);
+        expect(x, 0, parts.partial().name());
+        loops.put(x.outputs().get(1), parts.part());
+        loops.put(x.outputs().get(2), parts.turn());
+      }
       case "decomposeReduction" ->
           expect(x, 0, schedule.decomposeReduction(block(x, 0), loop(x, 1)).name());
       case "setScope" -> schedule.setScope(buffer(x, 0), Scope.parse(text(x, "scope")));
@@ -88,6 +150,7 @@ final class Replay {
       case "storageAlign" ->
           schedule.storageAlign(
               buffer(x, 0), integer(x, "dimension"), number(x, "factor"), number(x, "offset"));
+      case "setLayout" -> schedule.setLayout(buffer(x, 0), IrParser.layout(text(x, "layout")));
       case "blockize" -> schedule.blockize(loop(x, 0));
       case "transformLayout" ->
           schedule.transformLayout(
@@ -120,13 +183,13 @@ final class Replay {
     return loop;
   }
 
-  private void name(Instruction x, List<LoopRef> made) {
+  private static <T> void name(Instruction x, List<T> made, Map<String, T> names) {
     if (made.size() != x.outputs().size()) {
       throw new UserError(
-          "trace: " + x.op() + " gives " + made.size() + " loops, the trace has " + x.outputs());
+          "trace: " + x.op() + " gives " + made.size() + " results, the trace has " + x.outputs());
     }
     for (int i = 0; i < made.size(); i++) {
-      loops.put(x.outputs().get(i), made.get(i));
+      names.put(x.outputs().get(i), made.get(i));
     }
   }
 
@@ -143,6 +206,23 @@ final class Replay {
       throw new UserError("trace: " + x.op() + " lacks '" + key + "'");
     }
     return value;
+  }
+
+  /** The sampled number that an argument stands for, or the argument itself. */
+  private Object valueOf(Instruction x, String key) {
+    Object value = value(x, key);
+    if (!(value instanceof String id)) {
+      return value;
+    }
+    ValueRef chosen = values.get(id);
+    if (chosen == null) {
+      throw new UserError("trace: value " + id + " is used before it is sampled");
+    }
+    return chosen;
+  }
+
+  private static @Nullable List<Long> decision(Instruction x) {
+    return x.attrs().containsKey(Trace.DECISION) ? Decision.read(text(x, Trace.DECISION)) : null;
   }
 
   private static long number(Instruction x, String key) {

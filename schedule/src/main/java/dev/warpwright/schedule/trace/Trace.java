@@ -1,25 +1,95 @@
 package dev.warpwright.schedule.trace;
 
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.schedule.Schedule;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The primitives that were applied to a function, in order. Applied to an equal function again they
- * give an equal result.
+ * give an equal result: what was sampled is recorded, and chosen again.
  */
 public record Trace(List<Instruction> instructions) {
+  /** The argument of a sampling instruction that records what was chosen. */
+  public static final String DECISION = "decision";
+
   public Trace {
     instructions = List.copyOf(instructions);
   }
 
   /**
-   * Does the same to another function.
+   * Does the same to another function, of another shape too where every step fits.
    *
-   * @throws dev.warpwright.schedule.ScheduleError if a primitive refuses
+   * @throws dev.warpwright.schedule.ScheduleError if a primitive refuses, with the instruction's
+   *     number
    * @throws dev.warpwright.ir.UserError if the trace does not fit the function, or is none
    */
   public PrimFunc replay(PrimFunc func) {
-    return Replay.run(this, func).func();
+    return schedule(func, 0).func();
+  }
+
+  /**
+   * A session in which the same was done, to be continued.
+   *
+   * @param seed of what is sampled without a recorded decision, and later on
+   * @throws dev.warpwright.schedule.ScheduleError as {@link #replay}
+   * @throws dev.warpwright.ir.UserError as {@link #replay}
+   */
+  public Schedule schedule(PrimFunc func, long seed) {
+    return Replay.run(this, func, seed);
+  }
+
+  // --- choices
+
+  /** What was chosen, in order. */
+  public List<Decision> decisions() {
+    List<Decision> decisions = new ArrayList<>();
+    for (int i = 0; i < instructions.size(); i++) {
+      Instruction x = instructions.get(i);
+      if (x.attrs().get(DECISION) instanceof String chosen) {
+        decisions.add(new Decision(i, x.op(), Decision.read(chosen)));
+      }
+    }
+    return decisions;
+  }
+
+  /**
+   * The same with another choice. Whether it is a possible one is seen when the trace is replayed.
+   *
+   * @param instruction the index of a sampling instruction
+   * @throws IllegalArgumentException if that instruction samples nothing
+   */
+  public Trace withDecision(int instruction, List<Long> chosen) {
+    Instruction old = instructions.get(instruction);
+    if (!old.op().startsWith("sample")) {
+      throw new IllegalArgumentException(
+          "instruction " + instruction + ", " + old.op() + ", samples nothing");
+    }
+    SortedMap<String, Object> attrs = new TreeMap<>(old.attrs());
+    attrs.put(DECISION, Decision.write(chosen));
+    List<Instruction> changed = new ArrayList<>(instructions);
+    changed.set(instruction, new Instruction(old.op(), old.inputs(), attrs, old.outputs()));
+    return new Trace(changed);
+  }
+
+  /** The same without its choices: a replay makes new ones. */
+  public Trace withoutDecisions() {
+    List<Instruction> open = new ArrayList<>();
+    for (Instruction x : instructions) {
+      SortedMap<String, Object> attrs = new TreeMap<>(x.attrs());
+      attrs.remove(DECISION);
+      open.add(new Instruction(x.op(), x.inputs(), attrs, x.outputs()));
+    }
+    return new Trace(open);
+  }
+
+  // --- text
+
+  /** What has to be done to this trace to make it the other one. */
+  public TraceDiff diff(Trace other) {
+    return TraceDiff.of(this, other);
   }
 
   /** A JSON document: an array with one instruction in each line. */

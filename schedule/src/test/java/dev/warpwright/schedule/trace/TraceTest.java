@@ -57,7 +57,7 @@ final class TraceTest {
     Schedule s = everything(func);
     Functions.assertSameResults(func, s.func(), 0);
     PrimFunc other = Samples.matmul(8, 6, 4);
-    Schedule replayed = Replay.run(s.trace(), other);
+    Schedule replayed = s.trace().schedule(other, 0);
     assertThat(replayed.trace()).isEqualTo(s.trace());
     assertThat(StructuralEquality.difference(s.func(), replayed.func())).isEmpty();
   }
