@@ -66,22 +66,11 @@ final class SetLayoutTest {
     Layout rows = layout("(4:6),(6:1)");
     Refusal.of(s, "setLayout", 1, "no buffer z", () -> s.setLayout(z, rows));
     Refusal.of(s, "setLayout", 1, "parameter", () -> s.setLayout(s.buffer("x"), rows));
+    Refusal.of(s, "setLayout", 3, "2 dimensions", () -> s.setLayout(h, layout("(24:1)")));
+    Refusal.of(s, "setLayout", 3, "extent 6", () -> s.setLayout(h, layout("(4:6),(5:1)")));
     Refusal.of(
-        s, "setLayout", 3, "2 dimensions", () -> s.setLayout(h, layout("(24:1)")));
-    Refusal.of(
-        s, "setLayout", 3, "extent 6", () -> s.setLayout(h, layout("(4:6),(5:1)")));
-    Refusal.of(
-        s,
-        "setLayout",
-        4,
-        "element [1, 0] of h",
-        () -> s.setLayout(h, layout("(4:5),(6:1)")));
-    Refusal.of(
-        s,
-        "setLayout",
-        4,
-        "too large",
-        () -> s.setLayout(h, layout("(4:100000000),(6:1)")));
+        s, "setLayout", 4, "element [1, 0] of h", () -> s.setLayout(h, layout("(4:5),(6:1)")));
+    Refusal.of(s, "setLayout", 4, "too large", () -> s.setLayout(h, layout("(4:100000000),(6:1)")));
     s.setScope(h, Scope.FRAGMENT);
     Refusal.of(s, "setLayout", 2, "fragment", () -> s.setLayout(h, rows));
     s.setScope(h, Scope.SHARED);
