@@ -14,7 +14,7 @@ record HostTiling(int rows, boolean parallelRows) {
   private static final int MICRO_ROWS = 12;
 
   /** Activations of so many rows stay close to a core while it goes through the layers. */
-  private static final int LARGEST = Integer.getInteger("ww.rows", 4 * MICRO_ROWS);
+  private static final int LARGEST = 4 * MICRO_ROWS;
 
   /** Weights of so many bytes stay in a core's second-level cache. */
   private static final long KEPT_BYTES = 1 << 20;
@@ -43,12 +43,18 @@ record HostTiling(int rows, boolean parallelRows) {
   }
 
   /**
-   * Rows of a tile: few for few rows, otherwise enough to use each weight often while it is in the
-   * core's cache.
+   * Rows of a tile: all of a core's for few rows, otherwise enough to use each weight often while it
+   * is in the core's cache, and so many that the last tile is as full as the others.
    */
   private static int narrow(int rows, HostTarget target) {
     int share = Math.ceilDiv(rows, target.cores());
-    return share <= LARGEST ? share : LARGEST;
+    int best = Math.min(share, LARGEST);
+    for (int each = best; each >= LARGEST / 2; each--) {
+      if (Math.ceilDiv(share, each) * each < Math.ceilDiv(share, best) * best) {
+        best = each;
+      }
+    }
+    return best;
   }
 
   /**

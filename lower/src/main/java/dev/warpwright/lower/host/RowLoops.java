@@ -10,12 +10,19 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.VectorizeLoops;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Makes the loops over the elements of a tile. */
 final class RowLoops {
+  /** Lanes of the narrowest vectors, for what is left of a row. */
+  private static final int NARROWEST = 4;
+
+  /** So few vectors in a row need no loop. */
+  private static final int WRITTEN_OUT = 2;
+
   private RowLoops() {}
 
   /** The nest of serial loops over the extents around a body of the loop variables. */
@@ -48,8 +55,8 @@ final class RowLoops {
   }
 
   /**
-   * A loop over one row: whole vectors, then single elements; single elements throughout where the
-   * body cannot be vectorized.
+   * A loop over one row: whole vectors, then ever narrower ones, then single elements; single
+   * elements throughout where the body cannot be vectorized.
    *
    * @param padded whether the body may run past the extent up to a whole vector
    */
@@ -58,23 +65,43 @@ final class RowLoops {
       return symbolicRow(name, extent, lanes, body);
     }
     long n = imm.value();
-    long whole = padded ? (n + lanes - 1) / lanes : n / lanes;
-    if (whole == 0) {
-      return Stmts.loop(ForKind.SERIAL, name, n, body);
+    if (padded) {
+      return vectors(name, 0, (n + lanes - 1) / lanes, lanes, n, body);
+    }
+    List<Stmt> parts = new ArrayList<>();
+    long done = 0;
+    for (int width = lanes; width >= NARROWEST && done < n; width /= 2) {
+      long count = (n - done) / width;
+      if (count > 0) {
+        parts.add(vectors(name, done, count, width, count * width, body));
+        done += count * width;
+      }
+    }
+    if (done < n) {
+      long first = done;
+      parts.add(
+          Stmts.loop(
+              ForKind.SERIAL, name, n - done, v -> body.apply(Exprs.add(Exprs.i32(first), v))));
+    }
+    return Stmts.seq(parts);
+  }
+
+  /** Whole vectors from {@code first} on; the first {@code n} elements one by one if refused. */
+  private static Stmt vectors(
+      String name, long first, long count, int lanes, long n, Function<Expr, Stmt> body) {
+    if (count == 0) {
+      return new Stmt.Seq(List.of());
     }
     Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
     if (refused(probe)) {
-      return Stmts.loop(ForKind.SERIAL, name, n, body);
+      return Stmts.loop(
+          ForKind.SERIAL, name, n, v -> body.apply(Exprs.add(Exprs.i32(first), v)));
     }
-    Stmt main =
-        Stmts.loop(
-            ForKind.SERIAL, name + "v", whole, v -> vector(name, Exprs.mul(v, lanes), lanes, body));
-    long rest = n - whole * lanes;
-    if (rest <= 0) {
-      return main;
-    }
-    return Stmts.seq(
-        main, Stmts.loop(ForKind.SERIAL, name, rest, v -> body.apply(Exprs.add(v, whole * lanes))));
+    return Stmts.loop(
+        count <= WRITTEN_OUT ? ForKind.UNROLLED : ForKind.SERIAL,
+        name + "v",
+        count,
+        v -> vector(name, Exprs.add(Exprs.mul(v, lanes), first), lanes, body));
   }
 
   private static Stmt symbolicRow(String name, Expr extent, int lanes, Function<Expr, Stmt> body) {

@@ -143,6 +143,17 @@ final class MathExpansions {
     return scaled(add(p, f(1)), rounded);
   }
 
+  /** e^x for -80 ≤ x ≤ 80, where the result's exponent is simply added to. */
+  private Expr expBounded(Expr x) {
+    Expr rounded = let.apply(fma(x, f(1 / Math.log(2)), f(ROUNDER)));
+    Expr n = let.apply(sub(rounded, f(ROUNDER)));
+    Expr r = let.apply(fma(n, f(-LN2_LOW), fma(n, f(-LN2_HIGH), x)));
+    Expr p = fma(mul(r, r), polynomial(r, EXP), r);
+    // The low bits of the rounder are zero, so that the shift leaves n alone in the exponent.
+    Expr exponent = binary(BinaryOp.SHL, bits(rounded), i(23));
+    return floats(binary(BinaryOp.ADD, bits(add(p, f(1))), exponent));
+  }
+
   private Expr exp2(Expr x) {
     Expr low = let.apply(select(lt(x, f(-151)), f(-151), x));
     Expr clamped = let.apply(select(lt(f(129), low), f(129), low));
@@ -167,7 +178,9 @@ final class MathExpansions {
     Expr a = let.apply(abs(x));
     Expr square = let.apply(mul(x, x));
     Expr small = fma(mul(square, a), polynomial(square, TANH), a);
-    Expr e = exp(let.apply(add(a, a)));
+    // From 10 on the result is 1.
+    Expr t = let.apply(select(lt(f(10), a), f(10), a));
+    Expr e = expBounded(let.apply(add(t, t)));
     Expr large = sub(f(1), div(f(2), add(e, f(1))));
     return signed(select(lt(a, f(0.625)), small, large), x);
   }
@@ -177,7 +190,7 @@ final class MathExpansions {
     Expr square = let.apply(mul(x, x));
     Expr small = mul(x, polynomial(square, ERF));
     Expr t = let.apply(select(lt(f(4), a), f(4), a));
-    Expr large = sub(f(1), exp(let.apply(polynomial(t, LOG_ERFC))));
+    Expr large = sub(f(1), expBounded(let.apply(polynomial(t, LOG_ERFC))));
     return select(lt(a, f(0.921875)), small, signed(large, x));
   }
 
