@@ -43,8 +43,8 @@ record HostTiling(int rows, boolean parallelRows) {
   }
 
   /**
-   * Rows of a tile: all of a core's for few rows, otherwise enough to use each weight often while it
-   * is in the core's cache, and so many that the last tile is as full as the others.
+   * Rows of a tile: all of a core's for few rows, otherwise enough to use each weight often while
+   * it is in the core's cache, and so many that the last tile is as full as the others.
    */
   private static int narrow(int rows, HostTarget target) {
     int share = Math.ceilDiv(rows, target.cores());

@@ -94,8 +94,7 @@ final class RowLoops {
     }
     Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
     if (refused(probe)) {
-      return Stmts.loop(
-          ForKind.SERIAL, name, n, v -> body.apply(Exprs.add(Exprs.i32(first), v)));
+      return Stmts.loop(ForKind.SERIAL, name, n, v -> body.apply(Exprs.add(Exprs.i32(first), v)));
     }
     return Stmts.loop(
         count <= WRITTEN_OUT ? ForKind.UNROLLED : ForKind.SERIAL,

@@ -143,7 +143,7 @@ final class MathExpansions {
     return scaled(add(p, f(1)), rounded);
   }
 
-  /** e^x for -80 ≤ x ≤ 80, where the result's exponent is simply added to. */
+  /** e^x for -80 ≤ x ≤ 80 and NaN: one step of scaling is enough. */
   private Expr expBounded(Expr x) {
     Expr rounded = let.apply(fma(x, f(1 / Math.log(2)), f(ROUNDER)));
     Expr n = let.apply(sub(rounded, f(ROUNDER)));
@@ -151,7 +151,8 @@ final class MathExpansions {
     Expr p = fma(mul(r, r), polynomial(r, EXP), r);
     // The low bits of the rounder are zero, so that the shift leaves n alone in the exponent.
     Expr exponent = binary(BinaryOp.SHL, bits(rounded), i(23));
-    return floats(binary(BinaryOp.ADD, bits(add(p, f(1))), exponent));
+    Expr power = binary(BinaryOp.ADD, exponent, i(Float.floatToRawIntBits(1)));
+    return mul(add(p, f(1)), floats(power));
   }
 
   private Expr exp2(Expr x) {
