@@ -4,4 +4,5 @@ module dev.warpwright.cost {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.cost;
+  exports dev.warpwright.cost.order;
 }

@@ -44,6 +44,15 @@ public sealed interface BlockOrder {
   /** Along the Hilbert curve of the smallest enclosing square of a power of two. */
   record Hilbert() implements BlockOrder {}
 
+  /** Squares of {@code side} tiles, row after row of them, and row after row in each. */
+  record Nested(int side) implements BlockOrder {
+    public Nested {
+      if (side < 1) {
+        throw new IllegalArgumentException("squares of " + side + " tiles");
+      }
+    }
+  }
+
   /** As listed. */
   record Explicit(List<Tile> tiles) implements BlockOrder {
     public Explicit {
@@ -72,6 +81,8 @@ public sealed interface BlockOrder {
         int levels = 32 - Integer.numberOfLeadingZeros(Math.max(rows, columns) - 1);
         yield sorted(rows, columns, (m, n) -> hilbertKey(m, n, levels));
       }
+      case Nested(int side) ->
+          sorted(rows, columns, (m, n) -> (long) (m / side) * columns + n / side);
       case Explicit(List<Tile> tiles) -> complete(tiles, rows, columns);
     };
   }
@@ -85,6 +96,7 @@ public sealed interface BlockOrder {
       case Grouped(int rows) -> "grouped:" + rows;
       case Morton() -> "morton";
       case Hilbert() -> "hilbert";
+      case Nested(int side) -> "nested:" + side;
       case Explicit(List<Tile> tiles) ->
           tiles.stream()
               .map(tile -> tile.m() + "," + tile.n())
@@ -100,6 +112,9 @@ public sealed interface BlockOrder {
   static BlockOrder parse(String text) {
     if (text.matches("grouped:[1-9]\\d{0,8}")) {
       return new Grouped(Integer.parseInt(text.substring("grouped:".length())));
+    }
+    if (text.matches("nested:[1-9]\\d{0,8}")) {
+      return new Nested(Integer.parseInt(text.substring("nested:".length())));
     }
     if (text.matches("explicit:\\d{1,9},\\d{1,9}(;\\d{1,9},\\d{1,9})*")) {
       return new Explicit(
@@ -118,8 +133,8 @@ public sealed interface BlockOrder {
           throw new UserError(
               "order '"
                   + text
-                  + "' is none of row, column, serpentine, grouped:ROWS, morton, hilbert and"
-                  + " explicit:M,N;M,N...");
+                  + "' is none of row, column, serpentine, grouped:ROWS, morton, hilbert,"
+                  + " nested:SIDE and explicit:M,N;M,N...");
     };
   }
 

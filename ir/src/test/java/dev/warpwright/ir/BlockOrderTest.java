@@ -21,7 +21,10 @@ class BlockOrderTest {
         "grouped:8",
         "grouped:999999999",
         "morton",
-        "hilbert"
+        "hilbert",
+        "nested:1",
+        "nested:3",
+        "nested:999999999"
       })
   void everyTileComesOnceInEveryGrid(String text) {
     BlockOrder order = BlockOrder.parse(text);
@@ -43,6 +46,7 @@ class BlockOrderTest {
     assertThat(text(new BlockOrder.Serpentine(), 2, 3)).isEqualTo("00 01 02 12 11 10");
     assertThat(text(new BlockOrder.Grouped(2), 3, 2)).isEqualTo("00 10 01 11 20 21");
     assertThat(text(new BlockOrder.Morton(), 2, 4)).isEqualTo("00 01 10 11 02 03 12 13");
+    assertThat(text(new BlockOrder.Nested(2), 3, 3)).isEqualTo("00 01 10 11 02 12 20 21 22");
   }
 
   @ParameterizedTest
@@ -67,7 +71,17 @@ class BlockOrderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "rows", "row:2", "grouped", "grouped:0", "grouped:x", "explicit:1"})
+  @ValueSource(
+      strings = {
+        "",
+        "rows",
+        "row:2",
+        "grouped",
+        "grouped:0",
+        "grouped:x",
+        "nested:0",
+        "explicit:1"
+      })
   void otherTextIsRefused(String text) {
     refuses(() -> BlockOrder.parse(text), "order '" + text + "' is none of row, column");
   }

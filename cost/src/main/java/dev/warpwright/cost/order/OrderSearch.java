@@ -1,0 +1,214 @@
+package dev.warpwright.cost.order;
+
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Searches the order of tiles that moves the least.
+ *
+ * <p>Where {@link #exact} says so, the search is exact: A* over (visited tiles, contents of the
+ * cache), not over permutations, and what it returns is proven unless time or memory ended first.
+ * Elsewhere ready-made orders and bands are improved by simulated annealing; the lower bound then
+ * is that of {@link OrderBounds}.
+ */
+public final class OrderSearch {
+  /** More loads than this are not searched exactly. */
+  private static final int MOST_LOADS = 120;
+
+  /** Beyond so many tiles annealing comes first, so that the exact search has less to look at. */
+  private static final int SMALL = 30;
+
+  private static final double FIRST_SHARE = 0.1;
+
+  /**
+   * What to search, and for how long.
+   *
+   * @param seed of the annealing
+   * @param seconds after which the best order so far is returned
+   */
+  public record Request(TileProblem problem, CachePolicy policy, long seed, double seconds) {
+    public Request {
+      if (!(seconds > 0)) {
+        throw new UserError("a search of " + seconds + " s: give it more than 0");
+      }
+    }
+  }
+
+  /**
+   * What came out.
+   *
+   * @param path the best order
+   * @param simulation of it, without steps
+   * @param lowerBound no order has fewer loads
+   * @param proven whether no order moves less
+   * @param exact whether the exact search ran
+   * @param states that the exact search looked at
+   */
+  public record Result(
+      List<WorkItem> path,
+      OrderSimulation simulation,
+      long lowerBound,
+      boolean proven,
+      boolean exact,
+      long states) {}
+
+  private final Request request;
+  private final SearchMonitor monitor;
+  private final long end;
+
+  private OrderSearch(Request request, SearchMonitor monitor) {
+    this.request = request;
+    this.monitor = monitor;
+    this.end = System.nanoTime() + (long) (request.seconds() * 1e9);
+  }
+
+  /** Whether the exact search takes this problem: one matmul, K in one block, and small. */
+  public static boolean exact(TileProblem problem, CachePolicy policy) {
+    return problem.depth() == 1
+        && problem.chained() == 0
+        && !problem.cachedResults()
+        && problem.atOnce() == 1
+        && problem.sizes().equals(TileProblem.Sizes.ONE)
+        && switch (policy) {
+          case OPTIMAL -> FreeStates.fits(problem.rows(), problem.columns());
+          case LRU, FIFO ->
+              QueueStates.fits(
+                  problem.rows(), problem.columns(), (int) Math.min(usefulCapacity(problem), 64));
+        };
+  }
+
+  /**
+   * Searches.
+   *
+   * @throws UserError if the cache cannot hold what one moment uses
+   */
+  public static Result search(Request request, SearchMonitor monitor) {
+    return new OrderSearch(request, monitor).run();
+  }
+
+  /** Loads that no order can go below, as the exact search and the result state it. */
+  private long bound() {
+    return OrderBounds.loads(request.problem());
+  }
+
+  private Result run() {
+    TileProblem problem = request.problem();
+    List<WorkItem> best = readyMade();
+    boolean exact = exact(problem, request.policy());
+    if (!exact || problem.items() > SMALL) {
+      best = anneal(best, exact ? FIRST_SHARE * request.seconds() : request.seconds());
+    }
+    OrderSimulation simulation = simulate(best);
+    if (simulation.loads() == bound() && storesAreFixed()) {
+      return new Result(best, simulation, bound(), true, false, 0);
+    }
+    if (!exact || simulation.loads() > MOST_LOADS) {
+      return new Result(best, simulation, bound(), false, false, 0);
+    }
+    ExactSearch.Outcome outcome =
+        new ExactSearch(space(), (int) simulation.loads(), best, mostStates(), watched())
+            .run((int) bound());
+    if (outcome.path() != null) {
+      best = outcome.path();
+      simulation = simulate(best);
+    }
+    boolean proven = simulation.loads() == outcome.lowerBound();
+    return new Result(best, simulation, outcome.lowerBound(), proven, true, outcome.states());
+  }
+
+  private boolean storesAreFixed() {
+    return !request.problem().cachedResults();
+  }
+
+  private StateSpace space() {
+    TileProblem problem = request.problem();
+    int capacity = (int) usefulCapacity(problem);
+    return switch (request.policy()) {
+      case OPTIMAL -> new FreeStates(problem.rows(), problem.columns(), capacity);
+      case LRU -> new QueueStates(problem.rows(), problem.columns(), capacity, true);
+      case FIFO -> new QueueStates(problem.rows(), problem.columns(), capacity, false);
+    };
+  }
+
+  private static long usefulCapacity(TileProblem problem) {
+    return Math.min(problem.capacity(), (long) problem.rows() + problem.columns());
+  }
+
+  /** A state takes some 40 bytes while tables grow; half of the heap may go there. */
+  private static long mostStates() {
+    return Math.min(1 << 29, Runtime.getRuntime().maxMemory() / 80);
+  }
+
+  private SearchMonitor watched() {
+    return new SearchMonitor() {
+      @Override
+      public boolean cancelled() {
+        return System.nanoTime() > end || monitor.cancelled();
+      }
+
+      @Override
+      public void progress(long states, long lowerBound, long loads, List<WorkItem> path) {
+        monitor.progress(states, lowerBound, loads, path);
+      }
+    };
+  }
+
+  /** The best of the ready-made orders and of bands as high as the cache allows, both ways. */
+  private List<WorkItem> readyMade() {
+    TileProblem problem = request.problem();
+    List<List<WorkItem>> orders = new ArrayList<>();
+    for (String name : TileOrders.READY_MADE) {
+      orders.add(TileOrders.of(problem, BlockOrder.parse(name)));
+    }
+    if (problem.chained() == 0) {
+      int highest = (int) Math.min(problem.capacity(), Math.max(problem.rows(), problem.columns()));
+      for (int band = 1; band <= Math.min(highest, 64); band++) {
+        orders.add(bands(problem.rows(), problem.columns(), band, false));
+        orders.add(bands(problem.columns(), problem.rows(), band, true));
+      }
+    }
+    List<WorkItem> best = orders.getFirst();
+    long least = Long.MAX_VALUE;
+    for (List<WorkItem> order : orders) {
+      long moved = simulate(order).movedSize();
+      if (moved < least) {
+        least = moved;
+        best = order;
+      }
+    }
+    return best;
+  }
+
+  /** Bands of rows; columns run to and fro from band to band, and rows from column to column. */
+  private static List<WorkItem> bands(int rows, int columns, int band, boolean transposed) {
+    List<WorkItem> items = new ArrayList<>();
+    boolean right = true;
+    boolean down = true;
+    for (int top = 0; top < rows; top += band) {
+      int height = Math.min(band, rows - top);
+      for (int i = 0; i < columns; i++) {
+        int n = right ? i : columns - 1 - i;
+        for (int j = 0; j < height; j++) {
+          int m = top + (down ? j : height - 1 - j);
+          items.add(transposed ? new WorkItem(0, n, m) : new WorkItem(0, m, n));
+        }
+        down = !down;
+      }
+      right = !right;
+    }
+    return items;
+  }
+
+  private List<WorkItem> anneal(List<WorkItem> first, double seconds) {
+    long stop = Math.min(end, System.nanoTime() + (long) (seconds * 1e9));
+    var annealing =
+        new Annealing(request.problem(), request.policy(), request.seed(), bound(), monitor);
+    return annealing.run(first, stop);
+  }
+
+  private OrderSimulation simulate(List<WorkItem> order) {
+    return OrderSimulation.run(request.problem(), order, request.policy(), false);
+  }
+}
