@@ -4,5 +4,6 @@ module dev.warpwright.cost {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.cost;
+  exports dev.warpwright.cost.analyze;
   exports dev.warpwright.cost.order;
 }

@@ -22,6 +22,8 @@ public final class OrderSearch {
 
   private static final double FIRST_SHARE = 0.1;
 
+  private static final double FIRST_SECONDS = 1;
+
   /**
    * What to search, and for how long.
    *
@@ -98,7 +100,8 @@ public final class OrderSearch {
     List<WorkItem> best = readyMade();
     boolean exact = exact(problem, request.policy());
     if (!exact || problem.items() > SMALL) {
-      best = anneal(best, exact ? FIRST_SHARE * request.seconds() : request.seconds());
+      double first = Math.min(FIRST_SECONDS, FIRST_SHARE * request.seconds());
+      best = anneal(best, exact ? first : request.seconds());
     }
     OrderSimulation simulation = simulate(best);
     if (simulation.loads() == bound() && storesAreFixed()) {
