@@ -3,6 +3,7 @@ module dev.warpwright.cli {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.cost;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.sim;

@@ -69,6 +69,7 @@ final class LayersTest {
               Set.of(
                   "ir",
                   "target",
+                  "cost",
                   "cuda",
                   "sim",
                   "runtime",

@@ -13,6 +13,7 @@ final class KeyValues {
   private static final Pattern FORM = Pattern.compile("([A-Za-z][\\w-]*)=(\\S+)");
   private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+  private static final Pattern SECONDS = Pattern.compile("\\d{1,6}(\\.\\d{1,6})?");
 
   private final Map<String, String> values = new TreeMap<>();
   private final Map<String, String> unread = new TreeMap<>();
@@ -68,6 +69,28 @@ final class KeyValues {
   long number(String key, long least, long most, long otherwise) {
     String text = text(key);
     return text == null ? otherwise : number(key, text, least, most);
+  }
+
+  /** A number of seconds, above 0, or another one if it is not given. */
+  double seconds(String key, double otherwise) {
+    String text = text(key);
+    if (text == null) {
+      return otherwise;
+    }
+    double value = SECONDS.matcher(text).matches() ? Double.parseDouble(text) : 0;
+    if (value <= 0) {
+      throw new UserError(key + "=" + text + ": it is a number of seconds, as 2.5");
+    }
+    return value;
+  }
+
+  /** Everything that was not asked for yet, as numbers. */
+  Map<String, Long> otherNumbers() {
+    Map<String, Long> numbers = new TreeMap<>();
+    for (String key : List.copyOf(unread.keySet())) {
+      numbers.put(key, number(key, 0, Long.MAX_VALUE));
+    }
+    return numbers;
   }
 
   private static long number(String key, String text, long least, long most) {

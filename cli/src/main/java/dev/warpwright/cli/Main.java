@@ -31,6 +31,8 @@ public final class Main {
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction()),
+        new OrderCommand(new OrderAction()),
+        new AnalyzeCommand(new AnalyzeAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }
