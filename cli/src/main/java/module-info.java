@@ -11,6 +11,7 @@ module dev.warpwright.cli {
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.compiler;
+  requires dev.warpwright.explorer;
 
   exports dev.warpwright.cli;
 

@@ -64,6 +64,7 @@ final class LayersTest {
                   "runtime",
                   "model",
                   "tune")),
+          entry("explorer", Set.of("ir")),
           entry(
               "cli",
               Set.of(
@@ -76,7 +77,8 @@ final class LayersTest {
                   "model",
                   "families",
                   "tune",
-                  "compiler")));
+                  "compiler",
+                  "explorer")));
 
   private static final String PREFIX = "dev.warpwright.";
 

@@ -171,6 +171,7 @@ final class AnalyzeAction implements Action<AnalyzeRequest> {
         .with("timeUs", p.timeUs())
         .with("computeUs", p.computeUs())
         .with("memoryUs", p.memoryUs())
+        .with("l2Us", p.l2Us())
         .with("dramReadBytes", p.dramReadBytes())
         .with("dramWriteBytes", p.dramWriteBytes())
         .with("l2Bytes", p.l2Bytes())

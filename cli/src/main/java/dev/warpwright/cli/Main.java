@@ -33,6 +33,7 @@ public final class Main {
         new TuneCommand(new TuneAction()),
         new OrderCommand(new OrderAction()),
         new AnalyzeCommand(new AnalyzeAction()),
+        new ExploreCommand(new ExploreAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

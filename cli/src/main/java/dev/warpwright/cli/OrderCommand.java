@@ -62,7 +62,6 @@ final class OrderCommand extends Command {
       throw new UserError("--svg " + svg + ": draws one order; use it with search or show");
     }
     return action.perform(
-        OrderRequest.of(chosen, new KeyValues(words), new OrderRequest.Files(csv, svg)),
-        progress);
+        OrderRequest.of(chosen, new KeyValues(words), new OrderRequest.Files(csv, svg)), progress);
   }
 }

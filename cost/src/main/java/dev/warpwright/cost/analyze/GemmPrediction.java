@@ -14,7 +14,10 @@ import dev.warpwright.target.DeviceModel;
  * @param l2Bytes that multiprocessors read from the second-level cache
  * @param dramReadBytes that device memory delivers
  * @param dramWriteBytes the result
- * @param timeUs predicted
+ * @param computeUs for the products alone
+ * @param memoryUs for device memory alone
+ * @param l2Us for the second-level cache alone
+ * @param timeUs predicted for all three together
  */
 public record GemmPrediction(
     GemmShape shape,
@@ -29,6 +32,7 @@ public record GemmPrediction(
     double dramWriteBytes,
     double computeUs,
     double memoryUs,
+    double l2Us,
     double timeUs) {
   /** More tiles than this are not played through. */
   private static final long MOST_TILES = 1 << 17;
@@ -38,6 +42,9 @@ public record GemmPrediction(
 
   /** The part of the multiprocessors that it takes to draw all of the bandwidth. */
   private static final double DRAWING = 0.6;
+
+  /** What a multiprocessor gets out of the second-level cache in a clock, sustained. */
+  private static final double L2_BYTES_PER_CLOCK = 32;
 
   /** How sharply the larger of two overlapping times decides: a norm's exponent. */
   private static final double OVERLAP = 3;
@@ -67,10 +74,15 @@ public record GemmPrediction(
     double write = shape.resultBytes();
     double drawing = Math.min(1, tiles / (DRAWING * units));
     double memory = (read + write) / (device.dramGBs() * 1e9 * REACHED * drawing) * 1e6;
-    double time = Math.pow(Math.pow(compute, OVERLAP) + Math.pow(memory, OVERLAP), 1 / OVERLAP);
+    double l2Rate = L2_BYTES_PER_CLOCK * device.multiprocessors() * device.boostMhz() * 1e6;
+    double l2Time = l2 / (l2Rate * drawing) * 1e6;
+    double time =
+        Math.pow(
+            Math.pow(compute, OVERLAP) + Math.pow(memory, OVERLAP) + Math.pow(l2Time, OVERLAP),
+            1 / OVERLAP);
     return new GemmPrediction(
         shape, tiling, order, device, tiles, waves, 1 - busy, l2, read, write, compute, memory,
-        time);
+        l2Time, time);
   }
 
   /** Without playing: square waves that share operands among their own tiles only. */

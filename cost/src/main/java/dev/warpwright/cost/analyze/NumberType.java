@@ -47,25 +47,32 @@ public enum NumberType {
     throw new UserError("dtype '" + text + "' is none of " + String.join(", ", names));
   }
 
+  /** Whether the device has an instruction for it. */
+  public boolean supportedBy(DeviceModel device) {
+    return teraRate(device) > 0;
+  }
+
   /**
    * The device's peak rate on this type, in operations a second.
    *
    * @throws UserError if the device has no instruction for it
    */
   public double peak(DeviceModel device) {
-    double tera =
-        switch (this) {
-          case F32 -> device.fp32Tflops();
-          case TF32 -> device.tf32Tflops();
-          case F16 -> device.f16Tflops();
-          case BF16 -> device.bf16Tflops();
-          case FP8 -> device.fp8Tflops();
-          case INT8 -> device.int8Tops();
-        };
-    if (tera == 0) {
+    if (!supportedBy(device)) {
       throw new UserError(
           device.name() + " multiplies no " + text() + "; choose another dtype or gpu");
     }
-    return tera * 1e12;
+    return teraRate(device) * 1e12;
+  }
+
+  private double teraRate(DeviceModel device) {
+    return switch (this) {
+      case F32 -> device.fp32Tflops();
+      case TF32 -> device.tf32Tflops();
+      case F16 -> device.f16Tflops();
+      case BF16 -> device.bf16Tflops();
+      case FP8 -> device.fp8Tflops();
+      case INT8 -> device.int8Tops();
+    };
   }
 }

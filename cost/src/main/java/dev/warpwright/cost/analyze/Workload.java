@@ -158,8 +158,11 @@ public record Workload(String name, NumberType type, List<Part> parts) {
   }
 
   private static Workload gemm(Values values, NumberType type) {
-    Part part = Part.gemm("gemm", 1, values.need("M"), values.need("N"), values.need("K"), type);
-    return new Workload("gemm " + part.gemm().text(), type, List.of(part));
+    long m = values.need("M");
+    long n = values.need("N");
+    long k = values.need("K");
+    return new Workload(
+        "gemm %d x %d x %d".formatted(m, n, k), type, List.of(Part.gemm("gemm", 1, m, n, k, type)));
   }
 
   private static Workload ffn(Values values, NumberType type) {

@@ -1,0 +1,38 @@
+package dev.warpwright.cli;
+
+import java.nio.file.Path;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+
+@CommandLine.Command(
+    name = "explore",
+    description = {
+      "A page to play with: orders of tiles, caches, devices, rooflines, kernels.",
+      "It is served on this machine only and needs no network; Ctrl-C ends it."
+    })
+final class ExploreCommand extends Command {
+  private static final int DEFAULT_PORT = 8137;
+
+  private final Action<ExploreRequest> action;
+
+  @Option(
+      names = "--port",
+      paramLabel = "N",
+      description = "Where to listen; 0 for any free port; default: 8137.")
+  int port = DEFAULT_PORT;
+
+  @Option(
+      names = "--kernels",
+      paramLabel = "FOLDER",
+      description = "Kernels in text to show; default: kernels.")
+  Path kernels = Path.of("kernels");
+
+  ExploreCommand(Action<ExploreRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  Report perform(Progress progress) {
+    return action.perform(new ExploreRequest(port, kernels), progress);
+  }
+}

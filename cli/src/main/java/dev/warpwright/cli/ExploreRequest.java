@@ -1,0 +1,11 @@
+package dev.warpwright.cli;
+
+import java.nio.file.Path;
+
+/**
+ * Asks for the page.
+ *
+ * @param port 0 for any
+ * @param kernels the folder whose kernels are shown
+ */
+public record ExploreRequest(int port, Path kernels) {}
