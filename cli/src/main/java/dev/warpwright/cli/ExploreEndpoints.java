@@ -178,9 +178,7 @@ final class ExploreEndpoints {
   private String search(Map<String, String> parameters) {
     OrderRequest request =
         OrderRequest.of(
-            OrderRequest.Task.SEARCH,
-            values(parameters),
-            new OrderRequest.Files(null, null));
+            OrderRequest.Task.SEARCH, values(parameters), new OrderRequest.Files(null, null));
     TileProblem problem = request.problem();
     long id =
         jobs.start(

@@ -43,8 +43,7 @@ public final class Explorer implements AutoCloseable {
   private final Map<String, Endpoint> actors;
   private final Set<String> hosts;
 
-  private Explorer(
-      HttpServer server, Map<String, Endpoint> readers, Map<String, Endpoint> actors) {
+  private Explorer(HttpServer server, Map<String, Endpoint> readers, Map<String, Endpoint> actors) {
     this.server = server;
     this.readers = Map.copyOf(readers);
     this.actors = Map.copyOf(actors);
@@ -165,7 +164,9 @@ public final class Explorer implements AutoCloseable {
 
   private void page(HttpExchange exchange, String path) throws IOException {
     InputStream found =
-        PAGE_FILE.matcher(path).matches() ? Explorer.class.getResourceAsStream("page" + path) : null;
+        PAGE_FILE.matcher(path).matches()
+            ? Explorer.class.getResourceAsStream("page" + path)
+            : null;
     if (found == null) {
       error(exchange, 404, "there is no such page");
       return;

@@ -28,12 +28,14 @@ class ExplorerTest {
             0,
             Map.of(
                 "echo", p -> Text.quote(p.toString()),
-                "bad", p -> {
-                  throw new UserError("no <b>such\nthing");
-                },
-                "bug", p -> {
-                  throw new IllegalStateException("lost");
-                }),
+                "bad",
+                    p -> {
+                      throw new UserError("no <b>such\nthing");
+                    },
+                "bug",
+                    p -> {
+                      throw new IllegalStateException("lost");
+                    }),
             Map.of("act", p -> Text.quote("done " + p)));
   }
 
@@ -73,7 +75,9 @@ class ExplorerTest {
   }
 
   private String form() {
-    return "Origin: http://localhost:" + port() + "\r\n"
+    return "Origin: http://localhost:"
+        + port()
+        + "\r\n"
         + "Content-Type: application/x-www-form-urlencoded\r\n";
   }
 
@@ -81,7 +85,8 @@ class ExplorerTest {
   void givesOutItsPageUnderAStrictPolicy() throws IOException {
     assertThat(get("/"))
         .startsWith("HTTP/1.1 200")
-        .contains("<!doctype html>", "Content-security-policy: default-src 'none'; script-src 'self'")
+        .contains(
+            "<!doctype html>", "Content-security-policy: default-src 'none'; script-src 'self'")
         .contains("X-content-type-options: nosniff")
         .doesNotContain("unsafe");
   }

@@ -121,6 +121,7 @@ final class HopperModel {
       case BlockOrder.Grouped(int rows) -> (double) rows * c.clusterM();
       case BlockOrder.Column _ -> concurrent;
       case BlockOrder.Row _, BlockOrder.Serpentine _ -> c.clusterM();
+      case BlockOrder.Nested(int side) -> Math.min((double) side * c.clusterM(), concurrent);
       case BlockOrder.Morton _, BlockOrder.Hilbert _, BlockOrder.Explicit _ ->
           Math.sqrt(concurrent * c.tileN() / c.tileM());
     };
@@ -134,6 +135,7 @@ final class HopperModel {
       case BlockOrder.Column _ -> 64;
       case BlockOrder.Morton _ -> 100;
       case BlockOrder.Hilbert _ -> 101;
+      case BlockOrder.Nested(int side) -> 200 + side;
       case BlockOrder.Explicit _ -> 102;
     };
   }
