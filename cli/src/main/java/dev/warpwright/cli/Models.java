@@ -3,6 +3,9 @@ package dev.warpwright.cli;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
+import dev.warpwright.model.graph.Graph;
+import java.util.stream.Collectors;
 
 /** Loads the models that requests name. */
 final class Models {
@@ -18,20 +21,25 @@ final class Models {
   }
 
   /**
-   * Checks that a model can be run from one array to one array.
+   * A model that can be run from one array to one array: of several outputs, the first one.
    *
-   * @throws UserError if it cannot
+   * @throws UserError if it has several inputs
    */
-  static void requireOneInputAndOutput(ModelRequest request, Model model) {
-    int inputs = model.graph().inputs().size();
-    int outputs = model.graph().outputs().size();
-    if (inputs != 1 || outputs != 1) {
+  static Model ofOneOutput(ModelRequest request, Model model, Progress progress) {
+    Graph graph = model.graph();
+    if (graph.inputs().size() != 1) {
       throw new UserError(
           request.file()
-              + ": run takes models of one input and one output, this has "
-              + inputs
-              + " and "
-              + outputs);
+              + ": run takes models of one input, this has "
+              + graph.inputs().size()
+              + "; from Java, any number works");
     }
+    if (graph.outputs().size() == 1) {
+      return model;
+    }
+    String names =
+        graph.outputs().stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
+    progress.say("of the outputs " + names + " the first is computed; from Java, all are");
+    return new Model(graph.withFirstOutput());
   }
 }

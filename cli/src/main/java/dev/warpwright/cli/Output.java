@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.image.Png;
 import dev.warpwright.model.npy.NpyFile;
 import java.nio.file.Files;
@@ -51,17 +52,23 @@ record Output(@Nullable Path file, @Nullable ImageSize image) {
     }
   }
 
-  /** Writes [rows, features] in one step: never half of it. */
-  void write(float[] values, List<Long> leading, int features) {
+  /**
+   * Writes in one step: never half of it.
+   *
+   * @param values [rows, features]
+   * @param leading the dimensions of the rows
+   * @param value the model's output
+   */
+  void write(float[] values, List<Long> leading, Value value) {
     if (file == null) {
       return;
     }
     if (image == null) {
       List<Long> shape = new ArrayList<>(leading);
-      shape.add((long) features);
+      shape.addAll(value.trailing());
       NpyFile.write(file, shape, values);
     } else {
-      Png.write(file, image.width(), image.height(), features, values);
+      Png.write(file, image.width(), image.height(), value.features(), values);
     }
   }
 }

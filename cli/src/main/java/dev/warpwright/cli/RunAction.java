@@ -7,6 +7,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Reference;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import java.util.Arrays;
 import java.util.List;
@@ -26,13 +27,13 @@ final class RunAction implements Action<RunRequest> {
 
   @Override
   public Report perform(RunRequest request, Progress progress) {
-    Model model = Models.load(request.model());
-    Models.requireOneInputAndOutput(request.model(), model);
+    Model model = Models.ofOneOutput(request.model(), Models.load(request.model()), progress);
     Precision file = Precision.of(model.graph());
     Precision precision = request.model().precision() == null ? file : request.model().precision();
-    int features = model.graph().outputs().getFirst().features();
+    Value result = model.graph().outputs().getFirst();
+    int features = result.features();
     RunInput input = RunInput.of(request, model.graph().inputs().getFirst(), features, progress);
-    double[] expected = input.expected(request, features);
+    double[] expected = input.expected(request, result);
     request.output().check(input.rows(), features);
     NonFinite.tell(request.model().file().toString(), model.graph(), progress);
     boolean mustRun = request.expect() != null || request.output().file() != null;
@@ -52,7 +53,7 @@ final class RunAction implements Action<RunRequest> {
       executable.findings().forEach(progress::say);
       verify(report, model, input, expected, output, features, progress);
       time(report, executable, request.seconds(), device);
-      request.output().write(output, input.leading(), features);
+      request.output().write(output, input.leading(), result);
       return report.report(executable);
     }
   }

@@ -56,7 +56,8 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     int features = value.features();
     NpyArray array = NpyFile.read(file);
     List<Long> shape = array.shape();
-    if (shape.isEmpty() || shape.getLast() != features) {
+    List<Long> leading = leading(shape, value);
+    if (leading == null) {
       throw new UserError(
           file + ": the input has the shape " + shape + ", the model takes " + value.typeText());
     }
@@ -71,13 +72,27 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     Heap.checkRun(file.toString(), rows, features, outputFeatures);
     float[] values = array.toFloats();
     if (request.model().batch().isEmpty()) {
-      return new RunInput(values, (int) rows, shape.subList(0, shape.size() - 1));
+      return new RunInput(values, (int) rows, leading);
     }
     int wanted = request.model().batch().getAsInt();
     if (wanted > rows) {
       throw new UserError("--batch " + wanted + ": " + file + " has only " + rows + " rows");
     }
     return new RunInput(Arrays.copyOf(values, wanted * features), wanted, List.of((long) wanted));
+  }
+
+  /**
+   * The dimensions that are rows: those before the model's dimensions of features, or before one
+   * that has them all. Null if neither fits.
+   */
+  private static @Nullable List<Long> leading(List<Long> shape, Value value) {
+    for (List<Long> features : List.of(value.trailing(), List.of((long) value.features()))) {
+      int split = shape.size() - features.size();
+      if (split >= 0 && shape.subList(split, shape.size()).equals(features)) {
+        return shape.subList(0, split);
+      }
+    }
+    return null;
   }
 
   /** The rows that the file fixes, or a default. */
@@ -95,10 +110,12 @@ record RunInput(float[] values, int rows, List<Long> leading) {
   /**
    * The output that a request expects.
    *
+   * @param value the model's output
    * @return [rows, features], or null if the request names no file
    * @throws UserError if the file does not fit
    */
-  double @Nullable [] expected(RunRequest request, int features) {
+  double @Nullable [] expected(RunRequest request, Value value) {
+    int features = value.features();
     Path file = request.expect();
     if (file == null) {
       return null;
@@ -107,8 +124,7 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     List<Long> shape = array.shape();
     long wanted = (long) rows * features;
     boolean fits =
-        !shape.isEmpty()
-            && shape.getLast() == features
+        leading(shape, value) != null
             && (request.model().batch().isPresent()
                 ? array.count() >= wanted
                 : array.count() == wanted);

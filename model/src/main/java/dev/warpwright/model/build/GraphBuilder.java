@@ -77,6 +77,11 @@ public final class GraphBuilder {
     if (shape.size() == 1 && shape.getFirst() instanceof Dim.Symbolic) {
       outer = 1;
     }
+    // Where features were found to be more than the last dimension, those of size 1 belong to them.
+    boolean several = shape.size() - outer > 1;
+    while (several && outer > 0 && shape.get(outer - 1).equals(new Dim.Fixed(1))) {
+      outer--;
+    }
     List<Long> inner = new ArrayList<>();
     for (Dim dim : shape.subList(outer, shape.size())) {
       if (!(dim instanceof Dim.Fixed(long size))) {
