@@ -52,12 +52,18 @@ public final class HopperLimits {
     if (cluster != null) {
       return cluster;
     }
-    long shared = sharedBytes(workload, config);
-    return shared <= GpuTarget.SM_90A.sharedPerBlock() / config.minBlocks()
+    return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
+  }
+
+  /** Why so many blocks with so much shared memory each do not fit on a multiprocessor. */
+  static @Nullable String sharedProblem(long shared, int blocks, GpuTarget target) {
+    long each =
+        Math.min(
+            target.sharedPerBlock(), target.sharedPerSm() / blocks - target.reservedPerBlock());
+    return shared <= each
         ? null
-        : "%d bytes of shared memory, %d blocks have %d each"
-            .formatted(
-                shared, config.minBlocks(), GpuTarget.SM_90A.sharedPerBlock() / config.minBlocks());
+        : "%d bytes of shared memory; %d blocks of %s have %d each"
+            .formatted(shared, blocks, target.name(), each);
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {

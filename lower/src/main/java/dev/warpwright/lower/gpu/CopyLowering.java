@@ -100,7 +100,8 @@ final class CopyLowering {
     return multipleOf(region.ranges().get(1).min(), lanes);
   }
 
-  private static boolean multipleOf(Expr e, int lanes) {
+  /** Whether an expression is a multiple of {@code lanes}, as far as its form tells. */
+  static boolean multipleOf(Expr e, int lanes) {
     return switch (e) {
       case Expr.IntImm imm -> imm.value() % lanes == 0;
       case Expr.Binary b ->

@@ -35,7 +35,8 @@ import java.util.Map;
  * </ol>
  *
  * <p>Programs whose products name instructions of warpgroups go through {@link WarpgroupLowering}
- * instead.
+ * instead, and other programs with one pipelined loop for each tile through {@link
+ * MmaPipelineLowering}.
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -48,8 +49,11 @@ public final class GpuLowering {
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
   public static Kernel lower(PrimFunc program) {
-    if (WarpgroupProgram.isNamedBy(program)) {
+    if (PipelinedProgram.isForWarpgroups(program)) {
       return WarpgroupLowering.lower(program);
+    }
+    if (PipelinedProgram.isPipelined(program)) {
+      return MmaPipelineLowering.lower(program);
     }
     int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
     List<ThreadBinding> bindings = new ArrayList<>();

@@ -1,6 +1,7 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -187,7 +188,7 @@ final class MapLowering {
     long run = layout.registerDigits().getFirst().extent();
     if (buffer.scope() == Scope.FRAGMENT
         || buffer.rank() != 2
-        || store.indices().get(1) != map.vars().get(1)
+        || !runsAlong(store.indices().get(1), map.vars().get(1), (int) run)
         || run * buffer.dtype().bytes() > 16
         || run < 2
         || Long.bitCount(run) != 1
@@ -198,6 +199,15 @@ final class MapLowering {
     long pitch = buffer.layout() == null ? extent : buffer.layout().offset(1, 0);
     boolean guardedAlike = Exprs.isConst(guard, 1) || extent % run == 0;
     return pitch % run == 0 && guardedAlike && buffer.alignment() >= run * buffer.dtype().bytes();
+  }
+
+  /** Whether an index is the variable, or a multiple of {@code run} and the variable. */
+  private static boolean runsAlong(Expr index, Var var, int run) {
+    return index == var
+        || (index instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
+            && op == BinaryOp.ADD
+            && b == var
+            && CopyLowering.multipleOf(a, run));
   }
 
   private static long constant(Expr extent) {

@@ -103,4 +103,11 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
     return new Expr.AddressOf(
         ring, panels == 1 ? List.of(stage, row, column) : List.of(stage, panel, row, column));
   }
+
+  /** Indices of an element of a stage, given its row and column in the tile. */
+  List<Expr> indices(Expr stage, Expr row, Expr column) {
+    return panels == 1
+        ? List.of(stage, row, column)
+        : List.of(stage, Exprs.div(column, width), row, Exprs.mod(column, width));
+  }
 }

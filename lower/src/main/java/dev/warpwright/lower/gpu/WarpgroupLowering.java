@@ -24,7 +24,7 @@ import java.util.Map;
  * steps, in order, each in the class of its name:
  *
  * <ol>
- *   <li>{@link WarpgroupProgram}: which loop is the pipeline, what comes before and behind it.
+ *   <li>{@link PipelinedProgram}: which loop is the pipeline, what comes before and behind it.
  *   <li>{@link WorkItems}: which tile a block computes when. Before copies are selected, because it
  *       decides what blocks of a cluster have in common.
  *   <li>{@link BulkLoad}: copies become bulk copies or are refused; the layout of their targets
@@ -32,7 +32,7 @@ import java.util.Map;
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
  *       because multicast lets other blocks release a stage.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
- *   <li>{@link WarpgroupMainLoop}, {@link WarpgroupEpilogue}: the code of each role.
+ *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role.
  *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
  * </ol>
  */
@@ -45,7 +45,7 @@ final class WarpgroupLowering {
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
   static Kernel lower(PrimFunc func) {
-    WarpgroupProgram program = WarpgroupProgram.of(func);
+    PipelinedProgram program = PipelinedProgram.of(func);
     WorkItems work = WorkItems.of(func, program);
     long stages = program.loop().attrs().getLong("stages", 2);
     if (stages < 2) {
@@ -111,7 +111,7 @@ final class WarpgroupLowering {
 
   /** The code of the roles; each has variables of its own. */
   private static final class Body {
-    private final WarpgroupProgram program;
+    private final PipelinedProgram program;
     private final WorkItems work;
     private final Roles roles;
     private final RingBarriers barriers;
@@ -120,7 +120,7 @@ final class WarpgroupLowering {
     private final List<Buffer> shared;
 
     Body(
-        WarpgroupProgram program,
+        PipelinedProgram program,
         WorkItems work,
         Roles roles,
         RingBarriers barriers,
@@ -147,7 +147,7 @@ final class WarpgroupLowering {
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
       WarpgroupMainLoop loop =
           new WarpgroupMainLoop(program, work, barriers, loads, code, roles.consumers());
-      WarpgroupEpilogue epilogue = new WarpgroupEpilogue(program, code, roles.consumers());
+      TileEpilogue epilogue = new TileEpilogue(program, code, roles.consumers());
       shared.addAll(epilogue.sharedBuffers());
       Var group = Var.index("group");
       Var inGroup = Var.index("thread");

@@ -25,7 +25,7 @@ import java.util.Set;
  * the step behind it have been started and its own are done.
  */
 final class WarpgroupMainLoop {
-  private final WarpgroupProgram program;
+  private final PipelinedProgram program;
   private final WorkItems work;
   private final RingBarriers barriers;
   private final List<BulkLoad> loads;
@@ -34,7 +34,7 @@ final class WarpgroupMainLoop {
   private final int consumers;
 
   WarpgroupMainLoop(
-      WarpgroupProgram program,
+      PipelinedProgram program,
       WorkItems work,
       RingBarriers barriers,
       List<BulkLoad> loads,

@@ -25,16 +25,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which tile a block computes, and when.
  *
- * <p>Loops bound to block indices stay what they are. A persistent loop over all tiles becomes a
- * loop of each cluster over every so many entries of a table, the kernel's last parameter {@code
- * order: i32[T]}: an entry is {@code m << 16 | n} in units of a cluster's tiles. So the order of
- * tiles is data, which whoever launches the kernel makes from the attribute {@code order}.
+ * <p>Loops bound to block indices stay what they are, unless they have an attribute {@code order}.
+ * Such a loop over all tiles, or a persistent one, reads a table, the kernel's last parameter
+ * {@code order: i32[T]}: an entry is {@code m << 16 | n} in units of a cluster's tiles. So the
+ * order of tiles is data, which whoever launches the kernel makes from the attribute. Each cluster
+ * takes one entry, or, persistent, every so many.
  *
- * @param order the table; null where loops are bound
+ * @param listed the loop that reads a table, or null
+ * @param order the table, or null
  */
 record WorkItems(
     List<ThreadBinding> bindings,
-    Stmt.@Nullable For persistent,
+    Stmt.@Nullable For listed,
     @Nullable Buffer order,
     Var block,
     Var rank,
@@ -64,17 +66,20 @@ record WorkItems(
   private record OneItem(Expr index, @Nullable Var row, @Nullable Var column, Rewriter at)
       implements Item {}
 
-  static WorkItems of(PrimFunc func, WarpgroupProgram program) {
+  static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
     long clusterN = func.attrs().getLong("clusterN", 1);
     List<Stmt.For> loops = program.work();
     Var block = Var.index("bx");
     Var rank = Var.index("rank");
     Var cluster = Var.index("cluster");
-    boolean persistent = loops.size() == 1 && loops.getFirst().kind() == ForKind.PERSISTENT;
-    if (!persistent) {
+    boolean listed =
+        loops.size() == 1
+            && (loops.getFirst().kind() == ForKind.PERSISTENT
+                || loops.getFirst().attrs().getString("order") != null);
+    if (!listed) {
       if (clusterM * clusterN != 1) {
-        throw new LoweringException("clusters need one persistent loop over the tiles");
+        throw new LoweringException("clusters need one loop over the tiles, with an order");
       }
       return new WorkItems(bound(loops), null, null, block, rank, cluster, 1, 1, 0, 0, 0);
     }
@@ -84,7 +89,7 @@ record WorkItems(
     long columns = Math.ceilDiv(constant(result, 1), program.tile(1));
     if (!Exprs.isConst(loop.min(), 0) || !Exprs.isConst(loop.extent(), rows * columns)) {
       throw new LoweringException(
-          "persistent loop %s does not count the %d x %d tiles of %s"
+          "loop %s does not count the %d x %d tiles of %s"
               .formatted(loop.var(), rows, columns, result.name()));
     }
     if (clusterM < 1 || clusterN < 1 || clusterM > rows || clusterN > columns) {
@@ -96,12 +101,6 @@ record WorkItems(
       throw new LoweringException("a cluster shares operands along one dimension only");
     }
     long size = clusterM * clusterN;
-    long blocks = loop.attrs().getLong("blocks", 0);
-    if (blocks < 1 || blocks % size != 0) {
-      throw new LoweringException(
-          "persistent loop %s needs attribute blocks, a multiple of %d"
-              .formatted(loop.var(), size));
-    }
     long rowItems = Math.ceilDiv(rows, clusterM);
     long columnItems = Math.ceilDiv(columns, clusterN);
     if (rowItems >= MAX_TILES || columnItems >= MAX_TILES) {
@@ -110,6 +109,17 @@ record WorkItems(
               .formatted(rowItems, columnItems));
     }
     long tiles = rowItems * columnItems;
+    boolean persistent = loop.kind() == ForKind.PERSISTENT;
+    long blocks = persistent ? loop.attrs().getLong("blocks", 0) : tiles * size;
+    if (blocks < 1 || blocks % size != 0) {
+      throw new LoweringException(
+          "persistent loop %s needs attribute blocks, a multiple of %d"
+              .formatted(loop.var(), size));
+    }
+    if (!persistent && loop.axis() != ThreadAxis.BLOCK_X) {
+      throw new LoweringException(
+          "loop " + loop.var() + " with an order is not bound to blockIdx.x");
+    }
     Buffer order = Buffer.of("order", DType.I32, Scope.GLOBAL, tiles);
     List<ThreadBinding> bindings =
         List.of(new ThreadBinding(ThreadAxis.BLOCK_X, block, Exprs.i32(blocks)));
@@ -153,8 +163,8 @@ record WorkItems(
   }
 
   /** What the order table's maker and the launch need to know. */
-  Attrs attrs(Attrs attrs, WarpgroupProgram program) {
-    Stmt.For loop = persistent;
+  Attrs attrs(Attrs attrs, PipelinedProgram program) {
+    Stmt.For loop = listed;
     if (loop == null) {
       return attrs;
     }
@@ -180,7 +190,7 @@ record WorkItems(
 
   /** The body for each of this block's work items. */
   Stmt each(Function<Item, Stmt> body) {
-    Stmt.For loop = persistent;
+    Stmt.For loop = listed;
     Buffer table = order;
     if (loop == null || table == null) {
       return body.apply(new OneItem(Exprs.i32(0), null, null, new Rewriter()));
@@ -191,8 +201,10 @@ record WorkItems(
     Var entry = Var.index("entry");
     Var row = Var.index("tile_m");
     Var column = Var.index("tile_n");
-    Expr at = Exprs.add(own, Exprs.mul(i, clusters));
-    Item item = new OneItem(i, row, column, new AtTile(loop.var(), row, column, columns));
+    boolean repeats = loop.kind() == ForKind.PERSISTENT;
+    Expr index = repeats ? i : Exprs.i32(0);
+    Expr at = Exprs.add(own, Exprs.mul(index, clusters));
+    Item item = new OneItem(index, row, column, new AtTile(loop.var(), row, column, columns));
     Stmt inner =
         new Stmt.Let(
             entry,

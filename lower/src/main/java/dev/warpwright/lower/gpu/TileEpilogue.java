@@ -20,20 +20,26 @@ import org.jspecify.annotations.Nullable;
  * the result's tile, which leaves through shared memory ({@link StagedStore}) where the program
  * says so and bulk copies can carry it, otherwise from registers.
  */
-final class WarpgroupEpilogue {
-  private final WarpgroupProgram program;
+final class TileEpilogue {
+  private final PipelinedProgram program;
   private final ThreadCode code;
   private final MapLowering maps;
   private final @Nullable StagedStore staged;
 
-  WarpgroupEpilogue(WarpgroupProgram program, ThreadCode code, int consumers) {
+  /**
+   * The epilogue of a program.
+   *
+   * @param consumers warpgroups that hold the fragments and may use bulk stores; 0 for none
+   */
+  TileEpilogue(PipelinedProgram program, ThreadCode code, int consumers) {
     this.program = program;
     this.code = code;
     this.maps = new MapLowering(code);
     Buffer from = program.result().from().buffer();
     Buffer to = program.result().to().buffer();
     boolean staging =
-        from.scope() == Scope.SHARED
+        consumers > 0
+            && from.scope() == Scope.SHARED
             && BulkLoad.refusal(to) == null
             && to.dtype() == from.dtype()
             && !isTransposed(staging());

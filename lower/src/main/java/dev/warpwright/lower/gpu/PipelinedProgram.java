@@ -7,13 +7,14 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a tile program for warpgroups: work items, and for each of them a pipelined loop of
- * copies and products, then an epilogue.
+ * The parts of a tile program whose products are pipelined: work items, and for each of them a
+ * pipelined loop of copies and products, then an epilogue.
  *
  * <pre>{@code
  * persistent t in tiles {            work: one loop, or loops bound to block indices
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param work the loops over work items, outermost first
  * @param result the copy that stores the tile of the result, the last statement
  */
-record WarpgroupProgram(
+record PipelinedProgram(
     List<Stmt.For> work,
     List<Buffer> allocations,
     List<Stmt.TileFill> fills,
@@ -40,13 +41,19 @@ record WarpgroupProgram(
     List<Stmt> epilogue,
     Stmt.TileCopy result) {
 
-  /** Whether a program is for this lowering: its products name instructions of warpgroups. */
-  static boolean isNamedBy(PrimFunc program) {
+  /** Whether any product of a program names an instruction of warpgroups. */
+  static boolean isForWarpgroups(PrimFunc program) {
     boolean[] found = {false};
-    dev.warpwright.ir.Walk.statements(
+    Walk.statements(
         program.body(),
         s -> found[0] |= s instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma));
     return found[0];
+  }
+
+  /** Whether a program is one pipelined loop for each work item. */
+  static boolean isPipelined(PrimFunc program) {
+    List<Stmt> stmts = new Parser().insideWork(program.body());
+    return stmts.stream().anyMatch(s -> s instanceof Stmt.For f && f.kind() == ForKind.PIPELINED);
   }
 
   /**
@@ -54,7 +61,7 @@ record WarpgroupProgram(
    *
    * @throws LoweringException if it has another form
    */
-  static WarpgroupProgram of(PrimFunc program) {
+  static PipelinedProgram of(PrimFunc program) {
     return new Parser().parse(program.body());
   }
 
@@ -77,15 +84,8 @@ record WarpgroupProgram(
     private final List<Stmt> epilogue = new ArrayList<>();
     private Stmt.@Nullable For loop;
 
-    WarpgroupProgram parse(Stmt body) {
-      List<Stmt> stmts = flat(body);
-      while (stmts.size() == 1
-          && stmts.getFirst() instanceof Stmt.For f
-          && (f.kind() == ForKind.PERSISTENT || f.kind() == ForKind.THREAD_BOUND)) {
-        work.add(f);
-        stmts = flat(f.body());
-      }
-      for (Stmt s : stmts) {
+    PipelinedProgram parse(Stmt body) {
+      for (Stmt s : insideWork(body)) {
         if (loop == null) {
           beforeOrLoop(s);
         } else {
@@ -93,7 +93,7 @@ record WarpgroupProgram(
         }
       }
       if (loop == null) {
-        throw new LoweringException("a program of warpgroup products has no pipelined loop");
+        throw new LoweringException("the program has no pipelined loop");
       }
       if (products.isEmpty() || loads.isEmpty()) {
         throw new LoweringException(
@@ -104,8 +104,20 @@ record WarpgroupProgram(
           || result.to().buffer().scope() != Scope.GLOBAL) {
         throw new LoweringException("the epilogue does not end by copying a tile of the result");
       }
-      return new WarpgroupProgram(
+      return new PipelinedProgram(
           work, allocations, fills, loop, loads, products, epilogue, result);
+    }
+
+    /** The statements for one work item. */
+    List<Stmt> insideWork(Stmt body) {
+      List<Stmt> stmts = flat(body);
+      while (stmts.size() == 1
+          && stmts.getFirst() instanceof Stmt.For f
+          && (f.kind() == ForKind.PERSISTENT || f.kind() == ForKind.THREAD_BOUND)) {
+        work.add(f);
+        stmts = flat(f.body());
+      }
+      return stmts;
     }
 
     private List<Stmt> flat(Stmt s) {
@@ -138,19 +150,18 @@ record WarpgroupProgram(
           step(f, inner);
         }
       } else {
-        throw new LoweringException(
-            "before the pipelined loop of warpgroup products stand fills of fragments only");
+        throw new LoweringException("before the pipelined loop stand fills of fragments only");
       }
     }
 
     private void step(Stmt.For f, Stmt s) {
       if (s instanceof Stmt.TileCopy copy && products.isEmpty()) {
         loads.add(copy);
-      } else if (s instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma)) {
+      } else if (s instanceof Stmt.TileMma mma) {
         products.add(mma);
       } else {
         throw new LoweringException(
-            "pipelined loop " + f.var() + " holds more than copies, then warpgroup products");
+            "pipelined loop " + f.var() + " holds more than copies, then products");
       }
     }
 
@@ -158,7 +169,7 @@ record WarpgroupProgram(
       if (s instanceof Stmt.TileCopy || s instanceof Stmt.TileMap) {
         return s;
       }
-      throw new LoweringException("behind warpgroup products stand maps and copies only");
+      throw new LoweringException("behind a pipelined loop stand maps and copies only");
     }
   }
 

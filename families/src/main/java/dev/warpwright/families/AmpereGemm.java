@@ -1,0 +1,144 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.GpuTarget;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Products by {@code mma.sync} for Turing and newer, of any size and alignment: asynchronous copies
+ * into a ring of stages where rows are aligned to 4 bytes at least and the target has them,
+ * otherwise through registers; operands read ahead by ldmatrix from swizzled tiles.
+ */
+public final class AmpereGemm {
+  private static final int MAX_SUMS = 160;
+
+  private AmpereGemm() {}
+
+  /** One line that says why a configuration is impossible; null if nothing is known against it. */
+  public static @Nullable String problem(
+      GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    String instruction = instruction(workload, target);
+    if (instruction == null) {
+      return "mma.sync of %s does not exist on %s".formatted(workload.operands(), target.name());
+    }
+    boolean alongN =
+        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
+    if (config.swapped() ? !workload.layout().transposedB() : workload.layout().transposedA()) {
+      return "layout %s needs operands %s"
+          .formatted(
+              workload.layout(), config.swapped() ? "as they are" : "swapped, or both repacked");
+    }
+    int bytes = workload.operands().bytes();
+    if (alongN && bytes != 2) {
+      return "operands of %d bytes must be contiguous along K".formatted(bytes);
+    }
+    int rows = config.swapped() ? config.tileN() : config.tileM();
+    int columns = config.swapped() ? config.tileM() : config.tileN();
+    if (config.warpsM() < 1 || config.warpsN() < 1 || config.threads() > 512) {
+      return "%d x %d warps".formatted(config.warpsM(), config.warpsN());
+    }
+    if (rows < 1 || rows % (16 * config.warpsM()) != 0) {
+      return "%d rows over %d warps are no multiples of 16".formatted(rows, config.warpsM());
+    }
+    if (columns < 1 || columns % (16 * config.warpsN()) != 0) {
+      return "%d columns over %d warps are no multiples of 16".formatted(columns, config.warpsN());
+    }
+    if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
+      return "a step of %d elements along K is no multiple of 64 bytes".formatted(config.tileK());
+    }
+    if (config.stages() < 2 || config.minBlocks() < 1) {
+      return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
+    }
+    long sums = (long) rows * columns / config.threads();
+    if (sums > MAX_SUMS || sums * config.threads() * config.minBlocks() > 45_000) {
+      return "sums of %d registers of a thread do not fit".formatted(sums);
+    }
+    long shared = (long) config.stages() * (rows + columns) * config.tileK() * bytes;
+    return HopperLimits.sharedProblem(shared, config.minBlocks(), target);
+  }
+
+  /**
+   * Schedules and lowers.
+   *
+   * @throws UserError if the configuration does not fit the workload or the target
+   */
+  public static ScheduledGemm schedule(
+      GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    String problem = problem(workload, config, target);
+    if (problem != null) {
+      throw new UserError(problem);
+    }
+    PrimFunc func = workload.func(config.swapped());
+    Schedule s = new Schedule(func);
+    BlockRef acc = s.block("acc");
+    BlockRef c = s.block("C");
+    Schedule.Written out = s.cacheWrite(c, Scope.SHARED);
+    List<LoopRef> loops = s.loops(out.copy());
+    Schedule.Halves m = s.split(loops.get(0), config.tileM());
+    Schedule.Halves n = s.split(loops.get(1), config.tileN());
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    s.computeAt(c, n.outer());
+    s.computeAt(acc, n.outer());
+    List<LoopRef> inner = s.loops(acc);
+    Schedule.Halves k = s.split(inner.getLast(), config.tileK());
+    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
+    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, acc);
+    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, acc);
+    s.computeAt(a, k.outer());
+    s.computeAt(b, k.outer());
+    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
+    s.compactAll();
+    BlockRef init = s.decomposeReduction(acc, k.outer());
+    s.pipeline(k.outer(), config.stages());
+    s.bind(s.blockOrder(m.outer(), n.outer(), config.order()), ThreadAxis.BLOCK_X);
+    s.annotate("threads", (long) config.threads());
+    s.annotate("minBlocks", (long) config.minBlocks());
+    s.annotate("async", target.hasAmpere() ? 1L : 0L);
+    s.annotate("arch", target.hasHopper() ? GpuTarget.SM_80.name() : target.name());
+    s.annotate("workload", workload.kind());
+    for (BlockRef block : List.of(init, a, b)) {
+      s.tensorize(block, Attrs.NONE);
+    }
+    s.tensorize(
+        acc,
+        Attrs.NONE
+            .with("instr", String.valueOf(instruction(workload, target)))
+            .with("warpsM", config.warpsM())
+            .with("warpsN", config.warpsN()));
+    s.tensorize(c, Attrs.NONE);
+    s.tensorize(out.copy(), Attrs.NONE);
+    return new ScheduledGemm(
+        func,
+        s.trace(),
+        s.func(),
+        GpuLowering.lower(s.func()),
+        ScheduledGemm.table(
+            config.order(),
+            Math.ceilDiv(workload.m(), config.tileM()),
+            Math.ceilDiv(workload.n(), config.tileN())));
+  }
+
+  private static @Nullable String instruction(GemmWorkload workload, GpuTarget target) {
+    DType type = workload.operands();
+    if (type == DType.F16) {
+      return target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+    }
+    if (!target.hasAmpere()) {
+      return null;
+    }
+    if (type == DType.BF16) {
+      return "mma.m16n8k16.f32.bf16";
+    }
+    return type == DType.F32 ? "mma.m16n8k8.f32.tf32" : null;
+  }
+}

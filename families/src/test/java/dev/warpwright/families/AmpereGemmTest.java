@@ -1,0 +1,57 @@
+package dev.warpwright.families;
+
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
+import dev.warpwright.target.GpuTarget;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Schedules for mma.sync: what they make computes what they were made of, without findings. */
+class AmpereGemmTest {
+  private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU);
+  private static final BlockOrder ORDER = new BlockOrder.Grouped(2);
+
+  static Stream<ArgumentSet> cases() {
+    AmpereConfig small = new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, false);
+    return Stream.of(
+        set(GemmWorkload.nt(128, 128, 128, DType.BF16), small, GpuTarget.SM_80),
+        set(GemmWorkload.nt(100, 72, 40, DType.F16), small, GpuTarget.SM_80),
+        set(GemmWorkload.nt(67, 70, 50, DType.F16), small, GpuTarget.SM_80),
+        set(GemmWorkload.nt(67, 65, 101, DType.BF16), small, GpuTarget.SM_80),
+        set(GemmWorkload.nt(1, 1, 1, DType.BF16), small, GpuTarget.SM_80),
+        set(
+            GemmWorkload.nt(100, 130, 200, DType.BF16),
+            new AmpereConfig(32, 96, 64, 2, 1, 2, 1, ORDER, false),
+            GpuTarget.SM_80),
+        set(GemmWorkload.nt(100, 72, 136, DType.F16), small, GpuTarget.SM_75),
+        set(GemmWorkload.nt(65, 65, 65, DType.F16), small, GpuTarget.SM_75),
+        set(
+            GemmWorkload.nt(70, 72, 52, DType.F32),
+            new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
+            GpuTarget.SM_80),
+        set(of(70, 136, 104, Layout.NN, ALL), small, GpuTarget.SM_80),
+        set(of(70, 131, 77, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(
+            of(72, 60, 88, Layout.TT, Epilogue.NONE),
+            new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, true),
+            GpuTarget.SM_80));
+  }
+
+  private static GemmWorkload of(long m, long n, long k, Layout layout, Epilogue epilogue) {
+    return new GemmWorkload(m, n, k, DType.F16, DType.F16, layout, epilogue);
+  }
+
+  private static ArgumentSet set(GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    return org.junit.jupiter.params.provider.Arguments.argumentSet(
+        workload + " " + config + " " + target.name(), workload, config, target);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void computesWhatItWasMadeOf(GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    Simulated.assertSame(AmpereGemm.schedule(workload, config, target));
+  }
+}

@@ -1,0 +1,240 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.List;
+
+/**
+ * The operands of a product by {@code mma.sync} in registers: two sets for each warp, so that those
+ * of the next instruction's depth are read while the present ones are multiplied.
+ *
+ * @param tilesM row tiles of 16 of a warp
+ * @param tilesN column tiles of 8 of a warp
+ * @param transposed whether B's tile is stored along N
+ */
+record MmaOperands(
+    MmaInstruction instruction,
+    int tilesM,
+    int tilesN,
+    OperandRing a,
+    OperandRing b,
+    boolean transposed,
+    Buffer aRegisters,
+    Buffer bRegisters) {
+
+  /**
+   * The operands of a product.
+   *
+   * @throws LoweringException if this instruction cannot multiply these tiles
+   */
+  static MmaOperands of(Stmt.TileMma mma, FragmentLayout layout, OperandRing a, OperandRing b) {
+    MmaInstruction instruction =
+        MmaInstruction.parse(String.valueOf(mma.attrs().getString("instr")));
+    int tilesM = (int) layout.registerDigits().get(3).extent();
+    int tilesN = (int) layout.registerDigits().get(2).extent();
+    String name = mma.c().buffer().name();
+    boolean transposed = !mma.transposeB();
+    long depth = a.tile().extent(1);
+    long bDepth = b.tile().extent(transposed ? 0 : 1);
+    if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {
+      throw new LoweringException(
+          "the product into %s needs operands of %s".formatted(name, instruction.operand()));
+    }
+    if (depth != bDepth || depth % (2L * instruction.k()) != 0) {
+      throw new LoweringException(
+          "the product into %s has a depth of %d, no multiple of %d"
+              .formatted(name, depth, 2 * instruction.k()));
+    }
+    if (transposed && (instruction.operand().bytes() != 2 || tilesN % 2 != 0)) {
+      throw new LoweringException("the product into %s needs B with K contiguous".formatted(name));
+    }
+    return new MmaOperands(
+        instruction,
+        tilesM,
+        tilesN,
+        a,
+        b,
+        transposed,
+        Buffer.of("a", DType.U32, Scope.LOCAL, 2L * tilesM * instruction.aRegisters()),
+        Buffer.of("b", DType.U32, Scope.LOCAL, 2L * tilesN * instruction.bRegisters()));
+  }
+
+  /** Instructions along K in one step. */
+  long depth() {
+    return a.tile().extent(1) / instruction.k();
+  }
+
+  /**
+   * Reads the operands of one depth.
+   *
+   * @param kk which of a step
+   */
+  Stmt load(Expr stage, Expr kk, Expr warpRow, Expr warpColumn, Expr lane) {
+    Expr set = Exprs.mod(kk, 2);
+    return Stmts.seq(loadA(stage, kk, set, warpRow, lane), loadB(stage, kk, set, warpColumn, lane));
+  }
+
+  private Stmt loadA(Expr stage, Expr kk, Expr set, Expr warpRow, Expr lane) {
+    int count = instruction.aRegisters();
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "i",
+        tilesM,
+        i -> {
+          Expr row =
+              Exprs.add(Exprs.add(warpRow, Exprs.mul(i, MmaInstruction.ROWS)), Exprs.mod(lane, 16));
+          Expr column = Exprs.mul(kk, instruction.k());
+          if (count == 4) {
+            column = Exprs.add(column, Exprs.mul(Exprs.div(lane, 16), instruction.rowElements()));
+          }
+          Expr first = Exprs.add(Exprs.mul(set, (long) tilesM * count), Exprs.mul(i, count));
+          return rounded(
+              read(count, false, aRegisters, first, a.indices(stage, row, column), a),
+              aRegisters,
+              first,
+              count);
+        });
+  }
+
+  /** Columns that one ldmatrix of four matrices covers, or all there are. */
+  private int group() {
+    int wanted = 4 / instruction.bRegisters();
+    int group = wanted;
+    while (tilesN % group != 0) {
+      group /= 2;
+    }
+    return group;
+  }
+
+  private Stmt loadB(Expr stage, Expr kk, Expr set, Expr warpColumn, Expr lane) {
+    int group = group();
+    int count = group * instruction.bRegisters();
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "j",
+        tilesN / group,
+        j -> {
+          Expr n = Exprs.add(warpColumn, Exprs.mul(j, (long) group * MmaInstruction.COLS));
+          Expr k = Exprs.mul(kk, instruction.k());
+          Expr first =
+              Exprs.add(
+                  Exprs.mul(set, (long) tilesN * instruction.bRegisters()), Exprs.mul(j, count));
+          List<Expr> at = transposed ? alongN(stage, k, n, lane) : alongK(stage, k, n, lane, count);
+          return rounded(
+              read(count, transposed, bRegisters, first, at, b), bRegisters, first, count);
+        });
+  }
+
+  /** Lane 8j + r gives row r of matrix j: first along K, then to the next column tile. */
+  private List<Expr> alongK(Expr stage, Expr k, Expr n, Expr lane, int count) {
+    // Lanes past the matrices must still hold valid addresses on sm_75.
+    Expr used = count == 4 ? lane : Exprs.mod(lane, 8L * count);
+    int perTile = instruction.bRegisters();
+    Expr row =
+        Exprs.add(
+            Exprs.add(n, Exprs.mul(Exprs.div(used, 8L * perTile), MmaInstruction.COLS)),
+            Exprs.mod(lane, 8));
+    Expr column =
+        Exprs.add(k, Exprs.mul(Exprs.mod(Exprs.div(used, 8), perTile), instruction.rowElements()));
+    return b.indices(stage, row, column);
+  }
+
+  /** The same registers from a tile whose rows lie along N: each matrix is transposed. */
+  private List<Expr> alongN(Expr stage, Expr k, Expr n, Expr lane) {
+    int perTile = instruction.bRegisters();
+    Expr row = Exprs.add(k, Exprs.mod(lane, 8L * perTile));
+    Expr column = Exprs.add(n, Exprs.mul(Exprs.div(lane, 8L * perTile), MmaInstruction.COLS));
+    return b.indices(stage, row, column);
+  }
+
+  private static Stmt read(
+      int count, boolean transposed, Buffer to, Expr first, List<Expr> at, OperandRing ring) {
+    TargetIntrinsic intrinsic =
+        switch (count) {
+          case 1 -> transposed ? Intrinsics.LDMATRIX_X1_TRANS : Intrinsics.LDMATRIX_X1;
+          case 2 -> transposed ? Intrinsics.LDMATRIX_X2_TRANS : Intrinsics.LDMATRIX_X2;
+          case 4 -> transposed ? Intrinsics.LDMATRIX_X4_TRANS : Intrinsics.LDMATRIX_X4;
+          default -> throw new LoweringException("no ldmatrix of " + count + " registers");
+        };
+    return Exprs.evaluate(
+        intrinsic, new Expr.AddressOf(to, List.of(first)), new Expr.AddressOf(ring.ring(), at));
+  }
+
+  /** tf32 operands are rounded in registers; the hardware would cut them off. */
+  private Stmt rounded(Stmt load, Buffer registers, Expr first, int count) {
+    if (instruction != MmaInstruction.TF32_K8) {
+      return load;
+    }
+    return Stmts.seq(
+        load,
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            count,
+            r -> {
+              List<Expr> at = List.of(Exprs.add(first, r));
+              Expr value = new Expr.Bitcast(Type.F32, new Expr.Load(registers, at));
+              return new Stmt.Store(
+                  registers, at, new Expr.Call(Intrinsics.CVT_RNA_TF32, List.of(value), Type.U32));
+            }));
+  }
+
+  /** The products of one depth. */
+  Stmt multiply(Buffer sums, Expr kk) {
+    Intrinsic multiply =
+        Intrinsics.find(instruction.text())
+            .orElseThrow(() -> new LoweringException("no intrinsic " + instruction.text()));
+    int aCount = instruction.aRegisters();
+    int bCount = instruction.bRegisters();
+    Expr set = Exprs.mod(kk, 2);
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "i",
+        tilesM,
+        i ->
+            Stmts.loop(
+                ForKind.UNROLLED,
+                "j",
+                tilesN,
+                j ->
+                    Exprs.evaluate(
+                        multiply,
+                        address(sums, Exprs.mul(Exprs.add(Exprs.mul(i, tilesN), j), 4)),
+                        address(
+                            aRegisters,
+                            Exprs.add(
+                                Exprs.mul(set, (long) tilesM * aCount), Exprs.mul(i, aCount))),
+                        address(
+                            bRegisters,
+                            Exprs.add(
+                                Exprs.mul(set, (long) tilesN * bCount), Exprs.mul(j, bCount))))));
+  }
+
+  private static Expr address(Buffer registers, Expr index) {
+    return new Expr.AddressOf(registers, List.of(index));
+  }
+
+  /** First row of a warp in the tile. */
+  Expr warpRow(FragmentLayout layout, Var tid) {
+    long warpsM = layout.threadDigits().get(2).extent();
+    return Exprs.mul(Exprs.mod(Exprs.div(tid, 32), warpsM), (long) tilesM * MmaInstruction.ROWS);
+  }
+
+  /** First column of a warp in the tile. */
+  Expr warpColumn(FragmentLayout layout, Var tid) {
+    long warpsM = layout.threadDigits().get(2).extent();
+    return Exprs.mul(Exprs.div(Exprs.div(tid, 32), warpsM), (long) tilesN * MmaInstruction.COLS);
+  }
+}

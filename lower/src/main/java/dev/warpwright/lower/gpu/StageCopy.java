@@ -1,0 +1,232 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Substitution;
+import dev.warpwright.ir.Var;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A copy of an operand's tile into a stage of its ring by all threads of a block: asynchronous
+ * where the alignment of rows allows chunks of 16, 8 or 4 bytes and the target has such copies;
+ * otherwise loaded into registers when the copy begins, and stored when it ends. What lies outside
+ * of the matrix becomes zero.
+ *
+ * @param lanes elements of a chunk
+ * @param registers what is on its way through registers; null for asynchronous copies
+ */
+record StageCopy(
+    Stmt.TileCopy copy,
+    OperandRing ring,
+    int threads,
+    int lanes,
+    @org.jspecify.annotations.Nullable Buffer registers) {
+  private static final int CHUNK = 16;
+
+  /**
+   * Selects the copy.
+   *
+   * @param asynchronous whether the target has asynchronous copies
+   */
+  static StageCopy of(Stmt.TileCopy copy, long stages, int threads, boolean asynchronous) {
+    Region to = copy.to();
+    Region from = copy.from();
+    if (from.buffer().scope() != Scope.GLOBAL
+        || from.buffer().rank() != 2
+        || from.buffer().layout() != null
+        || to.buffer().scope() != Scope.SHARED
+        || to.buffer().dtype() != from.buffer().dtype()
+        || !to.equals(Region.whole(to.buffer()))) {
+      throw new LoweringException(
+          "the copy from %s to %s in a pipelined loop is none of a matrix in global memory to a whole"
+                  .formatted(from.buffer().name(), to.buffer().name())
+              + " tile of its type");
+    }
+    OperandRing ring = OperandRing.of(to.buffer(), stages);
+    int bytes = to.buffer().dtype().bytes();
+    int lanes = CHUNK / bytes;
+    while (lanes > 1 && !fits(from, lanes)) {
+      lanes /= 2;
+    }
+    if (asynchronous && lanes * bytes >= 4) {
+      return new StageCopy(copy, ring, threads, lanes, null);
+    }
+    long pieces = Math.ceilDiv(to.buffer().storageElements() / lanes, threads);
+    Buffer registers =
+        Buffer.of(to.buffer().name() + "_next", to.buffer().dtype(), Scope.LOCAL, pieces * lanes);
+    return new StageCopy(copy, ring, threads, lanes, registers);
+  }
+
+  private static boolean fits(Region from, int lanes) {
+    return from.buffer().extent(1) % lanes == 0
+        && from.buffer().alignment() >= lanes * from.buffer().dtype().bytes()
+        && CopyLowering.multipleOf(from.ranges().get(1).min(), lanes);
+  }
+
+  boolean isAsynchronous() {
+    return registers == null;
+  }
+
+  /** Starts to copy the tile of a step. */
+  Stmt begin(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
+    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
+    return pieces(
+        tid,
+        (index, row, column) -> {
+          List<Expr> at =
+              List.of(
+                  Exprs.add(from.ranges().get(0).min(), row),
+                  Exprs.add(from.ranges().get(1).min(), column));
+          Expr inside = inside(from, at);
+          List<Expr> clamped = clamped(from, at);
+          if (registers == null) {
+            return asynchronous(from.buffer(), clamped, inside, stage, row, column);
+          }
+          List<Expr> register = List.of(Exprs.mul(index, lanes));
+          Stmt load = ThreadCode.move(registers, register, from.buffer(), at, lanes);
+          if (Exprs.isConst(inside, 1)) {
+            return load;
+          }
+          Stmt zero =
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "v",
+                  lanes,
+                  v ->
+                      new Stmt.Store(
+                          registers,
+                          List.of(Exprs.add(Exprs.mul(index, lanes), v)),
+                          Exprs.zero(dev.warpwright.ir.Type.of(registers.dtype()))));
+          return new Stmt.If(inside, load, zero);
+        });
+  }
+
+  /** Ends a copy through registers. */
+  Stmt end(Var tid, Expr stage) {
+    Buffer from = registers;
+    if (from == null) {
+      return Stmt.Seq.EMPTY;
+    }
+    return pieces(
+        tid,
+        (index, row, column) ->
+            ThreadCode.move(
+                ring.ring(),
+                ring.indices(stage, row, column),
+                from,
+                List.of(Exprs.mul(index, lanes)),
+                lanes));
+  }
+
+  private Stmt asynchronous(
+      Buffer from, List<Expr> at, Expr inside, Expr stage, Expr row, Expr column) {
+    int bytes = lanes * from.dtype().bytes();
+    TargetIntrinsic intrinsic =
+        switch (bytes) {
+          case 16 -> Intrinsics.CP_ASYNC_16;
+          case 8 -> Intrinsics.CP_ASYNC_8;
+          default -> Intrinsics.CP_ASYNC_4;
+        };
+    Expr present =
+        Exprs.isConst(inside, 1)
+            ? Exprs.i32(bytes)
+            : Exprs.mul(Exprs.cast(DType.I32, inside), bytes);
+    return Exprs.evaluate(
+        intrinsic,
+        new Expr.AddressOf(ring.ring(), ring.indices(stage, row, column)),
+        new Expr.AddressOf(from, at),
+        present);
+  }
+
+  /** Code for a chunk of the tile. */
+  private interface Piece {
+    Stmt code(Expr index, Expr row, Expr column);
+  }
+
+  /** This thread's chunks: neighbouring threads take neighbouring chunks of a row. */
+  private Stmt pieces(Var tid, Piece body) {
+    long perRow = ring.tile().extent(1) / lanes;
+    long count = ring.rows() * perRow;
+    long rounds = Math.ceilDiv(count, threads);
+    if (threads % perRow == 0) {
+      Var firstRow = Var.index("copy_row");
+      Var column = Var.index("copy_col");
+      long rowsAtOnce = threads / perRow;
+      Stmt loop =
+          Stmts.loop(
+              ForKind.UNROLLED,
+              "r",
+              rounds,
+              r -> {
+                Expr row = Exprs.add(firstRow, Exprs.mul(r, rowsAtOnce));
+                Stmt code = body.code(r, row, column);
+                return ring.rows() % rowsAtOnce == 0
+                    ? code
+                    : new Stmt.If(Exprs.lt(row, Exprs.i32(ring.rows())), code, null);
+              });
+      return new Stmt.Let(
+          firstRow,
+          Exprs.div(tid, perRow),
+          new Stmt.Let(column, Exprs.mul(Exprs.mod(tid, perRow), lanes), loop));
+    }
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r",
+        rounds,
+        r -> {
+          Var piece = Var.index("piece");
+          Stmt code =
+              body.code(r, Exprs.div(piece, perRow), Exprs.mul(Exprs.mod(piece, perRow), lanes));
+          Stmt guarded =
+              count % threads == 0
+                  ? code
+                  : new Stmt.If(Exprs.lt(piece, Exprs.i32(count)), code, null);
+          return new Stmt.Let(piece, Exprs.add(Exprs.mul(r, threads), tid), guarded);
+        });
+  }
+
+  /** Whether a chunk is inside: rows are whole numbers of chunks. */
+  private static Expr inside(Region from, List<Expr> at) {
+    Expr condition = Exprs.bool(true);
+    for (int d = 0; d < at.size(); d++) {
+      if (mayReachOut(from, d)) {
+        condition = Exprs.and(condition, Exprs.lt(at.get(d), from.buffer().shape().get(d)));
+      }
+    }
+    return condition;
+  }
+
+  /** The same place, or another one inside where the chunk lies outside and nothing is read. */
+  private List<Expr> clamped(Region from, List<Expr> at) {
+    List<Expr> result = new ArrayList<>();
+    for (int d = 0; d < at.size(); d++) {
+      long last = d == 0 ? 1 : lanes;
+      result.add(
+          mayReachOut(from, d)
+              ? Exprs.min(at.get(d), Exprs.add(from.buffer().shape().get(d), -last))
+              : at.get(d));
+    }
+    return result;
+  }
+
+  /**
+   * Tiles begin at multiples of their extent, so only an extent that does not divide reaches out.
+   */
+  private static boolean mayReachOut(Region from, int d) {
+    long extent = Guards.extent(from.ranges().get(d));
+    return !(from.buffer().shape().get(d) instanceof Expr.IntImm end)
+        || end.value() % extent != 0
+        || !CopyLowering.multipleOf(from.ranges().get(d).min(), Math.toIntExact(extent));
+  }
+}
