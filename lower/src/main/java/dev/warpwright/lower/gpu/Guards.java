@@ -54,6 +54,28 @@ final class Guards {
         && min.value() + length.value() <= end.value();
   }
 
+  /**
+   * Whether a tile of a grid of tiles that covers its buffer may reach beyond the buffer's end.
+   * Tiles begin at multiples of their extent, so only those whose extent does not divide it may.
+   */
+  static boolean mayReachOut(Region region, int d) {
+    long extent = extent(region.ranges().get(d));
+    return !(region.buffer().shape().get(d) instanceof Expr.IntImm end)
+        || end.value() % extent != 0
+        || !CopyLowering.multipleOf(region.ranges().get(d).min(), Math.toIntExact(extent));
+  }
+
+  /** Whether an element of such a tile is inside. */
+  static Expr insideOfGrid(Region region, List<Expr> indices) {
+    Expr condition = Exprs.bool(true);
+    for (int d = 0; d < indices.size(); d++) {
+      if (mayReachOut(region, d)) {
+        condition = Exprs.and(condition, Exprs.lt(indices.get(d), region.buffer().shape().get(d)));
+      }
+    }
+    return condition;
+  }
+
   /** Constant extent of a tile's dimension. */
   static long extent(Range range) {
     if (range.extent() instanceof Expr.IntImm imm) {

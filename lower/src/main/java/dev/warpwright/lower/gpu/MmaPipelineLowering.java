@@ -97,7 +97,7 @@ final class MmaPipelineLowering {
       throw new LoweringException("clusters need products of warpgroups");
     }
     MmaPipelineLowering lowering = new MmaPipelineLowering(func, program);
-    TileEpilogue epilogue = new TileEpilogue(program, lowering.code, 0);
+    TileEpilogue epilogue = new TileEpilogue(program, lowering.code, 0, true);
     List<Buffer> shared = lowering.copies.stream().map(copy -> copy.ring().ring()).toList();
     Stmt body =
         work.each(

@@ -88,7 +88,8 @@ record StageCopy(
               List.of(
                   Exprs.add(from.ranges().get(0).min(), row),
                   Exprs.add(from.ranges().get(1).min(), column));
-          Expr inside = inside(from, at);
+          // Rows are whole numbers of chunks.
+          Expr inside = Guards.insideOfGrid(from, at);
           List<Expr> clamped = clamped(from, at);
           if (registers == null) {
             return asynchronous(from.buffer(), clamped, inside, stage, row, column);
@@ -196,37 +197,16 @@ record StageCopy(
         });
   }
 
-  /** Whether a chunk is inside: rows are whole numbers of chunks. */
-  private static Expr inside(Region from, List<Expr> at) {
-    Expr condition = Exprs.bool(true);
-    for (int d = 0; d < at.size(); d++) {
-      if (mayReachOut(from, d)) {
-        condition = Exprs.and(condition, Exprs.lt(at.get(d), from.buffer().shape().get(d)));
-      }
-    }
-    return condition;
-  }
-
   /** The same place, or another one inside where the chunk lies outside and nothing is read. */
   private List<Expr> clamped(Region from, List<Expr> at) {
     List<Expr> result = new ArrayList<>();
     for (int d = 0; d < at.size(); d++) {
       long last = d == 0 ? 1 : lanes;
       result.add(
-          mayReachOut(from, d)
+          Guards.mayReachOut(from, d)
               ? Exprs.min(at.get(d), Exprs.add(from.buffer().shape().get(d), -last))
               : at.get(d));
     }
     return result;
-  }
-
-  /**
-   * Tiles begin at multiples of their extent, so only an extent that does not divide reaches out.
-   */
-  private static boolean mayReachOut(Region from, int d) {
-    long extent = Guards.extent(from.ranges().get(d));
-    return !(from.buffer().shape().get(d) instanceof Expr.IntImm end)
-        || end.value() % extent != 0
-        || !CopyLowering.multipleOf(from.ranges().get(d).min(), Math.toIntExact(extent));
   }
 }

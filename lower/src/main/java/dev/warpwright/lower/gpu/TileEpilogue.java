@@ -24,14 +24,17 @@ final class TileEpilogue {
   private final PipelinedProgram program;
   private final ThreadCode code;
   private final MapLowering maps;
+  private final boolean exact;
   private final @Nullable StagedStore staged;
 
   /**
    * The epilogue of a program.
    *
    * @param consumers warpgroups that hold the fragments and may use bulk stores; 0 for none
+   * @param exact whether no work item is a tile that lies outside of the result
    */
-  TileEpilogue(PipelinedProgram program, ThreadCode code, int consumers) {
+  TileEpilogue(PipelinedProgram program, ThreadCode code, int consumers, boolean exact) {
+    this.exact = exact;
     this.program = program;
     this.code = code;
     this.maps = new MapLowering(code);
@@ -166,7 +169,8 @@ final class TileEpilogue {
     Stmt.Store store = new Stmt.Store(to.buffer(), indices, Exprs.cast(to.buffer().dtype(), value));
     Stmt.TileMap stored =
         alongFragments(new Stmt.TileMap(map.vars(), map.extents(), List.of(store), Attrs.NONE));
-    return maps.guarded(stored, Guards.inside(to, indices));
+    return maps.guarded(
+        stored, exact ? Guards.insideOfGrid(to, indices) : Guards.inside(to, indices));
   }
 
   /** What the consumers do behind their last work item. */

@@ -147,7 +147,7 @@ final class WarpgroupLowering {
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
       WarpgroupMainLoop loop =
           new WarpgroupMainLoop(program, work, barriers, loads, code, roles.consumers());
-      TileEpilogue epilogue = new TileEpilogue(program, code, roles.consumers());
+      TileEpilogue epilogue = new TileEpilogue(program, code, roles.consumers(), work.isExact());
       shared.addAll(epilogue.sharedBuffers());
       Var group = Var.index("group");
       Var inGroup = Var.index("thread");

@@ -153,6 +153,11 @@ record WorkItems(
     return clusterM * clusterN;
   }
 
+  /** Whether no block of a cluster ever takes a tile outside of the result. */
+  boolean isExact() {
+    return clusterSize() == 1;
+  }
+
   /** The parameters of the kernel. */
   List<Param> params(PrimFunc func) {
     List<Param> params = new ArrayList<>(func.params());
