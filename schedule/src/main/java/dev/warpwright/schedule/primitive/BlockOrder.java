@@ -58,7 +58,7 @@ public final class BlockOrder {
       try {
         order.tiles(Math.toIntExact(height), Math.toIntExact(width));
       } catch (UserError e) {
-        throw check.error(5, e.getMessage(), rows);
+        throw check.error(5, String.valueOf(e.getMessage()), rows);
       }
     }
     Fuse.Result fused = Fuse.apply(func, rowVar, columnVar);
