@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.npy.NpyFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * An ONNX file of the repository's folder {@code models}.
+ * A model file of the repository's folder {@code models}.
  *
  * @param file the model
  */
@@ -20,11 +21,16 @@ record RealModel(Path file) {
     return new RealModel(models().resolve(path));
   }
 
-  /** All of them, those of both exporters. */
+  /** All ONNX files, those of both exporters. */
   static List<RealModel> all() {
+    return ending(".onnx");
+  }
+
+  /** All files whose name ends like this. */
+  static List<RealModel> ending(String end) {
     try (Stream<Path> files = Files.walk(models())) {
       return files
-          .filter(file -> file.toString().endsWith(".onnx"))
+          .filter(file -> file.toString().endsWith(end))
           .sorted()
           .map(RealModel::new)
           .toList();
@@ -44,8 +50,11 @@ record RealModel(Path file) {
     return folder.resolve("models");
   }
 
+  /** Loads it; weights without a graph get theirs from {@code arch.json}. */
   Model load() {
-    return Warpwright.load(file);
+    boolean graph = file.toString().matches(".*\\.(onnx|pt2)");
+    Path description = file.resolveSibling("arch.json");
+    return Warpwright.load(file, graph ? null : Architecture.parse(description.toString()));
   }
 
   float[] input() {

@@ -62,6 +62,35 @@ class RealModelsTest {
     }
   }
 
+  static Stream<RealModel> otherFormats() {
+    return Stream.of(".pt2", ".safetensors", ".pth").flatMap(end -> RealModel.ending(end).stream());
+  }
+
+  @Test
+  void allFormatsAreHere() {
+    assertThat(otherFormats()).hasSize(21);
+  }
+
+  /** Few rows, on the CPU and on the simulated GPU, in the precision of the file. */
+  @ParameterizedTest
+  @MethodSource("otherFormats")
+  void everyFormatGivesTheSame(RealModel file) {
+    Model model = file.load();
+    Precision precision = Precision.of(model.graph());
+    for (Device device : List.of(new CpuDevice(), new SimulatedDevice(GpuTarget.SM_90A))) {
+      try (device;
+          CompiledModel compiled = model.compile(device, precision)) {
+        float[] input = new float[SIMULATED_ROWS * compiled.inputFeatures()];
+        double[] expected = new double[SIMULATED_ROWS * compiled.outputFeatures()];
+        sample(file.input(), input, compiled.inputFeatures());
+        sample(file.expected(), expected, compiled.outputFeatures());
+        Verification result = Verification.compare(widen(compiled.run(input)), expected);
+        assertThat(result.within(precision.tolerance())).as("%s: %s", device, result).isTrue();
+        assertThat(compiled.executable(SIMULATED_ROWS).findings()).isEmpty();
+      }
+    }
+  }
+
   static Stream<Arguments> simulations() {
     return ofOneExporter().stream()
         .flatMap(
