@@ -24,9 +24,11 @@ public final class Products {
 
   /** x · weightᵀ + bias with a weight [N, K], as PyTorch's linear layers have it. */
   public Term linear(Term x, Term weight, @Nullable Term bias) {
-    boolean folds = bias == null || folds(bias);
-    Term result = product(computed(x, weight), weight, true, folds ? bias : null);
-    return folds ? result : arithmetic.binary(ElementwiseOp.ADD, result, bias);
+    if (bias == null || folds(bias)) {
+      return product(computed(x, weight), weight, true, bias);
+    }
+    Term result = product(computed(x, weight), weight, true, null);
+    return arithmetic.binary(ElementwiseOp.ADD, result, bias);
   }
 
   /** a · b as in NumPy, where one is constant. */
