@@ -10,12 +10,15 @@ import java.util.Locale;
  * final speed. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
  * {@code rows} (for {@code gemm} the size), {@code seconds}.
  *
- * <p>Time is cut into windows; the answer is the end of the last window that was slower than 90 %
- * of the median of the last quarter of them.
+ * <p>Time is cut into windows; the answer is the beginning of the first one that is as fast as 90 %
+ * of the last quarter of all (their median), with the median of those that follow it.
  */
 public final class WarmUp {
   private static final double WINDOW_SECONDS = 0.05;
   private static final double WANTED = 0.9;
+
+  /** Windows over which the rate must stay, in the median: neighbours slow down a few. */
+  private static final int HELD = 9;
 
   private WarmUp() {}
 
@@ -49,17 +52,12 @@ public final class WarmUp {
       double[] last = Arrays.copyOfRange(rates, windows * 3 / 4, windows);
       Arrays.sort(last);
       double rate = last[last.length / 2];
-      double until = 0;
-      for (int w = 0; w < windows * 3 / 4; w++) {
-        // One slow window between fast ones is a neighbour, not the compiler.
-        boolean slow = rates[w] < WANTED * rate;
-        boolean alone =
-            w > 0
-                && w + 1 < windows
-                && rates[w - 1] >= WANTED * rate
-                && rates[w + 1] >= WANTED * rate;
-        if (slow && !alone) {
-          until = ends[w];
+      double until = Double.NaN;
+      for (int w = 0; w + HELD <= windows && Double.isNaN(until); w++) {
+        double[] next = Arrays.copyOfRange(rates, w, w + HELD);
+        Arrays.sort(next);
+        if (rates[w] >= WANTED * rate && next[HELD / 2] >= WANTED * rate) {
+          until = w == 0 ? first : ends[w - 1];
         }
       }
       System.out.printf(

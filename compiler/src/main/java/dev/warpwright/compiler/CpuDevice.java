@@ -18,7 +18,8 @@ public final class CpuDevice implements Device {
 
   @Override
   public String name() {
-    return "CPU (" + target.cores() + " cores, " + target.vectorBits() + "-bit vectors)";
+    String vectors = target.hasVectors() ? target.vectorBits() + "-bit vectors" : "no vectors";
+    return "CPU (" + target.cores() + " cores, " + vectors + ")";
   }
 
   @Override

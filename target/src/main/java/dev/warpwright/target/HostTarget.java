@@ -3,14 +3,21 @@ package dev.warpwright.target;
 /**
  * A processor that runs the JVM.
  *
- * @param vectorBits width of its vector registers: 128, 256 or 512
+ * @param vectorBits width of its vector registers: 128, 256 or 512; {@link #SCALAR} for none
  * @param cores cores that may work at the same time
  */
 public record HostTarget(int vectorBits, int cores) implements Target {
+  /** The vector width where vectors cannot be used: that of one f32. */
+  public static final int SCALAR = 32;
+
   public HostTarget {
-    if (Integer.bitCount(vectorBits) != 1 || vectorBits < 64 || cores < 1) {
+    if (Integer.bitCount(vectorBits) != 1 || vectorBits < SCALAR || cores < 1) {
       throw new IllegalArgumentException(vectorBits + "-bit vectors on " + cores + " cores");
     }
+  }
+
+  public boolean hasVectors() {
+    return vectorBits > SCALAR;
   }
 
   /**

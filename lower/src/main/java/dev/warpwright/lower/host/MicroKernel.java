@@ -103,7 +103,7 @@ record MicroKernel(
       rowSteps.add(
           new Stmt.Let(
               broadcast,
-              new Expr.Broadcast(Exprs.cast(DType.F32, element), lanes),
+              broadcast(Exprs.cast(DType.F32, element)),
               Stmts.seq(updates)));
     }
     Stmt body = Stmts.seq(rowSteps);
@@ -122,7 +122,11 @@ record MicroKernel(
   }
 
   private Expr ramp(Expr base) {
-    return new Expr.Ramp(base, 1, lanes);
+    return lanes == 1 ? base : new Expr.Ramp(base, 1, lanes);
+  }
+
+  private Expr broadcast(Expr value) {
+    return lanes == 1 ? value : new Expr.Broadcast(value, lanes);
   }
 
   /**

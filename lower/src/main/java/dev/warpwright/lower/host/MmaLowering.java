@@ -21,8 +21,8 @@ final class MmaLowering {
   /** Multiply-adds below which a parallel loop costs more than it gains. */
   private static final long WORTH_PARALLEL = 1 << 19;
 
-  /** Terms of a slice: a panel's slice is 128 KB then, which a second-level cache holds. */
-  private static final long DEPTH = 1024;
+  /** Terms of a slice: a panel's slice is 256 KB then, which a second-level cache holds. */
+  private static final long DEPTH = 2048;
 
   /** Rows from which on accumulating a slice at a time costs less than it gains. */
   private static final int BLOCKED_ROWS = 24;

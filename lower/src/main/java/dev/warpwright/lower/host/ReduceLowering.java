@@ -65,7 +65,8 @@ final class ReduceLowering {
 
   private Stmt row(Stmt.TileReduce r, List<Expr> to, Expr value, Var k, Expr extent) {
     Stmt serial = Stmt.For.of(ForKind.SERIAL, k, extent, combine(r, to, value));
-    if (r.to().dtype() != DType.F32
+    if (lanes == 1
+        || r.to().dtype() != DType.F32
         || !(extent instanceof Expr.IntImm imm)
         || imm.value() < 2L * lanes) {
       return serial;

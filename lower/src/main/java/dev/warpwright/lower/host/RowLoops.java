@@ -65,15 +65,18 @@ final class RowLoops {
       return symbolicRow(name, extent, lanes, body);
     }
     long n = imm.value();
+    if (lanes == 1 || n == 0 || refused(vector(name, Exprs.i32(0), lanes, body))) {
+      return Stmts.loop(ForKind.SERIAL, name, n, body);
+    }
     if (padded) {
-      return vectors(name, 0, (n + lanes - 1) / lanes, lanes, n, body);
+      return vectors(name, 0, (n + lanes - 1) / lanes, lanes, body);
     }
     List<Stmt> parts = new ArrayList<>();
     long done = 0;
     for (int width = lanes; width >= NARROWEST && done < n; width /= 2) {
       long count = (n - done) / width;
       if (count > 0) {
-        parts.add(vectors(name, done, count, width, count * width, body));
+        parts.add(vectors(name, done, count, width, body));
         done += count * width;
       }
     }
@@ -86,16 +89,9 @@ final class RowLoops {
     return Stmts.seq(parts);
   }
 
-  /** Whole vectors from {@code first} on; the first {@code n} elements one by one if refused. */
+  /** Whole vectors from {@code first} on. */
   private static Stmt vectors(
-      String name, long first, long count, int lanes, long n, Function<Expr, Stmt> body) {
-    if (count == 0) {
-      return new Stmt.Seq(List.of());
-    }
-    Stmt.For probe = vector(name, Exprs.i32(0), lanes, body);
-    if (refused(probe)) {
-      return Stmts.loop(ForKind.SERIAL, name, n, v -> body.apply(Exprs.add(Exprs.i32(first), v)));
-    }
+      String name, long first, long count, int lanes, Function<Expr, Stmt> body) {
     return Stmts.loop(
         count <= WRITTEN_OUT ? ForKind.UNROLLED : ForKind.SERIAL,
         name + "v",

@@ -49,7 +49,9 @@ class HostLoweringTest {
     "512, 1, 12, bf16",
     "512, 1, 12, f16",
     "256, 2, 6, bf16",
-    "128, 1, 4, f16"
+    "128, 1, 4, f16",
+    "32, 1, 12, f32",
+    "32, 2, 5, bf16"
   })
   void fusedNetworksAreBitEqual(int bits, int cores, int bm, String weights) {
     MlpProgram mlp =
@@ -72,12 +74,57 @@ class HostLoweringTest {
         int[] widths = random.ints(2 + random.nextInt(4), 1, 100).toArray();
         int bm = 1 + random.nextInt(30);
         MlpProgram mlp = MlpProgram.of(widths, bm, 500, DType.F32, MlpProgram.RELU);
-        int bits = 128 << random.nextInt(3);
+        int bits = List.of(HostTarget.SCALAR, 128, 256, 512).get(random.nextInt(4));
         HostProgram lowered =
             HostLowering.lower(mlp.func(), new HostTarget(bits, 2), mlp.constants());
         long rows = 1 + random.nextInt(100);
         Executors.assertSame(mlp.func(), lowered, seed + round, Map.of("M", rows), pool);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"512, 1", "512, 2", "512, 3", "256, 1", "256, 2", "128, 1", "32, 1"})
+  void fewRowsTakeSeveralPanelsSideBySide(int bits, int rows) {
+    MlpProgram mlp =
+        MlpProgram.of(new int[] {40, 300, 17}, rows, rows, DType.F32, MlpProgram.RELU);
+    HostProgram lowered =
+        HostLowering.lower(mlp.func(), new HostTarget(bits, 1), mlp.constants());
+    Executors.assertSame(mlp.func(), lowered, rows, Map.of("M", (long) rows), Parallel.SERIAL);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"512, 1", "512, 2", "256, 2", "32, 1"})
+  void manyTermsAreAccumulatedInSlicesInTheSameOrder(int bits, int cores) {
+    MlpProgram mlp =
+        MlpProgram.of(new int[] {2500, 150, 3}, 25, 25, DType.F32, MlpProgram.RELU);
+    HostProgram lowered =
+        HostLowering.lower(mlp.func(), new HostTarget(bits, cores), mlp.constants());
+    try (ParallelRunner pool = new ParallelRunner(cores)) {
+      Executors.assertSame(mlp.func(), lowered, 3, Map.of("M", 25L), pool);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"50, 20, f32", "64, 33, f32", "7, 100, f32", "33, 48, bf16"})
+  void rightOperandsThatAreNewInEveryCallArePackedByRows(int k, int n, String type) {
+    DType dtype = DType.parse(type);
+    Buffer a = Buffer.of("A", DType.F32, Scope.GLOBAL, 13, k);
+    Buffer b = Buffer.of("B", dtype, Scope.GLOBAL, k, n);
+    Buffer c = Buffer.of("C", DType.F32, Scope.GLOBAL, 13, n);
+    Buffer acc = Buffer.of("acc", DType.F32, Scope.FRAGMENT, 13, n);
+    Stmt body =
+        Stmts.alloc(
+            List.of(acc),
+            Stmts.seq(
+                new Stmt.TileFill(Region.whole(acc), Exprs.f32(0), Attrs.NONE),
+                new Stmt.TileMma(
+                    Region.whole(acc), Region.whole(a), Region.whole(b), false, Attrs.NONE),
+                new Stmt.TileCopy(Region.whole(c), Region.whole(acc), Attrs.NONE)));
+    PrimFunc func = new PrimFunc("product", List.of(a, b, c), body, Attrs.NONE);
+    for (int bits : new int[] {HostTarget.SCALAR, 256, 512}) {
+      HostProgram lowered = HostLowering.lower(func, new HostTarget(bits, 1), Set.of());
+      Executors.assertSame(func, lowered, 5 + n, Map.of(), Parallel.SERIAL);
     }
   }
 
