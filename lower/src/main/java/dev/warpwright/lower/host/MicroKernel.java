@@ -101,10 +101,7 @@ record MicroKernel(
       }
       Expr element = Exprs.load(a, Exprs.add(aRow, r), Exprs.add(aColumn, step));
       rowSteps.add(
-          new Stmt.Let(
-              broadcast,
-              broadcast(Exprs.cast(DType.F32, element)),
-              Stmts.seq(updates)));
+          new Stmt.Let(broadcast, broadcast(Exprs.cast(DType.F32, element)), Stmts.seq(updates)));
     }
     Stmt body = Stmts.seq(rowSteps);
     for (int v = vectors - 1; v >= 0; v--) {

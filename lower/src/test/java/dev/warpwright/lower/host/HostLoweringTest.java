@@ -86,18 +86,15 @@ class HostLoweringTest {
   @ParameterizedTest
   @CsvSource({"512, 1", "512, 2", "512, 3", "256, 1", "256, 2", "128, 1", "32, 1"})
   void fewRowsTakeSeveralPanelsSideBySide(int bits, int rows) {
-    MlpProgram mlp =
-        MlpProgram.of(new int[] {40, 300, 17}, rows, rows, DType.F32, MlpProgram.RELU);
-    HostProgram lowered =
-        HostLowering.lower(mlp.func(), new HostTarget(bits, 1), mlp.constants());
+    MlpProgram mlp = MlpProgram.of(new int[] {40, 300, 17}, rows, rows, DType.F32, MlpProgram.RELU);
+    HostProgram lowered = HostLowering.lower(mlp.func(), new HostTarget(bits, 1), mlp.constants());
     Executors.assertSame(mlp.func(), lowered, rows, Map.of("M", (long) rows), Parallel.SERIAL);
   }
 
   @ParameterizedTest
   @CsvSource({"512, 1", "512, 2", "256, 2", "32, 1"})
   void manyTermsAreAccumulatedInSlicesInTheSameOrder(int bits, int cores) {
-    MlpProgram mlp =
-        MlpProgram.of(new int[] {2500, 150, 3}, 25, 25, DType.F32, MlpProgram.RELU);
+    MlpProgram mlp = MlpProgram.of(new int[] {2500, 150, 3}, 25, 25, DType.F32, MlpProgram.RELU);
     HostProgram lowered =
         HostLowering.lower(mlp.func(), new HostTarget(bits, cores), mlp.constants());
     try (ParallelRunner pool = new ParallelRunner(cores)) {

@@ -37,9 +37,7 @@ class MapLoweringTest {
     Buffer wide = Buffer.of("wide", DType.F32, Scope.SHARED, 6, padded);
     Var i = Var.index("i");
     Var j = Var.index("j");
-    Expr inside =
-        Exprs.select(
-            Exprs.lt(j, Exprs.i32(width)), Exprs.load(x, i, j), Exprs.f32(0));
+    Expr inside = Exprs.select(Exprs.lt(j, Exprs.i32(width)), Exprs.load(x, i, j), Exprs.f32(0));
     Expr guarded = Exprs.select(Exprs.lt(i, Exprs.i32(5)), inside, Exprs.f32(0));
     Var r = Var.index("r");
     Var c = Var.index("c");
@@ -59,10 +57,7 @@ class MapLoweringTest {
 
   private static Stmt map(Var i, Var j, int rows, int columns, Stmt.Store store) {
     return new Stmt.TileMap(
-        List.of(i, j),
-        List.of(Exprs.i32(rows), Exprs.i32(columns)),
-        List.of(store),
-        Attrs.NONE);
+        List.of(i, j), List.of(Exprs.i32(rows), Exprs.i32(columns)), List.of(store), Attrs.NONE);
   }
 
   @ParameterizedTest
@@ -112,8 +107,7 @@ class MapLoweringTest {
   @Test
   void accumulatorsAreReplacedInPlaceAndScratchIsShared() {
     MlpProgram mlp =
-        MlpProgram.of(
-            new int[] {48, 48, 48, 48, 48}, 12, 100, DType.F32, MlpProgram.RELU);
+        MlpProgram.of(new int[] {48, 48, 48, 48, 48}, 12, 100, DType.F32, MlpProgram.RELU);
     Stmt body = ShareScratch.apply(MergeAccumulators.apply(mlp.func().body()));
     assertThat(allocations(mlp.func().body())).isEqualTo(9);
     assertThat(allocations(body)).isEqualTo(2);
@@ -135,8 +129,7 @@ class MapLoweringTest {
     Buffer extra = Buffer.of("extra", DType.F32, Scope.GLOBAL, 4, 16);
     Var i = Var.index("i");
     Var j = Var.index("j");
-    Stmt again =
-        map(i, j, 4, 16, new Stmt.Store(extra, List.of(i, j), Exprs.load(acc[0], i, j)));
+    Stmt again = map(i, j, 4, 16, new Stmt.Store(extra, List.of(i, j), Exprs.load(acc[0], i, j)));
     Stmt body = new Append(again).stmt(mlp.func().body());
     assertThat(allocations(MergeAccumulators.apply(body))).isEqualTo(allocations(body));
   }
