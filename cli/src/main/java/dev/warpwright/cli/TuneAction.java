@@ -120,7 +120,6 @@ final class TuneAction implements Action<TuneRequest> {
             .with("failures", failures)
             .with("rejections", rejections)
             .with("trace", best.candidate().point().text())
-            .with("device", environment.device())
             .with("key", GemmKeys.of(request.workload()).text())
             .with(
                 "curve",

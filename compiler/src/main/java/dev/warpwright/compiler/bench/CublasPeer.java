@@ -44,21 +44,24 @@ final class CublasPeer {
   void enqueue(int set) {
     CudaBuffer left = memory.get(set, workload.inputs().getFirst());
     for (int i = 0; i < workload.outputs().size(); i++) {
-      Buffer weights = workload.inputs().get(i + 1);
-      Buffer output = workload.outputs().get(i);
-      Cublas.Gemm gemm =
-          new Cublas.Gemm(
-              Math.toIntExact(output.extent(0)),
-              Math.toIntExact(output.extent(1)),
-              Math.toIntExact(weights.extent(1)),
-              type(weights.dtype()),
-              type(output.dtype()),
-              Cublas.Compute.F32,
-              true);
       CudaBuffer result = results.get(set).get(i);
-      cublas.gemm(gemm, left, memory.get(set, weights), result);
+      cublas.gemm(gemm(workload, i), left, memory.get(set, workload.inputs().get(i + 1)), result);
       left = result;
     }
+  }
+
+  /** A product of the workload. */
+  static Cublas.Gemm gemm(Workload workload, int product) {
+    Buffer weights = workload.inputs().get(product + 1);
+    Buffer output = workload.outputs().get(product);
+    return new Cublas.Gemm(
+        Math.toIntExact(output.extent(0)),
+        Math.toIntExact(output.extent(1)),
+        Math.toIntExact(weights.extent(1)),
+        type(weights.dtype()),
+        type(output.dtype()),
+        Cublas.Compute.F32,
+        true);
   }
 
   private static Cublas.Type type(DType dtype) {

@@ -32,6 +32,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -167,14 +169,22 @@ public final class KernelBench {
     List<Contestant> contestants = new ArrayList<>();
     contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
     @Nullable Cublas cublas = Cublas.open(stream).orElse(null);
+    @Nullable CublasLtPeer light = null;
     try {
       if (cublas == null) {
         progress.accept("cuBLAS is not installed: there is no peer");
       } else {
-        cublas.setWorkspace(memory.allocate(CUBLAS_WORKSPACE));
+        CudaBuffer workspace = memory.allocate(CUBLAS_WORKSPACE);
+        cublas.setWorkspace(workspace);
         CublasPeer peer = new CublasPeer(workload, memory, cublas);
         contestants.add(new Contestant(peer.name(), peer::enqueue));
-        checkPeer(peer, reference, stream);
+        checkPeer(peer.name(), peer::enqueue, peer::result, reference, stream);
+        light =
+            CublasLtPeer.open(workload, memory, workspace, device.context(), stream).orElse(null);
+        if (light != null) {
+          contestants.add(new Contestant(light.name(), light::enqueue));
+          checkPeer(light.name(), light::enqueue, light::result, reference, stream);
+        }
       }
       int last = memory.count() - 1;
       memory.poison(last);
@@ -220,6 +230,9 @@ public final class KernelBench {
       OutputError worse = after.relative() > first.relative() ? after : first;
       return report(compiled, worse, null, timing, peers, repeats);
     } finally {
+      if (light != null) {
+        light.close();
+      }
       if (cublas != null) {
         cublas.close();
       }
@@ -227,17 +240,22 @@ public final class KernelBench {
   }
 
   /** A peer that computes something else would be no peer. */
-  private void checkPeer(CublasPeer peer, DeviceReference reference, CudaStream stream) {
+  private void checkPeer(
+      String name,
+      IntConsumer enqueue,
+      IntFunction<CudaBuffer> result,
+      DeviceReference reference,
+      CudaStream stream) {
     if (workload instanceof Workload.GemmNt) {
       // The reference is that of set 0.
-      peer.enqueue(0);
+      enqueue.accept(0);
       stream.synchronize();
-      OutputError error = reference.error(peer.result(0));
+      OutputError error = reference.error(result.apply(0));
       if (!error.within(workload.tolerance())) {
-        throw new DeviceError(wrong("the result of " + peer.name() + " is wrong", error));
+        throw new DeviceError(wrong("the result of " + name + " is wrong", error));
       }
       progress.accept(
-          String.format(Locale.ROOT, "%s: relative error %.2e", peer.name(), error.relative()));
+          String.format(Locale.ROOT, "%s: relative error %.2e", name, error.relative()));
     }
   }
 

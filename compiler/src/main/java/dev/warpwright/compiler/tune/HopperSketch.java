@@ -20,6 +20,12 @@ final class HopperSketch implements Sketch {
   /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
   private static final int MANY_ROWS = 256;
 
+  private static final int WARPGROUP = 128;
+  private static final int REGISTER_GRANULE = 8;
+
+  /** What ptxas asks for beside the sums (its message C7602). */
+  private static final int OTHER_REGISTERS = 26;
+
   private final GemmWorkload workload;
   private final int multiprocessors;
 
@@ -40,6 +46,7 @@ final class HopperSketch implements Sketch {
     if (problem != null) {
       throw new Rejected(reason(problem), problem);
     }
+    registers(config);
     return new Plan(
         HopperModel.features(workload, config, multiprocessors),
         () -> {
@@ -55,6 +62,21 @@ final class HopperSketch implements Sketch {
   /** Problems differ in numbers; what is left without them is what they are counted by. */
   private static String reason(String problem) {
     return problem.replaceAll("[0-9]+", "#");
+  }
+
+  /**
+   * Registers are given to a block's threads evenly when it starts, and ptxas compiles for that
+   * number, which an instruction's sums and its other operands have to fit.
+   */
+  private static void registers(HopperConfig c) {
+    int threads = (c.consumers() + 1) * WARPGROUP * c.minBlocks();
+    int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
+    int sums = c.tileM() * c.tileN() / (c.consumers() * WARPGROUP);
+    if (sums + OTHER_REGISTERS > each) {
+      throw new Rejected(
+          "registers",
+          "%d sums and %d other registers, a thread has %d".formatted(sums, OTHER_REGISTERS, each));
+    }
   }
 
   private HopperConfig config(Decisions d) {

@@ -136,6 +136,10 @@ public final class Cublas implements AutoCloseable {
     Compute(int code) {
       this.code = code;
     }
+
+    int code() {
+      return code;
+    }
   }
 
   /** An element type; the number is the library's. */
@@ -149,6 +153,10 @@ public final class Cublas implements AutoCloseable {
 
     Type(int code) {
       this.code = code;
+    }
+
+    int code() {
+      return code;
     }
   }
 

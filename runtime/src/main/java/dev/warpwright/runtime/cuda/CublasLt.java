@@ -1,0 +1,273 @@
+package dev.warpwright.runtime.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.target.host.NativeLibraries;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * NVIDIA's lightweight matrix library, which offers several algorithms for a product: a peer, like
+ * {@link Cublas}. Numbers are those of its header, {@code cublasLt.h}.
+ */
+public final class CublasLt implements AutoCloseable {
+  private static final List<String> NAMES = List.of("libcublasLt.so.13", "libcublasLt.so.12");
+  private static final int TRANSPOSE_A = 3;
+  private static final int WORKSPACE_BYTES = 1;
+  private static final int ALGORITHM_BYTES = 64;
+  private static final int RESULT_BYTES = 96;
+  private static final int RESULT_STATE = 72;
+
+  private final CudaStream stream;
+  private final SymbolLookup symbols;
+  private final MethodHandle matmul;
+  private final long handle;
+  private boolean closed;
+
+  private CublasLt(CudaStream stream, SymbolLookup symbols) {
+    this.stream = stream;
+    this.symbols = symbols;
+    this.matmul =
+        bind(
+            "cublasLtMatmul",
+            JAVA_LONG,
+            JAVA_LONG,
+            ADDRESS,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
+            ADDRESS,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
+            ADDRESS,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG);
+    stream.use();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check(invoke(bind("cublasLtCreate", ADDRESS), out), "cublasLtCreate");
+      handle = out.get(JAVA_LONG, 0);
+    }
+  }
+
+  /**
+   * Loads the library.
+   *
+   * @return nothing if it is not installed
+   */
+  public static Optional<CublasLt> open(CudaStream stream) {
+    return NativeLibraries.system()
+        .library(NAMES)
+        .map((Path path) -> new CublasLt(stream, SymbolLookup.libraryLookup(path, Arena.global())));
+  }
+
+  /** A product that is described, and the algorithms that the library suggests for it. */
+  public final class Product implements AutoCloseable {
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment one = arena.allocateFrom(JAVA_FLOAT, 1f);
+    private final MemorySegment zero = arena.allocateFrom(JAVA_FLOAT, 0f);
+    private final long description;
+    private final long left;
+    private final long right;
+    private final long result;
+    private final List<MemorySegment> algorithms = new ArrayList<>();
+    private final CudaBuffer workspace;
+
+    private Product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
+      this.workspace = workspace;
+      description =
+          create("cublasLtMatmulDescCreate", gemm.compute().code(), Cublas.Type.F32.code());
+      // Column-major, so that Dᵀ = Bᵀ · Aᵀ: the library's A is our B.
+      setInt(description, TRANSPOSE_A, gemm.transposedB() ? 1 : 0);
+      left =
+          layout(
+              gemm.input(),
+              gemm.transposedB() ? gemm.k() : gemm.n(),
+              gemm.transposedB() ? gemm.n() : gemm.k());
+      right = layout(gemm.input(), gemm.k(), gemm.m());
+      result = layout(gemm.output(), gemm.n(), gemm.m());
+      findAlgorithms(most);
+    }
+
+    private long create(String function, int a, int b) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check(invoke(bind(function, ADDRESS, JAVA_INT, JAVA_INT), out, a, b), function);
+      return out.get(JAVA_LONG, 0);
+    }
+
+    private void setInt(long target, int attribute, int value) {
+      MethodHandle set =
+          bind("cublasLtMatmulDescSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+      check(
+          invoke(set, target, attribute, arena.allocateFrom(JAVA_INT, value), 4L),
+          "cublasLtMatmulDescSetAttribute");
+    }
+
+    private long layout(Cublas.Type type, long rows, long columns) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      MethodHandle create =
+          bind("cublasLtMatrixLayoutCreate", ADDRESS, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+      check(invoke(create, out, type.code(), rows, columns, rows), "cublasLtMatrixLayoutCreate");
+      return out.get(JAVA_LONG, 0);
+    }
+
+    private void findAlgorithms(int most) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check(
+          invoke(bind("cublasLtMatmulPreferenceCreate", ADDRESS), out),
+          "cublasLtMatmulPreferenceCreate");
+      long preference = out.get(JAVA_LONG, 0);
+      try {
+        MethodHandle set =
+            bind("cublasLtMatmulPreferenceSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+        MemorySegment bytes = arena.allocateFrom(JAVA_LONG, workspace.bytes());
+        check(
+            invoke(set, preference, WORKSPACE_BYTES, bytes, 8L),
+            "cublasLtMatmulPreferenceSetAttribute");
+        MemorySegment results = arena.allocate((long) RESULT_BYTES * most, 16);
+        MemorySegment count = arena.allocate(JAVA_INT);
+        MethodHandle find =
+            bind(
+                "cublasLtMatmulAlgoGetHeuristic",
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_LONG,
+                JAVA_INT,
+                ADDRESS,
+                ADDRESS);
+        check(
+            invoke(
+                find,
+                handle,
+                description,
+                left,
+                right,
+                result,
+                result,
+                preference,
+                most,
+                results,
+                count),
+            "cublasLtMatmulAlgoGetHeuristic");
+        for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
+          long at = (long) RESULT_BYTES * i;
+          if (results.get(JAVA_INT, at + RESULT_STATE) == 0) {
+            algorithms.add(results.asSlice(at, ALGORITHM_BYTES));
+          }
+        }
+      } finally {
+        destroy("cublasLtMatmulPreferenceDestroy", preference);
+      }
+    }
+
+    /** How many algorithms were suggested, best first in the library's opinion. */
+    public int algorithms() {
+      return algorithms.size();
+    }
+
+    /**
+     * Gives the product to the stream and does not wait.
+     *
+     * @throws DeviceError if the library refuses it
+     */
+    public void enqueue(int algorithm, CudaBuffer a, CudaBuffer b, CudaBuffer d) {
+      stream.use();
+      stream.touch(a);
+      stream.touch(b);
+      stream.touch(d);
+      check(
+          invoke(
+              matmul,
+              handle,
+              description,
+              one,
+              b.address(),
+              left,
+              a.address(),
+              right,
+              zero,
+              d.address(),
+              result,
+              d.address(),
+              result,
+              algorithms.get(algorithm),
+              workspace.address(),
+              workspace.bytes(),
+              stream.handle()),
+          "cublasLtMatmul");
+    }
+
+    @Override
+    public void close() {
+      for (long matrix : new long[] {left, right, result}) {
+        destroy("cublasLtMatrixLayoutDestroy", matrix);
+      }
+      destroy("cublasLtMatmulDescDestroy", description);
+      arena.close();
+    }
+  }
+
+  /**
+   * Describes a product of row-major matrices.
+   *
+   * @param workspace must stay open for as long as the product is used
+   * @param most how many algorithms to ask for
+   */
+  public Product product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
+    return new Product(gemm, workspace, most);
+  }
+
+  private void destroy(String function, long object) {
+    check(invoke(bind(function, JAVA_LONG), object), function);
+  }
+
+  private MethodHandle bind(String name, MemoryLayout... arguments) {
+    return Linker.nativeLinker()
+        .downcallHandle(symbols.findOrThrow(name), FunctionDescriptor.of(JAVA_INT, arguments));
+  }
+
+  private static int invoke(MethodHandle function, Object... arguments) {
+    try {
+      return (int) function.invokeWithArguments(arguments);
+    } catch (Throwable t) {
+      throw Downcall.unexpected(t);
+    }
+  }
+
+  private static void check(int status, String call) {
+    if (status != 0) {
+      throw new DeviceError(call + " failed with status " + status);
+    }
+  }
+
+  /** Must happen before the stream closes. Does nothing the second time. */
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      stream.use();
+      destroy("cublasLtDestroy", handle);
+    }
+  }
+}
