@@ -31,6 +31,7 @@ public final class Main {
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction()),
+        new PerfCommand(new PerfAction()),
         new OrderCommand(new OrderAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),

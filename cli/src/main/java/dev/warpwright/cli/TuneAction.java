@@ -7,87 +7,102 @@ import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.WinnerFiles;
 import dev.warpwright.ir.DeviceError;
-import dev.warpwright.runtime.cuda.CudaDevice;
-import dev.warpwright.runtime.cuda.CudaDriver;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Measurer;
-import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 
 /** Tunes a product on the GPU here, and measures the winner beside its peers. */
 final class TuneAction implements Action<TuneRequest> {
+  private static final long SEED = 1;
+
   @Override
   public Report perform(TuneRequest request, Progress progress) {
     TuningDevice here = TuningDevice.find();
-    progress.say(
-        "tuning %s on %s, records in %s"
-            .formatted(GemmKeys.of(request.workload()), here.device().name(), request.database()));
-    TuningProgress done;
-    try (TuningDatabase database = TuningDatabase.open(request.database());
-        Measurer measurer = GemmTuning.measurer(here.target(), request.options().seed())) {
-      TuningView view = new TuningView(request.workload(), progress);
-      done =
-          GemmTuning.tune(
-              request.workload(),
-              here.environment(),
-              here.device().multiprocessors(),
-              measurer,
-              database,
-              request.options(),
-              view::show);
+    List<Report> reports = new ArrayList<>();
+    // One after the other, by the same worker processes; each is measured beside its peers when no
+    // worker holds the device's memory.
+    List<TuningProgress> found = new ArrayList<>();
+    try (TuningDatabase database = TuningStore.open(request.database(), progress);
+        Measurer measurer = GemmTuning.measurer(here.target(), SEED)) {
+      for (TuneRequest.Search search : request.searches()) {
+        found.add(search(search, here, measurer, database, progress));
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
     }
-    TuningProgress.Best best = done.best();
-    if (best == null) {
-      throw new DeviceError(
-          "no kernel of %d could be measured: %s"
-              .formatted(done.trials(), TuningView.reasons(done)));
+    for (int i = 0; i < found.size(); i++) {
+      reports.add(finish(request.searches().get(i), found.get(i), request, here, progress));
     }
-    Candidate winner = best.candidate();
-    Path folder =
-        request.folder() != null
-            ? request.folder()
-            : TuningFiles.dataFolder()
-                .resolve("tuned")
-                .resolve(WinnerFiles.folderName(GemmKeys.of(request.workload()), here.target()));
-    KernelReport report = bench(winner, request, here, progress);
-    WinnerFiles.write(folder, request.workload(), here.environment(), done, report);
-    progress.say("the winner's files are in " + folder);
-    return report(request, here.environment(), done, report, folder);
+    return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
-  private static KernelReport bench(
-      Candidate winner, TuneRequest request, TuningDevice here, Progress progress) {
+  private static TuningProgress search(
+      TuneRequest.Search search,
+      TuningDevice here,
+      Measurer measurer,
+      TuningDatabase database,
+      Progress progress)
+      throws InterruptedException {
+    progress.say(
+        "tuning %s on %s, records in %s"
+            .formatted(GemmKeys.of(search.workload()), here.device().name(), database.file()));
+    TuningView view = new TuningView(search.workload(), progress);
+    return GemmTuning.tune(
+        search.workload(),
+        here.environment(),
+        here.device().multiprocessors(),
+        measurer,
+        database,
+        search.options(),
+        view::show);
+  }
+
+  private static Report finish(
+      TuneRequest.Search search,
+      TuningProgress done,
+      TuneRequest request,
+      TuningDevice here,
+      Progress progress) {
+    TuningProgress.Best best = done.best();
+    WorkloadKey key = GemmKeys.of(search.workload());
+    if (best == null) {
+      throw new DeviceError(
+          "%s: no kernel of %d could be measured: %s"
+              .formatted(key, done.trials(), TuningView.reasons(done)));
+    }
+    Path parent =
+        request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
+    Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
+    KernelReport report = bench(best.candidate(), request.rounds(), here, progress);
+    WinnerFiles.write(folder, search.workload(), here.environment(), done, report);
+    progress.say("the winner's files are in " + folder);
+    return report(key, done, best, report, folder);
+  }
+
+  /** Measures a kernel of a product beside its peers. */
+  static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress) {
     try (GpuDevice device = GpuDevice.require(here.target())) {
       return KernelBench.run(
-          new KernelBench.Request(
-              winner.kernel().get(),
-              winner.values(),
-              request.options().seed() + 1,
-              request.rounds(),
-              0),
+          new KernelBench.Request(winner.kernel().get(), winner.values(), SEED + 1, rounds, 0),
           device,
           progress::say);
     }
   }
 
   private static Report report(
-      TuneRequest request,
-      Environment environment,
+      WorkloadKey key,
       TuningProgress done,
+      TuningProgress.Best best,
       KernelReport bench,
       Path folder) {
-    TuningProgress.Best best = Objects.requireNonNull(done.best());
     Report kernel = KernelBenchmark.report(bench);
     List<String> lines = new ArrayList<>();
     lines.add(kernel.text());
@@ -120,7 +135,7 @@ final class TuneAction implements Action<TuneRequest> {
             .with("failures", failures)
             .with("rejections", rejections)
             .with("trace", best.candidate().point().text())
-            .with("key", GemmKeys.of(request.workload()).text())
+            .with("key", key.text())
             .with(
                 "curve",
                 Json.array(
@@ -132,22 +147,5 @@ final class TuneAction implements Action<TuneRequest> {
                             .with("timeUs", step.timeUs())))
             .with("folder", folder.toString());
     return new Report(kernel.ok(), String.join(System.lineSeparator(), lines), json);
-  }
-
-  /** The GPU of this machine, without a context of its own. */
-  record TuningDevice(CudaDevice device, GpuTarget target, Environment environment) {
-    static TuningDevice find() {
-      for (CudaDevice device : CudaDriver.require().devices()) {
-        var target = GpuTarget.forCapability(device.major(), device.minor());
-        if (target.isPresent()) {
-          return new TuningDevice(
-              device,
-              target.get(),
-              GemmTuning.environment(
-                  target.get(), device, Toolkit.version(), Version.current().version()));
-        }
-      }
-      throw new DeviceError("no GPU here is of a kind that kernels can be generated for");
-    }
   }
 }

@@ -5,6 +5,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -27,11 +28,17 @@ final class TuneCommand extends Command {
 
   private final Action<TuneRequest> action;
 
-  @Parameters(index = "0", paramLabel = "WHAT", description = "gemm.")
+  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
   List<String> arguments = List.of();
+
+  @Option(
+      names = "--file",
+      paramLabel = "FILE",
+      description = "Tune many: each line is a task, as 'gemm MNK=4096 dtype=bf16 t=64'.")
+  @Nullable Path file;
 
   @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
   @Nullable Path database;
@@ -48,6 +55,19 @@ final class TuneCommand extends Command {
 
   @Override
   Report perform(Progress progress) {
+    List<TuneRequest.Search> searches = new ArrayList<>();
+    for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
+      try {
+        searches.add(search(task.what(), task.arguments()));
+      } catch (UserError e) {
+        throw TaskFile.located(task, e);
+      }
+    }
+    return action.perform(
+        new TuneRequest(searches, TuningFiles.database(database), folder, ROUNDS), progress);
+  }
+
+  private static TuneRequest.Search search(String what, List<String> arguments) {
     if (!what.equals("gemm")) {
       throw new UserError("'" + what + "' cannot be tuned yet; what can is gemm");
     }
@@ -65,8 +85,6 @@ final class TuneCommand extends Command {
             values.number("transfer", 0, 1, 1) == 1,
             values.number("seed", 0, Long.MAX_VALUE, 1));
     values.finish(GemmArguments.KEYS + ", t, seconds, search, model, transfer, seed");
-    return action.perform(
-        new TuneRequest(workload, options, TuningFiles.database(database), folder, ROUNDS),
-        progress);
+    return new TuneRequest.Search(workload, options);
   }
 }

@@ -3,17 +3,20 @@ package dev.warpwright.cli;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.families.GemmWorkload;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A search for the fastest kernel of a product.
+ * Searches for the fastest kernels of products.
  *
- * @param folder where the result's files go; null for a folder of its name in the data folder
+ * @param folder where the results' files go, a folder for each; null for the data folder
  * @param rounds of the last measurement, beside the peers
  */
-record TuneRequest(
-    GemmWorkload workload,
-    GemmTuning.Options options,
-    Path database,
-    @Nullable Path folder,
-    int rounds) {}
+record TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+  /** One product. */
+  record Search(GemmWorkload workload, GemmTuning.Options options) {}
+
+  TuneRequest {
+    searches = List.copyOf(searches);
+  }
+}

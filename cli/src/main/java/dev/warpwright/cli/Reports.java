@@ -1,0 +1,19 @@
+package dev.warpwright.cli;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Several reports as one. */
+final class Reports {
+  private Reports() {}
+
+  /** One after the other; in JSON a member {@code results}. */
+  static Report many(List<Report> reports) {
+    return new Report(
+        reports.stream().allMatch(Report::ok),
+        reports.stream()
+            .map(Report::text)
+            .collect(Collectors.joining(System.lineSeparator() + System.lineSeparator())),
+        Json.object().with("results", Json.array(reports, Report::json)));
+  }
+}

@@ -1,0 +1,33 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.tune.record.TuningDatabase;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/** The records that come with Warpwright, so that its users start tuned. */
+public final class ShippedRecords {
+  private static final String RESOURCE = "records.jsonl";
+
+  private ShippedRecords() {}
+
+  /**
+   * Adds those that a database does not have.
+   *
+   * @return how many
+   */
+  public static long addTo(TuningDatabase database) {
+    try (InputStream in = ShippedRecords.class.getResourceAsStream(RESOURCE)) {
+      if (in == null) {
+        throw new IllegalStateException(RESOURCE + " is not in the jar");
+      }
+      return database.importLines(
+          new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8)), RESOURCE);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
