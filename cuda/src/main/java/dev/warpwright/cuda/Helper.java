@@ -64,6 +64,20 @@ enum Helper {
         return mode << 62 | (stride >> 4) << 32 | 1ull << 16 | (address & 0x3FFFF) >> 4;
       }
       """),
+  MATRIX_DESCRIPTOR_ALONG_N(
+      90,
+      """
+      // Describes an operand that is stored along the product's columns: rows of so many bytes, swizzled
+      // over them, one for each step of K; further columns lie in the next panel.
+      template <int width, int panel>
+      __device__ __forceinline__ unsigned long long matrix_descriptor_along_n(const void* start) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
+        constexpr unsigned long long mode = width == 128 ? 1 : width == 64 ? 2 : 3;
+        constexpr unsigned long long stride = 8 * width;  // from 8 rows to the next 8
+        constexpr unsigned long long leading = panel;
+        return mode << 62 | (stride >> 4) << 32 | (leading >> 4) << 16 | (address & 0x3FFFF) >> 4;
+      }
+      """),
   F16_TO_F32(
       75,
       """

@@ -1,10 +1,12 @@
 package dev.warpwright.cuda;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.TensorMaps;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.WarpgroupProduct;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,9 +28,10 @@ final class HopperArguments {
 
   List<String> arguments(Expr.Call call, TargetIntrinsic intrinsic) {
     List<Expr> args = call.args();
-    if (HopperIntrinsics.productColumns(intrinsic) > 0) {
-      return List.of(
-          print(args.get(0)), descriptor(args.get(1)), descriptor(args.get(2)), print(args.get(3)));
+    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    if (product != null) {
+      String b = product.alongN() ? descriptorAlongN(args.get(2)) : descriptor(args.get(2));
+      return List.of(print(args.get(0)), descriptor(args.get(1)), b, print(args.get(3)));
     }
     TensorMaps.Spec spec = TensorMaps.spec(call).orElse(null);
     if (spec == null) {
@@ -52,11 +55,25 @@ final class HopperArguments {
     return printed;
   }
 
-  private String descriptor(Expr operand) {
+  private static Buffer buffer(Expr operand) {
     if (!(operand instanceof Expr.AddressOf address)) {
       throw new IllegalArgumentException("an operand of a product is no address: " + operand);
     }
-    MatrixDescriptor descriptor = MatrixDescriptor.of(address.buffer());
+    return address.buffer();
+  }
+
+  private String descriptorAlongN(Expr operand) {
+    Buffer buffer = buffer(operand);
+    return "%s<%d, %d>(%s)"
+        .formatted(
+            uses.helper(Helper.MATRIX_DESCRIPTOR_ALONG_N),
+            MatrixDescriptor.of(buffer).width(),
+            MatrixDescriptor.panelBytes(buffer),
+            print(operand));
+  }
+
+  private String descriptor(Expr operand) {
+    MatrixDescriptor descriptor = MatrixDescriptor.of(buffer(operand));
     return uses.helper(Helper.MATRIX_DESCRIPTOR)
         + "<"
         + descriptor.width()

@@ -63,6 +63,10 @@ class HopperPrintingTest {
   private static final String TILES =
       "alloc As: %s[3, 256, 64] shared layout (3:16384),(256:64),(64:1)^<3,3,3> align 1024";
 
+  private static final String PANELS =
+      "; alloc Bs: %s[2, 4, 64, 64] shared"
+          + " layout (2:16384),(4:4096),(64:64),(64:1)^<3,3,3> align 1024";
+
   private static final Set<Unit> ANYWHERE = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER);
 
   static Stream<TargetIntrinsic> intrinsics() {
@@ -75,16 +79,17 @@ class HopperPrintingTest {
 
   private static Kernel kernel(TargetIntrinsic intrinsic) {
     int columns = HopperIntrinsics.productColumns(intrinsic);
-    String type = intrinsic.text().endsWith(".f16") ? "f16" : "bf16";
+    String type = intrinsic.text().contains(".f16") ? "f16" : "bf16";
     String call = CALLS.getOrDefault(intrinsic, intrinsic.text() + "()");
     if (columns > 0) {
+      boolean alongN = intrinsic.text().endsWith(".tb");
       // A product between its fences, whose sums are used: else ptxas has remarks.
       call =
           """
           alloc acc: f32[%d] local
             wgmma.fence()
             unroll k in 4 {
-              %s(&acc[0], &As[n, 64, k * 16], &As[0, 0, k * 16], i32(k > 0))
+              %s(&acc[0], &As[n, 64, k * 16], %s, i32(k > 0))
             }
             wgmma.commit()
             wgmma.wait(0)
@@ -92,7 +97,11 @@ class HopperPrintingTest {
               F[i, tid] = acc[i]
             }
           """
-              .formatted(columns / 2, intrinsic.text(), columns / 2);
+              .formatted(
+                  columns / 2,
+                  intrinsic.text(),
+                  alongN ? "&Bs[0, 0, k * 16, 0]" : "&As[0, 0, k * 16]",
+                  columns / 2);
     }
     return new IrParser(Intrinsics::find)
         .kernel(
@@ -109,7 +118,10 @@ class HopperPrintingTest {
                     intrinsic.text().replace('.', '_'),
                     type,
                     isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
-                    isAnywhere(intrinsic) ? "" : TILES.formatted(type),
+                    isAnywhere(intrinsic)
+                        ? ""
+                        : TILES.formatted(type)
+                            + (intrinsic.text().endsWith(".tb") ? PANELS.formatted(type) : ""),
                     call));
   }
 

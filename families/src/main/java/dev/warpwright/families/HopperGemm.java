@@ -104,6 +104,7 @@ public final class HopperGemm {
     int columns = config.swapped() ? config.tileM() : config.tileN();
     int depth = 32 / workload.operands().bytes();
     String type = workload.operands() == DType.F32 ? "tf32" : workload.operands().text();
-    return "wgmma.m64n%dk%d.f32.%s".formatted(columns, depth, type);
+    String along = workload.layout() == GemmWorkload.Layout.NN ? ".tb" : "";
+    return "wgmma.m64n%dk%d.f32.%s%s".formatted(columns, depth, type, along);
   }
 }

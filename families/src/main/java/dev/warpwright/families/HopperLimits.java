@@ -17,11 +17,20 @@ public final class HopperLimits {
     if (workload.operands() != DType.BF16 && workload.operands() != DType.F16) {
       return "warpgroup products take bf16 and f16, not " + workload.operands().text();
     }
-    if (workload.layout() != GemmWorkload.Layout.NT) {
-      return "warpgroup products take both operands contiguous along K";
+    boolean alongN = workload.layout() == GemmWorkload.Layout.NN && !config.swapped();
+    if (workload.layout() != GemmWorkload.Layout.NT && !alongN) {
+      return "layout "
+          + workload.layout()
+          + " needs an operand that warpgroup products do not take";
     }
-    if (workload.k() * bytes % 16 != 0) {
-      return "rows of %d bytes: bulk copies need a multiple of 16".formatted(workload.k() * bytes);
+    long row = (alongN ? workload.n() : workload.k()) * bytes;
+    if (workload.k() * bytes % 16 != 0 || row % 16 != 0) {
+      return "rows of %d and %d bytes: bulk copies need multiples of 16"
+          .formatted(workload.k() * bytes, row);
+    }
+    if (alongN && config.tileN() % 16 != 0) {
+      return config.tileN()
+          + " columns of an operand stored along them; multiples of 16 are possible";
     }
     int productRows = config.swapped() ? config.tileN() : config.tileM();
     int productColumns = config.swapped() ? config.tileM() : config.tileN();

@@ -28,6 +28,14 @@ class HopperGemmTest {
             new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL),
             HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1)),
         set(
+            new GemmWorkload(
+                136, 200, 136, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, Epilogue.NONE),
+            HopperConfig.pairs(64, 128, 3, 1, 2)),
+        set(
+            new GemmWorkload(
+                136, 264, 72, DType.F16, DType.F16, GemmWorkload.Layout.NN, Epilogue.NONE),
+            HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2)),
+        set(
             GemmWorkload.nt(13, 200, 264, DType.BF16),
             new HopperConfig(16, 64, 128, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
         set(

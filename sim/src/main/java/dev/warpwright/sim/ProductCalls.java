@@ -46,7 +46,10 @@ final class ProductCalls {
           int from = (int) first.eval(f);
           boolean adds = scale.eval(f) != 0;
           SharedRows aRows = a.rows(f, WarpgroupProduct.ROWS, WarpgroupProduct.DEPTH);
-          SharedRows bRows = b.rows(f, meaning.columns(), WarpgroupProduct.DEPTH);
+          SharedRows bRows =
+              meaning.alongN()
+                  ? b.panels(f, WarpgroupProduct.DEPTH, meaning.columns())
+                  : b.rows(f, meaning.columns(), WarpgroupProduct.DEPTH);
           if (from + meaning.elements() > registers.storageElements()) {
             throw d.outOfBounds(f);
           }
@@ -67,8 +70,11 @@ final class ProductCalls {
           long epoch = queue.epoch(w);
           int rows = WarpgroupProduct.ROWS / ProductQueue.WARPS;
           int firstRow = w.index % ProductQueue.WARPS * rows;
-          reads(site, w, aRows, firstRow, rows, epoch);
-          reads(site, w, bRows, 0, meaning.columns(), epoch);
+          int depth = WarpgroupProduct.DEPTH;
+          int bRowCount = meaning.alongN() ? depth : meaning.columns();
+          int bColumns = meaning.alongN() ? meaning.columns() : depth;
+          reads(site, w, aRows, firstRow, rows, depth, epoch);
+          reads(site, w, bRows, 0, bRowCount, bColumns, epoch);
           queue.issue(
               w,
               new ProductQueue.Product(
@@ -77,13 +83,13 @@ final class ProductCalls {
   }
 
   private static void reads(
-      UnitSite site, Warp w, SharedRows rows, int firstRow, int count, long epoch) {
+      UnitSite site, Warp w, SharedRows rows, int firstRow, int count, int columns, long epoch) {
     Shadow shadow = w.block.shadows[rows.slot()];
     if (shadow == null) {
       return;
     }
     for (int r = firstRow; r < firstRow + count; r++) {
-      for (int c = 0; c < WarpgroupProduct.DEPTH; c += rows.chunk()) {
+      for (int c = 0; c < columns; c += rows.chunk()) {
         shadow.unitReads(w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where());
       }
     }

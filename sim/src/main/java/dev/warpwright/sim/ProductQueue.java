@@ -161,7 +161,9 @@ final class ProductQueue {
     p.meaning.accumulate(
         d,
         p.a.shorts(block, WarpgroupProduct.ROWS, WarpgroupProduct.DEPTH),
-        p.b.shorts(block, p.meaning.columns(), WarpgroupProduct.DEPTH));
+        p.meaning.alongN()
+            ? p.b.shortsByColumn(block, WarpgroupProduct.DEPTH, p.meaning.columns())
+            : p.b.shorts(block, p.meaning.columns(), WarpgroupProduct.DEPTH));
     for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
       byte[] registers = registers(thread, p);
       for (int i = 0; i < elements; i++) {

@@ -10,8 +10,11 @@ import dev.warpwright.ir.layout.Swizzle;
  * @param elementBytes bytes of an element
  * @param first offset of the tile's first element before the swizzle
  * @param pitch elements from row to row
+ * @param panel elements from one panel of columns to the next; 0 where all columns are in one
+ * @param width columns of a panel
  */
-record SharedRows(int slot, int elementBytes, long first, long pitch, Swizzle swizzle) {
+record SharedRows(
+    int slot, int elementBytes, long first, long pitch, long panel, long width, Swizzle swizzle) {
   /** Bytes that stay together. */
   static final int CHUNK_BYTES = 16;
 
@@ -22,7 +25,19 @@ record SharedRows(int slot, int elementBytes, long first, long pitch, Swizzle sw
 
   /** Offset of an element of the tile. */
   int offset(int row, int column) {
-    return (int) swizzle.apply(first + row * pitch + column);
+    return (int) swizzle.apply(first + column / width * panel + row * pitch + column % width);
+  }
+
+  /** The bits of a tile of 16-bit elements, column by column. */
+  short[] shortsByColumn(BlockRun block, int rows, int columns) {
+    short[] byRow = shorts(block, rows, columns);
+    short[] bits = new short[byRow.length];
+    for (int r = 0; r < rows; r++) {
+      for (int c = 0; c < columns; c++) {
+        bits[c * rows + r] = byRow[r * columns + c];
+      }
+    }
+    return bits;
   }
 
   /** The bits of a tile of 16-bit elements, row by row. */

@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.SharedTile;
 
 /**
@@ -49,9 +50,22 @@ final class SharedTileOperand {
 
   /** Where the tile lies, after checking that it is inside its rows and columns. */
   SharedRows rows(Frame f, int rows, int columns) {
+    return rows(f, rows, columns, 1);
+  }
+
+  /**
+   * The same for a tile whose columns may go on in further panels: the dimension before rows and
+   * columns.
+   */
+  SharedRows panels(Frame f, int rows, int columns) {
+    int width = (int) Math.min(columns, buffer.extent(rank - 1));
+    return rows(f, rows, width, Math.ceilDiv(columns, width));
+  }
+
+  private SharedRows rows(Frame f, int rows, int columns, int panels) {
     long[] at = access.coordinates(f);
     for (int d = 0; d < rank; d++) {
-      long size = d == rank - 1 ? columns : d == rank - 2 ? rows : 1;
+      long size = d == rank - 1 ? columns : d == rank - 2 ? rows : d == rank - 3 ? panels : 1;
       if (at[d] < 0 || at[d] + size > buffer.extent(d)) {
         throw context.fault(
             Finding.Kind.OUT_OF_BOUNDS,
@@ -77,6 +91,8 @@ final class SharedTileOperand {
               + row * bytes);
     }
     long pitch = rank < 2 ? columns : tile.width() / bytes;
-    return new SharedRows(access.slot(), bytes, first, pitch, swizzle);
+    long panel = panels > 1 ? MatrixDescriptor.panelBytes(buffer) / bytes : 0;
+    long width = panels > 1 ? buffer.extent(rank - 1) : Math.max(columns, pitch);
+    return new SharedRows(access.slot(), bytes, first, pitch, panel, width, swizzle);
   }
 }

@@ -34,6 +34,21 @@ public record MatrixDescriptor(int mode, int stride) {
     return new MatrixDescriptor(mode, tile.repeat());
   }
 
+  /**
+   * Bytes from one panel of columns to the next, for an operand stored with its columns along the
+   * product's: panels are the dimension before rows and columns.
+   *
+   * @return 0 where there is one panel
+   */
+  public static int panelBytes(Buffer buffer) {
+    int panels = buffer.rank() - 3;
+    if (buffer.rank() < 4 || buffer.layout() == null) {
+      return 0;
+    }
+    long stride = buffer.layout().dimensions().get(panels).getFirst().stride();
+    return Math.toIntExact(stride * buffer.dtype().bytes());
+  }
+
   /** Bytes of a row, over which it is swizzled. */
   public int width() {
     return 256 >> mode;

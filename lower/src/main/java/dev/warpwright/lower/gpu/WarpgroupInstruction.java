@@ -21,8 +21,10 @@ import java.util.List;
  * @param columns of one product, those of the tile
  * @param depth elements of K of one product
  * @param rowTiles products of 64 rows that one warpgroup computes
+ * @param alongN whether B is stored with its columns contiguous
  */
-record WarpgroupInstruction(TargetIntrinsic intrinsic, int columns, int depth, int rowTiles) {
+record WarpgroupInstruction(
+    TargetIntrinsic intrinsic, int columns, int depth, int rowTiles, boolean alongN) {
   static final int ROWS = WarpgroupProduct.ROWS;
   static final int THREADS = WarpgroupProduct.THREADS;
   private static final String PREFIX = "wgmma.";
@@ -60,8 +62,16 @@ record WarpgroupInstruction(TargetIntrinsic intrinsic, int columns, int depth, i
         c,
         rows % ((long) ROWS * consumers) == 0,
         rows + " rows over " + consumers + " warpgroups are not 64 or a multiple of it each");
+    require(
+        c,
+        product.alongN() != mma.transposeB(),
+        text + " takes B stored along " + (product.alongN() ? "its columns" : "K"));
     return new WarpgroupInstruction(
-        intrinsic, product.columns(), WarpgroupProduct.DEPTH, (int) (rows / ROWS / consumers));
+        intrinsic,
+        product.columns(),
+        WarpgroupProduct.DEPTH,
+        (int) (rows / ROWS / consumers),
+        product.alongN());
   }
 
   private static LoweringException unknown(String text) {

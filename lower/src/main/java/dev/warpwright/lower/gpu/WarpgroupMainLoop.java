@@ -145,13 +145,12 @@ final class WarpgroupMainLoop {
     WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, consumers);
     OperandRing a = operand(mma, mma.a(), instruction);
     OperandRing b = operand(mma, mma.b(), instruction);
-    if (!mma.transposeB()) {
-      throw new LoweringException(
-          "the product into " + mma.c().buffer().name() + " needs B with K contiguous");
-    }
-    if (a.tile().extent(1) != b.tile().extent(1)
+    boolean alongN = instruction.alongN();
+    long depthOfB = b.tile().extent(alongN ? 0 : 1);
+    long columnsOfB = b.tile().extent(alongN ? 1 : 0);
+    if (a.tile().extent(1) != depthOfB
         || a.rows() != mma.c().buffer().extent(0)
-        || b.rows() != instruction.columns()) {
+        || columnsOfB != instruction.columns()) {
       throw new LoweringException(
           "the operands of the product into " + mma.c().buffer().name() + " are not whole tiles");
     }
@@ -182,7 +181,9 @@ final class WarpgroupMainLoop {
                       new Expr.AddressOf(
                           acc, List.of(Exprs.mul(x, instruction.registersPerRowTile()))),
                       at(a, stage, row, kk, depth),
-                      at(b, stage, Exprs.i32(0), kk, depth),
+                      alongN
+                          ? b.at(stage, Exprs.i32(0), Exprs.mul(kk, depth), Exprs.i32(0))
+                          : at(b, stage, Exprs.i32(0), kk, depth),
                       adds);
                 }));
   }
@@ -200,7 +201,8 @@ final class WarpgroupMainLoop {
               .formatted(region.buffer().name(), mma.c().buffer().name()));
     }
     DType wanted = instruction.intrinsic().operands().get(1).dtype();
-    if (ring.tile().dtype() != wanted || ring.tile().extent(1) % instruction.depth() != 0) {
+    int alongK = instruction.alongN() && region == mma.b() ? 0 : 1;
+    if (ring.tile().dtype() != wanted || ring.tile().extent(alongK) % instruction.depth() != 0) {
       throw new LoweringException(
           "operand %s of the product into %s is no %s tile with a depth that %d divides"
               .formatted(

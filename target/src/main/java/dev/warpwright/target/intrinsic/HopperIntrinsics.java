@@ -261,22 +261,26 @@ public final class HopperIntrinsics {
 
   static {
     for (String type : List.of("bf16", "f16")) {
-      for (int n = 8; n <= 256; n += 8) {
-        String text = "wgmma.m64n" + n + "k16.f32." + type;
+      MatrixMeanings.Input input =
+          type.equals("f16") ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16;
+      for (int i = 8; i <= 512; i += 8) {
+        boolean alongN = i > 256;
+        int n = alongN ? i - 256 : i;
+        if (alongN && n % 16 != 0) {
+          continue;
+        }
+        String text = "wgmma.m64n" + n + "k16.f32." + type + (alongN ? ".tb" : "");
         TargetIntrinsic product =
             add(
                 text,
                 Collective.WARPGROUP,
                 Unit.WARPGROUP_MMA,
-                HopperWrappers.wgmma(text, n, type),
+                HopperWrappers.wgmma(text, n, type, alongN),
                 new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, n / 2),
                 new Operand("a", DType.parse(type), SHARED, Access.READ, 16),
                 new Operand("b", DType.parse(type), SHARED, Access.READ, 16),
                 i32("scale_d"));
-        PRODUCTS.put(
-            product,
-            new WarpgroupProduct(
-                n, type.equals("f16") ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16));
+        PRODUCTS.put(product, new WarpgroupProduct(n, input, alongN));
       }
     }
   }
@@ -286,7 +290,7 @@ public final class HopperIntrinsics {
   /**
    * Columns n of a product {@code wgmma.m64nNk16…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
    * or without D where {@code scale_d} is 0; A (64 × 16) and B (n × 16) begin at the elements
-   * given. 0 for any other intrinsic.
+   * given. The name ends in {@code .tb} where B is stored as 16 × n. 0 for any other intrinsic.
    */
   public static int productColumns(TargetIntrinsic intrinsic) {
     WarpgroupProduct product = PRODUCTS.get(intrinsic);

@@ -197,9 +197,10 @@ final class HopperWrappers {
   }
 
   /**
-   * D (64 × n) += A · B, both K-major in shared memory; with {@code scale_d} zero D is not read.
+   * D (64 × n) += A · B, A and, unless {@code alongN}, B K-major in shared memory; with {@code
+   * scale_d} zero D is not read.
    */
-  static String wgmma(String text, int n, String type) {
+  static String wgmma(String text, int n, String type, boolean alongN) {
     int registers = n / 2;
     List<String> names = new ArrayList<>();
     List<String> constraints = new ArrayList<>();
@@ -226,7 +227,7 @@ final class HopperWrappers {
           "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
           "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s "
           "%s
-          "%%%d, %%%d, p, 1, 1, 0, 0; }"
+          "%%%d, %%%d, p, 1, 1, 0, %d; }"
           : %s
           : "l"(a), "l"(b), "r"(scale_d));
     }
@@ -240,6 +241,7 @@ final class HopperWrappers {
             regs,
             registers,
             registers + 1,
+            alongN ? 1 : 0,
             outs);
   }
 }

@@ -91,7 +91,40 @@ final class OperandRules {
       return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;
     }
     String a = operand(intrinsic, call, 1, 64);
-    return a != null ? a : operand(intrinsic, call, 2, columns);
+    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    boolean alongN = product != null && product.alongN();
+    return a != null
+        ? a
+        : alongN ? alongN(intrinsic, call, columns) : operand(intrinsic, call, 2, columns);
+  }
+
+  /** 16 rows of panels of columns, from a group of 8 rows on. */
+  private static @Nullable String alongN(TargetIntrinsic intrinsic, Expr.Call call, int columns) {
+    Expr.AddressOf start = (Expr.AddressOf) call.args().get(2);
+    Buffer buffer = start.buffer();
+    try {
+      MatrixDescriptor.of(buffer);
+    } catch (UserError e) {
+      return e.getMessage();
+    }
+    List<Expr> indices = start.indices();
+    long width = buffer.extent(buffer.rank() - 1);
+    long panels = MatrixDescriptor.panelBytes(buffer) == 0 ? 1 : buffer.extent(buffer.rank() - 3);
+    long panel =
+        panels > 1 && indices.get(buffer.rank() - 3) instanceof Expr.IntImm imm ? imm.value() : 0;
+    long row = indices.get(buffer.rank() - 2) instanceof Expr.IntImm imm ? imm.value() : 0;
+    long column = indices.getLast() instanceof Expr.IntImm imm ? imm.value() : 0;
+    if (row % 8 == 0
+        && column == 0
+        && row + WarpgroupProduct.DEPTH <= buffer.extent(buffer.rank() - 2)
+        && panel * width + columns <= panels * width) {
+      return null;
+    }
+    return "operand 'b' of %s reads %d rows of %d columns from row %d, column %d of %s on; it must"
+            .formatted(
+                intrinsic.text(), WarpgroupProduct.DEPTH, columns, row, column, buffer.name())
+        + " begin at multiples of 8 rows, at column 0, and stay within %d panels of %d columns"
+            .formatted(panels, width);
   }
 
   /** Rows × 32 bytes of a swizzled tile, from a group of 8 rows and a multiple of 32 bytes on. */

@@ -2,12 +2,15 @@ package dev.warpwright.target.intrinsic;
 
 /**
  * What {@code wgmma.m64nNk16.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64
- * × 16) and B (n × 16) with k contiguous. Thread t of the warpgroup holds n/2 elements of D.
+ * × 16) and B (n × 16) with k contiguous, or of B stored as 16 × n. Thread t of the warpgroup holds
+ * n/2 elements of D.
  *
  * @param columns n
  * @param input type of A and B
+ * @param alongN whether B is stored with n contiguous, in panels of as many columns as a row of its
+ *     buffer has
  */
-public record WarpgroupProduct(int columns, MatrixMeanings.Input input) {
+public record WarpgroupProduct(int columns, MatrixMeanings.Input input, boolean alongN) {
   /** Rows of A and D. */
   public static final int ROWS = 64;
 
