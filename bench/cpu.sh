@@ -3,7 +3,7 @@
 # cores; downloads them on first use. Usage:
 #
 #   bench/cpu.sh [rounds=15] [warm=1500] [only=PART_OF_A_NAME] [json=true]   in the steady state
-#   bench/cpu.sh warm-up [seconds=4] [name=MODEL|mlp|gemm rows=N]            from the first call on
+#   bench/cpu.sh warm-up [seconds=4] [prepared=true] [name=MODEL|mlp|gemm rows=N]   from the first call on
 #
 # JAVA_OPTS may hold flags for Java, for example -XX:UseAVX=2.
 set -euo pipefail

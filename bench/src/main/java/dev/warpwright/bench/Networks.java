@@ -60,7 +60,7 @@ final class Networks {
           name + ", batch " + rows,
           0,
           List.of(
-              ours(model, input, rows, reference, bf16 ? 2e-2 : Contender.F32_TOLERANCE),
+              ours(model, input, rows, reference, bf16 ? 2e-2 : Contender.F32_TOLERANCE, false),
               new OnnxPeer(
                       Files.readAllBytes(peer),
                       threads,
@@ -94,29 +94,37 @@ final class Networks {
         "MLP 4096-4096-4096, batch " + rows,
         2L * rows * MLP_LAYERS * MLP_WIDTH * MLP_WIDTH,
         List.of(
-            ours(mlp.model(), input, rows, reference, Contender.F32_TOLERANCE),
+            ours(mlp.model(), input, rows, reference, Contender.F32_TOLERANCE, false),
             peer.contender(reference)));
   }
 
-  /** A public model alone. */
-  Contender ownModel(Path models, String name, int rows) {
+  /** A public model alone, prepared if asked for. */
+  Contender ownModel(Path models, String name, int rows, boolean prepared) {
     Model model = Warpwright.load(models.resolve(name).resolve("model.onnx"));
     int features = model.graph().inputs().getFirst().features();
     int outputs = model.graph().outputs().getFirst().features();
     float[] input = Products.random(rows * features, 1, 1);
-    return ours(model, input, rows, new double[rows * outputs], 0);
+    return ours(model, input, rows, new double[rows * outputs], 0, prepared);
   }
 
   /** The wide network alone. */
-  Contender ownMlp(int rows) {
+  Contender ownMlp(int rows, boolean prepared) {
     RandomMlp mlp = RandomMlp.of(MLP_LAYERS, MLP_WIDTH);
     float[] input = Products.random(rows * MLP_WIDTH, 1, 1);
-    return ours(mlp.model(), input, rows, new double[rows * MLP_WIDTH], 0);
+    return ours(mlp.model(), input, rows, new double[rows * MLP_WIDTH], 0, prepared);
   }
 
   private Contender ours(
-      Model model, float[] input, int rows, double[] reference, double tolerance) {
+      Model model,
+      float[] input,
+      int rows,
+      double[] reference,
+      double tolerance,
+      boolean prepared) {
     CompiledModel compiled = model.compile(device);
+    if (prepared) {
+      compiled.prepare(rows);
+    }
     float[] result = new float[reference.length];
     List<float[]> in = List.of(input);
     List<float[]> out = List.of(result);

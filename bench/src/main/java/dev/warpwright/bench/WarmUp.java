@@ -8,7 +8,8 @@ import java.util.Locale;
 /**
  * From the first call on, in a process of its own: how long until the calls run at 90 % of their
  * final speed. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
- * {@code rows} (for {@code gemm} the size), {@code seconds}.
+ * {@code rows} (for {@code gemm} the size), {@code seconds}, {@code prepared} (true: after {@link
+ * dev.warpwright.compiler.CompiledModel#prepare}).
  *
  * <p>Time is cut into windows; the answer is the beginning of the first one that is as fast as 90 %
  * of the last quarter of all (their median), with the median of those that follow it.
@@ -28,7 +29,13 @@ public final class WarmUp {
     int rows = arguments.number("rows", 1024);
     double seconds = arguments.number("seconds", 4);
     try (CpuDevice device = new CpuDevice()) {
-      Contender ours = ours(device, Path.of(arguments.text("models", "models")), name, rows);
+      Contender ours =
+          ours(
+              device,
+              Path.of(arguments.text("models", "models")),
+              name,
+              rows,
+              arguments.text("prepared", "false").equals("true"));
       int windows = (int) (seconds / WINDOW_SECONDS);
       double[] rates = new double[windows];
       double[] ends = new double[windows];
@@ -76,11 +83,12 @@ public final class WarmUp {
     }
   }
 
-  private static Contender ours(CpuDevice device, Path models, String name, int rows) {
+  private static Contender ours(
+      CpuDevice device, Path models, String name, int rows, boolean prepared) {
     return switch (name) {
       case "gemm" -> Matmuls.ours(device, rows);
-      case "mlp" -> new Networks(device, 1).ownMlp(rows);
-      default -> new Networks(device, 1).ownModel(models, name, rows);
+      case "mlp" -> new Networks(device, 1).ownMlp(rows, prepared);
+      default -> new Networks(device, 1).ownModel(models, name, rows, prepared);
     };
   }
 

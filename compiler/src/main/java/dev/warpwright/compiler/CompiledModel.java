@@ -9,6 +9,7 @@ import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,6 +93,26 @@ public final class CompiledModel implements AutoCloseable {
     checkLengths(rows, inputs, graph.inputs(), "input");
     checkLengths(rows, outputs, graph.outputs(), "output");
     executable(rows).run(rows, inputs, outputs);
+  }
+
+  /**
+   * Does what the first calls with a row count would do otherwise: compiles the kernels and, on the
+   * CPU, runs them until the JVM has compiled them too, which takes a second or two.
+   *
+   * @param rows the row count, at least 1
+   */
+  public void prepare(int rows) {
+    Executable executable = executable(rows);
+    if (device instanceof CpuDevice) {
+      List<float[]> inputs = arrays(graph.inputs(), rows);
+      inputs.forEach(input -> Arrays.fill(input, 0.5f));
+      List<float[]> outputs = arrays(graph.outputs(), rows);
+      WarmUp.run(() -> executable.run(rows, inputs, outputs));
+    }
+  }
+
+  private static List<float[]> arrays(List<Value> values, int rows) {
+    return values.stream().map(v -> new float[Math.multiplyExact(rows, v.features())]).toList();
   }
 
   private static void checkLengths(
