@@ -32,13 +32,12 @@ final class NonFinite {
   static void tell(String where, Graph graph, Progress progress) {
     for (Node node : graph.nodes()) {
       for (Tensor tensor : node.constants()) {
-        for (long i = 0; tensor.dtype().isFloat() && i < tensor.count(); i++) {
-          if (!Double.isFinite(tensor.doubleAt(i))) {
-            progress.say(
-                "%s: weight '%s' has the element %s; what depends on it will not be finite either"
-                    .formatted(where, tensor.name(), tensor.doubleAt(i)));
-            return;
-          }
+        long first = tensor.firstNonFinite();
+        if (first >= 0) {
+          progress.say(
+              "%s: weight '%s' has the element %s; what depends on it will not be finite either"
+                  .formatted(where, tensor.name(), tensor.doubleAt(first)));
+          return;
         }
       }
     }

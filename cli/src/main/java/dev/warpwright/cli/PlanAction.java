@@ -23,6 +23,7 @@ final class PlanAction implements Action<ModelRequest> {
   @Override
   public Report perform(ModelRequest request, Progress progress) {
     Model model = Models.load(request);
+    NonFinite.tell(request.file().toString(), model.graph(), progress);
     Precision precision =
         request.precision() == null ? Precision.of(model.graph()) : request.precision();
     int rows = request.batch().orElse(DEFAULT_ROWS);

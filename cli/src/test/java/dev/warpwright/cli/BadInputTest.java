@@ -215,6 +215,8 @@ final class BadInputTest {
     execute(runOnCpu("--input", input(), "--time", "0"));
     assertThat(err.lines()).hasSize(1);
     assertThat(err).contains("weight 'nW' has the element " + (double) weight);
+    assertThat(execute("plan", model.toString(), "--target", "cpu")).isEqualTo(ExitCode.OK);
+    assertThat(err).contains("weight 'nW' has the element " + (double) weight);
   }
 
   @Test

@@ -6,7 +6,9 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.model.graph.Tensor;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,13 +84,33 @@ public final class ConstantStore {
   private static void each(PackedConstant constant, Sink sink) {
     Buffer buffer = constant.constant().buffer();
     Layout layout = constant.where();
-    long rows = buffer.extent(0);
-    long cols = buffer.rank() == 1 ? 1 : buffer.extent(1);
-    for (long i = 0; i < rows; i++) {
-      for (long j = 0; j < cols; j++) {
-        long[] at = buffer.rank() == 1 ? new long[] {i} : new long[] {i, j};
-        long offset = layout == null ? i * cols + j : layout.offset(at);
-        sink.put((int) offset, constant.constant().element(at));
+    Tensor source = constant.constant().source();
+    boolean transposed = constant.constant().transposed();
+    long n = source.shape().getFirst();
+    long k = source.rank() == 1 ? 1 : source.shape().get(1);
+    int rows = (int) buffer.extent(0);
+    int cols = buffer.rank() == 1 ? 1 : (int) buffer.extent(1);
+    boolean matrix = buffer.rank() > 1;
+    long[] rowOffsets = new long[rows];
+    long[] colOffsets = new long[cols];
+    if (layout == null) {
+      Arrays.setAll(rowOffsets, r -> (long) r * cols);
+      Arrays.setAll(colOffsets, c -> c);
+    } else {
+      // before the swizzle, what the offset is of a row and of a column can be added
+      Layout linear = new Layout(layout.dimensions(), Swizzle.NONE);
+      Arrays.setAll(rowOffsets, r -> matrix ? linear.offset(r, 0) : linear.offset(r));
+      Arrays.setAll(colOffsets, c -> matrix ? linear.offset(0, c) : 0);
+    }
+    for (int r = 0; r < rows; r++) {
+      for (int c = 0; c < cols; c++) {
+        long row = transposed ? c : r;
+        long col = transposed ? r : c;
+        long offset = rowOffsets[r] + colOffsets[c];
+        if (layout != null) {
+          offset = layout.swizzle().apply(offset);
+        }
+        sink.put((int) offset, row < n && col < k ? source.doubleAt(row * k + col) : 0);
       }
     }
   }

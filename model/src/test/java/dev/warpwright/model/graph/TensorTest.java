@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.DType;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -32,5 +33,23 @@ class TensorTest {
           .isInstanceOf(IllegalArgumentException.class);
     }
     assertThat(Tensor.elementCount(List.of(1L << 62, 0L))).isZero();
+  }
+
+  @Test
+  void findsTheFirstElementThatIsNotFinite() {
+    for (DType dtype : new DType[] {DType.F64, DType.F32, DType.F16, DType.BF16}) {
+      for (int at : new int[] {0, 1, 16383, 16384, 40000}) {
+        double[] values = new double[40001];
+        Arrays.setAll(values, i -> i % 2 == 0 ? -65000 : 1e-30);
+        List<Long> shape = List.of((long) values.length);
+        assertThat(Tensor.ofDoubles("t", dtype, shape, values).firstNonFinite()).isEqualTo(-1);
+        for (double bad : new double[] {Double.NaN, Double.NEGATIVE_INFINITY}) {
+          values[at] = bad;
+          values[40000] = bad;
+          assertThat(Tensor.ofDoubles("t", dtype, shape, values).firstNonFinite()).isEqualTo(at);
+        }
+      }
+    }
+    assertThat(Tensor.ofLongs("t", List.of(1L), -1).firstNonFinite()).isEqualTo(-1);
   }
 }
