@@ -115,7 +115,7 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
       throw new UserError(
           "kernel " + kernel.name() + " has a buffer order; add an attribute, as order = \"row\"");
     }
-    if (!(workload instanceof Workload.GemmNt gemm)) {
+    if (!(workload instanceof Workload.Gemm gemm)) {
       throw new UserError(
           "kernel "
               + kernel.name()

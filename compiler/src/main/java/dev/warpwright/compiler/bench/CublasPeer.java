@@ -57,11 +57,11 @@ final class CublasPeer {
     return new Cublas.Gemm(
         Math.toIntExact(output.extent(0)),
         Math.toIntExact(output.extent(1)),
-        Math.toIntExact(weights.extent(1)),
+        Math.toIntExact(weights.extent(workload.transposedWeights() ? 1 : 0)),
         type(weights.dtype()),
         type(output.dtype()),
         Cublas.Compute.F32,
-        true);
+        workload.transposedWeights());
   }
 
   private static Cublas.Type type(DType dtype) {

@@ -4,11 +4,11 @@ package dev.warpwright.compiler.bench;
 final class HostReference {
   private HostReference() {}
 
-  /** Σₖ a[i, k] · w[j, k] in f64. */
-  static double dot(HostMatrix a, long i, HostMatrix w, long j) {
+  /** Σₖ a[i, k] · w[j, k] in f64, or · w[k, j] where w is not stored {@code transposed}. */
+  static double dot(HostMatrix a, long i, HostMatrix w, long j, boolean transposed) {
     double sum = 0;
     for (long k = 0; k < a.columns(); k++) {
-      sum += a.get(i, k) * w.get(j, k);
+      sum += a.get(i, k) * (transposed ? w.get(j, k) : w.get(k, j));
     }
     return sum;
   }

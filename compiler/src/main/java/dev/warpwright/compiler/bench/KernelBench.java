@@ -246,7 +246,7 @@ public final class KernelBench {
       IntFunction<CudaBuffer> result,
       DeviceReference reference,
       CudaStream stream) {
-    if (workload instanceof Workload.GemmNt) {
+    if (workload instanceof Workload.Gemm) {
       // The reference is that of set 0.
       enqueue.accept(0);
       stream.synchronize();

@@ -35,23 +35,24 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
   /** The products of a workload in order: each but the last gives an operand of the next one. */
   static List<ReferenceProduct> of(Workload workload) {
     return switch (workload) {
-      case Workload.GemmNt(Buffer a, Buffer b, Buffer c) ->
-          List.of(of("reference", a, b, DType.F64, x -> x));
+      case Workload.Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) ->
+          List.of(of("reference", a, b, transposedB, DType.F64, x -> x));
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of("reference_hidden", x, w1, h.dtype(), Ops::gelu),
-              of("reference", h, w2, DType.F64, v -> v));
+              of("reference_hidden", x, w1, true, h.dtype(), Ops::gelu),
+              of("reference", h, w2, true, DType.F64, v -> v));
     };
   }
 
   private static ReferenceProduct of(
-      String name, Buffer a, Buffer w, DType out, UnaryOperator<Expr> f) {
+      String name, Buffer a, Buffer w, boolean transposed, DType out, UnaryOperator<Expr> f) {
     long m = a.extent(0);
     long k = a.extent(1);
-    long n = w.extent(0);
+    long n = w.extent(transposed ? 0 : 1);
     Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(m), Exprs.i32(k));
-    Tensor right = Tensor.input("w", w.dtype(), Exprs.i32(n), Exprs.i32(k));
+    Tensor right =
+        Tensor.input("w", w.dtype(), Exprs.i32(w.extent(0)), Exprs.i32(w.extent(1)));
     List<Expr> shape = List.of(Exprs.i32(m), Exprs.i32(n));
     Tensor sum =
         Tensor.reduce(
@@ -63,7 +64,11 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
             (s, r, last) ->
                 Exprs.fma(
                     Exprs.cast(DType.F64, left.at(s.get(0), r.get(0))),
-                    Exprs.cast(DType.F64, right.at(s.get(1), r.get(0))),
+                    Exprs.cast(
+                        DType.F64,
+                        transposed
+                            ? right.at(s.get(1), r.get(0))
+                            : right.at(r.get(0), s.get(1))),
                     last));
     Tensor result = Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
     PrimFunc func =

@@ -11,8 +11,10 @@ import java.util.List;
  * Sums are at least as precise as f32; a result is rounded once, to the type of its buffer.
  */
 public sealed interface Workload {
-  /** {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ. */
-  record GemmNt(Buffer a, Buffer b, Buffer c) implements Workload {
+  /**
+   * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K, N].
+   */
+  record Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) implements Workload {
     long m() {
       return c.extent(0);
     }
@@ -58,8 +60,12 @@ public sealed interface Workload {
     String name = kernel.attrs().getString("workload");
     Workload workload =
         switch (name) {
-          case "gemm_nt" ->
-              new GemmNt(matrix(kernel, "A"), matrix(kernel, "B"), matrix(kernel, "C"));
+          case "gemm_nt", "gemm_nn" ->
+              new Gemm(
+                  matrix(kernel, "A"),
+                  matrix(kernel, "B"),
+                  matrix(kernel, "C"),
+                  name.equals("gemm_nt"));
           case "ffn_gelu" ->
               new FfnGelu(
                   matrix(kernel, "X"),
@@ -79,13 +85,14 @@ public sealed interface Workload {
                       + kernel.name()
                       + ": workload \""
                       + name
-                      + "\" is neither \"gemm_nt\" nor \"ffn_gelu\"");
+                      + "\" is none of \"gemm_nt\", \"gemm_nn\" and \"ffn_gelu\"");
         };
     switch (workload) {
-      case GemmNt(Buffer a, Buffer b, Buffer c) -> checkProduct(kernel, a, b, c);
+      case Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) ->
+          checkProduct(kernel, a, b, c, transposedB);
       case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
-        checkProduct(kernel, x, w1, h);
-        checkProduct(kernel, h, w2, y);
+        checkProduct(kernel, x, w1, h, true);
+        checkProduct(kernel, h, w2, y, true);
       }
     }
     return workload;
@@ -94,7 +101,7 @@ public sealed interface Workload {
   /** The attribute's value. */
   default String kind() {
     return switch (this) {
-      case GemmNt _ -> "gemm_nt";
+      case Gemm g -> g.transposedB() ? "gemm_nt" : "gemm_nn";
       case FfnGelu _ -> "ffn_gelu";
     };
   }
@@ -102,7 +109,8 @@ public sealed interface Workload {
   /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
   default String text() {
     return switch (this) {
-      case GemmNt g -> "gemm_nt M=%d N=%d K=%d %s".formatted(g.m(), g.n(), g.k(), g.a().dtype());
+      case Gemm g ->
+          "%s M=%d N=%d K=%d %s".formatted(kind(), g.m(), g.n(), g.k(), g.a().dtype());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
               .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
@@ -112,7 +120,7 @@ public sealed interface Workload {
   /** What the caller fills, in the order of the formula. */
   default List<Buffer> inputs() {
     return switch (this) {
-      case GemmNt g -> List.of(g.a(), g.b());
+      case Gemm g -> List.of(g.a(), g.b());
       case FfnGelu f -> List.of(f.x(), f.w1(), f.w2());
     };
   }
@@ -120,7 +128,7 @@ public sealed interface Workload {
   /** What the kernel writes, the result last. */
   default List<Buffer> outputs() {
     return switch (this) {
-      case GemmNt g -> List.of(g.c());
+      case Gemm g -> List.of(g.c());
       case FfnGelu f -> List.of(f.h(), f.y());
     };
   }
@@ -134,10 +142,18 @@ public sealed interface Workload {
     return inputs().getFirst().dtype();
   }
 
+  /** Whether the second operands of products are stored with a row for each column of the result. */
+  default boolean transposedWeights() {
+    return switch (this) {
+      case Gemm g -> g.transposedB();
+      case FfnGelu _ -> true;
+    };
+  }
+
   /** Operations of the products, a multiply-add counting as two. */
   default double flops() {
     return switch (this) {
-      case GemmNt g -> 2.0 * g.m() * g.n() * g.k();
+      case Gemm g -> 2.0 * g.m() * g.n() * g.k();
       case FfnGelu f -> 2.0 * f.m() * f.hidden() * (f.k() + f.n());
     };
   }
@@ -161,7 +177,7 @@ public sealed interface Workload {
    */
   default double deviation(Buffer input) {
     return switch (this) {
-      case GemmNt _ -> 1;
+      case Gemm _ -> 1;
       case FfnGelu f ->
           input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
     };
@@ -225,13 +241,17 @@ public sealed interface Workload {
             + name);
   }
 
-  private static void checkProduct(Kernel kernel, Buffer a, Buffer b, Buffer c) {
+  private static void checkProduct(
+      Kernel kernel, Buffer a, Buffer b, Buffer c, boolean transposedB) {
     boolean fits =
-        a.extent(0) == c.extent(0) && a.extent(1) == b.extent(1) && b.extent(0) == c.extent(1);
+        a.extent(0) == c.extent(0)
+            && a.extent(1) == b.extent(transposedB ? 1 : 0)
+            && b.extent(transposedB ? 0 : 1) == c.extent(1);
     if (!fits || a.dtype() != b.dtype()) {
       throw new UserError(
-          "kernel %s: %s = %s · %sᵀ does not fit %s, %s, %s"
-              .formatted(kernel.name(), c.name(), a.name(), b.name(), c, a, b));
+          "kernel %s: %s = %s · %s%s does not fit %s, %s, %s"
+              .formatted(
+                  kernel.name(), c.name(), a.name(), b.name(), transposedB ? "ᵀ" : "", c, a, b));
     }
   }
 }

@@ -28,11 +28,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReferenceProductTest {
   private final long seed = new Random().nextLong();
 
-  private static Workload.GemmNt gemm(DType dtype, long m, long n, long k) {
-    return new Workload.GemmNt(
+  private static Workload.Gemm gemm(
+      DType dtype, long m, long n, long k, boolean transposedB) {
+    return new Workload.Gemm(
         Buffer.of("A", dtype, Scope.GLOBAL, m, k),
-        Buffer.of("B", dtype, Scope.GLOBAL, n, k),
-        Buffer.of("C", dtype, Scope.GLOBAL, m, n));
+        Buffer.of("B", dtype, Scope.GLOBAL, transposedB ? n : k, transposedB ? k : n),
+        Buffer.of("C", dtype, Scope.GLOBAL, m, n),
+        transposedB);
   }
 
   private static Workload.FfnGelu ffn(long m, long k, long hidden, long n) {
@@ -45,18 +47,22 @@ class ReferenceProductTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"BF16,5,7,19", "F16,16,16,16", "F32,33,17,1", "BF16,1,40,3"})
-  void functionAndKernelComputeProducts(DType dtype, int m, int n, int k) {
-    ReferenceProduct product = ReferenceProduct.of(gemm(dtype, m, n, k)).getFirst();
+  @CsvSource({
+    "BF16,5,7,19,true", "F16,16,16,16,true", "F32,33,17,1,true", "BF16,1,40,3,true", "F16,9,7,5,false"
+  })
+  void functionAndKernelComputeProducts(
+      DType dtype, int m, int n, int k, boolean transposedB) {
+    ReferenceProduct product =
+        ReferenceProduct.of(gemm(dtype, m, n, k, transposedB)).getFirst();
     NdArray a = NdArray.random(dtype, seed, m, k);
-    NdArray w = NdArray.random(dtype, seed + 1, n, k);
+    NdArray w = NdArray.random(dtype, seed + 1, transposedB ? n : k, transposedB ? k : n);
     for (NdArray out : bothWays(product, a, w)) {
       for (int i = 0; i < m; i++) {
         for (int j = 0; j < n; j++) {
           double sum = 0;
           for (int x = 0; x < k; x++) {
             // One rounding a step: products of such operands are exact in f64.
-            sum += a.get(i, x) * w.get(j, x);
+            sum += a.get(i, x) * (transposedB ? w.get(j, x) : w.get(x, j));
           }
           assertThat(out.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(sum);
         }
