@@ -123,7 +123,8 @@ final class DeviceReference implements AutoCloseable {
                     i,
                     1,
                     weights.columns());
-        double want = HostReference.dot(row, p == 0 ? i : 0, weights, j, workload.transposedWeights());
+        double want =
+            HostReference.dot(row, p == 0 ? i : 0, weights, j, workload.transposedWeights());
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : want;
         double allowed =

@@ -51,8 +51,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     long k = a.extent(1);
     long n = w.extent(transposed ? 0 : 1);
     Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(m), Exprs.i32(k));
-    Tensor right =
-        Tensor.input("w", w.dtype(), Exprs.i32(w.extent(0)), Exprs.i32(w.extent(1)));
+    Tensor right = Tensor.input("w", w.dtype(), Exprs.i32(w.extent(0)), Exprs.i32(w.extent(1)));
     List<Expr> shape = List.of(Exprs.i32(m), Exprs.i32(n));
     Tensor sum =
         Tensor.reduce(
@@ -66,9 +65,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
                     Exprs.cast(DType.F64, left.at(s.get(0), r.get(0))),
                     Exprs.cast(
                         DType.F64,
-                        transposed
-                            ? right.at(s.get(1), r.get(0))
-                            : right.at(r.get(0), s.get(1))),
+                        transposed ? right.at(s.get(1), r.get(0)) : right.at(r.get(0), s.get(1))),
                     last));
     Tensor result = Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
     PrimFunc func =

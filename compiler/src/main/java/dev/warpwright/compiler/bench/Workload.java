@@ -12,7 +12,8 @@ import java.util.List;
  */
 public sealed interface Workload {
   /**
-   * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K, N].
+   * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
+   * N].
    */
   record Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) implements Workload {
     long m() {
@@ -109,8 +110,7 @@ public sealed interface Workload {
   /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
   default String text() {
     return switch (this) {
-      case Gemm g ->
-          "%s M=%d N=%d K=%d %s".formatted(kind(), g.m(), g.n(), g.k(), g.a().dtype());
+      case Gemm g -> "%s M=%d N=%d K=%d %s".formatted(kind(), g.m(), g.n(), g.k(), g.a().dtype());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
               .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
@@ -142,7 +142,9 @@ public sealed interface Workload {
     return inputs().getFirst().dtype();
   }
 
-  /** Whether the second operands of products are stored with a row for each column of the result. */
+  /**
+   * Whether the second operands of products are stored with a row for each column of the result.
+   */
   default boolean transposedWeights() {
     return switch (this) {
       case Gemm g -> g.transposedB();

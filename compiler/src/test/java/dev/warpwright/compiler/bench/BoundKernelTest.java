@@ -108,7 +108,7 @@ class BoundKernelTest {
         SHAPE,
         "zero names no buffer: unseen");
     refused(SampleKernels.GEMM.replace("tileN = 16, ", ""), SHAPE, "positive attributes tileN");
-    refused(SampleKernels.GEMM.replace("gemm_nt", "gemm"), SHAPE, "workload \"gemm\" is neither");
+    refused(SampleKernels.GEMM.replace("gemm_nt", "gemm"), SHAPE, "workload \"gemm\" is none");
     refused(SampleKernels.GEMM.replace("B: bf16[N, K]", "B: bf16[N, 8]"), SHAPE, "does not fit");
     refused(SampleKernels.GEMM.replace("i32[T]", "i32[9]"), SHAPE, "no value for T");
   }

@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReferenceProductTest {
   private final long seed = new Random().nextLong();
 
-  private static Workload.Gemm gemm(
-      DType dtype, long m, long n, long k, boolean transposedB) {
+  private static Workload.Gemm gemm(DType dtype, long m, long n, long k, boolean transposedB) {
     return new Workload.Gemm(
         Buffer.of("A", dtype, Scope.GLOBAL, m, k),
         Buffer.of("B", dtype, Scope.GLOBAL, transposedB ? n : k, transposedB ? k : n),
@@ -48,12 +47,14 @@ class ReferenceProductTest {
 
   @ParameterizedTest
   @CsvSource({
-    "BF16,5,7,19,true", "F16,16,16,16,true", "F32,33,17,1,true", "BF16,1,40,3,true", "F16,9,7,5,false"
+    "BF16,5,7,19,true",
+    "F16,16,16,16,true",
+    "F32,33,17,1,true",
+    "BF16,1,40,3,true",
+    "F16,9,7,5,false"
   })
-  void functionAndKernelComputeProducts(
-      DType dtype, int m, int n, int k, boolean transposedB) {
-    ReferenceProduct product =
-        ReferenceProduct.of(gemm(dtype, m, n, k, transposedB)).getFirst();
+  void functionAndKernelComputeProducts(DType dtype, int m, int n, int k, boolean transposedB) {
+    ReferenceProduct product = ReferenceProduct.of(gemm(dtype, m, n, k, transposedB)).getFirst();
     NdArray a = NdArray.random(dtype, seed, m, k);
     NdArray w = NdArray.random(dtype, seed + 1, transposedB ? n : k, transposedB ? k : n);
     for (NdArray out : bothWays(product, a, w)) {
