@@ -6,17 +6,23 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
+import dev.warpwright.ir.Var;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code Σ coefficient · term + constant} of one scalar {@code i32} or {@code i64} type; terms are
- * expressions that are no sums themselves. Coefficients wrap as the type does.
+ * expressions that are no sums themselves. Coefficients wrap as the type does. Equal forms have
+ * equal values.
  */
-final class Linear {
+public final class Linear {
   private final Type type;
   private final LinkedHashMap<Expr, Long> terms = new LinkedHashMap<>();
   private long constant;
@@ -29,14 +35,14 @@ final class Linear {
     return type.equals(Type.I32) || type.equals(Type.I64);
   }
 
-  static Linear constant(Type type, long value) {
+  public static Linear constant(Type type, long value) {
     Linear result = new Linear(type);
     result.constant = value;
     return result;
   }
 
   /** The sum as it is written. */
-  static Linear of(Expr e) {
+  public static Linear of(Expr e) {
     Linear result = new Linear(e.type());
     result.add(e, 1);
     return result;
@@ -46,16 +52,21 @@ final class Linear {
     return type;
   }
 
-  Map<Expr, Long> terms() {
-    return terms;
+  /** The terms and their coefficients, none 0. */
+  public Map<Expr, Long> terms() {
+    return Collections.unmodifiableMap(terms);
   }
 
-  long constant() {
+  public long constant() {
     return constant;
   }
 
-  boolean isConstant() {
+  public boolean isConstant() {
     return terms.isEmpty();
+  }
+
+  public boolean isConstant(long value) {
+    return terms.isEmpty() && constant == value;
   }
 
   long coefficient(Expr term) {
@@ -108,8 +119,30 @@ final class Linear {
     return result;
   }
 
-  Linear times(long factor) {
+  public Linear times(long factor) {
     return constant(type, 0).plus(this, factor);
+  }
+
+  public Linear plus(Linear other) {
+    return plus(other, 1);
+  }
+
+  public Linear plus(long offset) {
+    return plus(constant(type, offset), 1);
+  }
+
+  public Linear minus(Linear other) {
+    return plus(other, -1);
+  }
+
+  /** The terms that satisfy a condition, without the constant. */
+  public Linear part(Predicate<Expr> keep) {
+    return part(entry -> keep.test(entry.getKey()), 0);
+  }
+
+  /** Whether any term mentions one of the variables. */
+  public boolean mentions(Collection<Var> variables) {
+    return terms.keySet().stream().anyMatch(term -> Affine.mentions(term, variables));
   }
 
   /** Part of the terms, with another constant. */
@@ -153,7 +186,7 @@ final class Linear {
   }
 
   /** Positive terms in order, then negative ones, then the constant. */
-  Expr toExpr() {
+  public Expr toExpr() {
     List<Map.Entry<Expr, Long>> ordered = new ArrayList<>();
     terms.entrySet().stream().filter(t -> t.getValue() > 0).forEach(ordered::add);
     terms.entrySet().stream().filter(t -> t.getValue() < 0).forEach(ordered::add);
@@ -181,6 +214,19 @@ final class Linear {
 
   private Expr scaled(Expr term, long coefficient) {
     return Exprs.mul(term, new Expr.IntImm(type, coefficient));
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Linear l
+        && type.equals(l.type)
+        && constant == l.constant
+        && terms.equals(l.terms);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(terms, constant);
   }
 
   @Override

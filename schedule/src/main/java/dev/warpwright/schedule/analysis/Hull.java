@@ -6,6 +6,8 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -45,7 +47,7 @@ public final class Hull {
         return null;
       }
       Set<Var> inner = access.innerVars();
-      Linear moving = min.part(atom -> Linear.mentions(atom, inner));
+      Linear moving = min.part(atom -> Affine.mentions(atom, inner));
       Linear fixed = min.minus(moving).plus(-min.constant());
       // Of the inner loops alone: bounds of those around may be as wide as a parameter's.
       Span span = Ranges.NONE.with(access.inner()).of(moving.plus(min.constant()));

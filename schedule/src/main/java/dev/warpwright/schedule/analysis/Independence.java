@@ -6,6 +6,8 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -103,7 +105,7 @@ public final class Independence {
         if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr by)
             && op == BinaryOp.DIV
             && known.contains(new Expr.Binary(BinaryOp.MOD, a, by))) {
-          grew |= digits(Linear.of(a, ranges), List.of(), 1, ranges, known);
+          grew |= digits(Forms.of(a, ranges), List.of(), 1, ranges, known);
         }
       }
     }
@@ -119,7 +121,7 @@ public final class Independence {
     for (Access access : accesses) {
       for (int d = 0; d < access.buffer().rank(); d++) {
         for (Expr atom : access.min(d, ranges).terms().keySet()) {
-          if (Linear.mentions(atom, carried)) {
+          if (Affine.mentions(atom, carried)) {
             Walk.expressions(
                 atom,
                 e -> {
@@ -145,8 +147,8 @@ public final class Independence {
       Linear min = access.min(d, ranges);
       Set<Var> inner = access.innerVars();
       inner.removeAll(vars);
-      Linear moving = min.part(atom -> Linear.mentions(atom, inner));
-      Linear here = min.minus(moving).part(atom -> Linear.mentions(atom, vars));
+      Linear moving = min.part(atom -> Affine.mentions(atom, inner));
+      Linear here = min.minus(moving).part(atom -> Affine.mentions(atom, vars));
       Linear rest = min.minus(moving).minus(here).plus(-min.constant());
       Span span = ranges.of(moving.plus(min.constant()));
       if (span == null

@@ -4,6 +4,7 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Linear;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ public final class Ranges {
       return spans.get(v);
     }
     if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr.IntImm by) && by.value() > 0) {
-      Span numerator = of(Linear.of(a, this));
+      Span numerator = of(Forms.of(a, this));
       if (op == BinaryOp.DIV && numerator != null) {
         return new Span(
             Math.floorDiv(numerator.lo(), by.value()), Math.floorDiv(numerator.hi(), by.value()));

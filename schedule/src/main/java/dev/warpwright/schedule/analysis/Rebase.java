@@ -6,6 +6,7 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.arith.Linear;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,7 +39,7 @@ public final class Rebase extends Rewriter {
 
   private Expr index(int d, Expr index) {
     Linear from = origin.get(d);
-    return from.isConstant(0) ? index : Linear.of(index, ranges).minus(from).toExpr();
+    return from.isConstant(0) ? index : Forms.of(index, ranges).minus(from).toExpr();
   }
 
   @Override

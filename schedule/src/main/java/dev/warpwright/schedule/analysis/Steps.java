@@ -2,6 +2,8 @@ package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -45,7 +47,7 @@ public record Steps(Expr first, List<Step> steps) {
     Ranges ranges = outer.with(access.inner());
     Linear index = access.min(dimension, ranges);
     Set<Var> inner = access.innerVars();
-    Linear moving = index.part(atom -> Linear.mentions(atom, inner));
+    Linear moving = index.part(atom -> Affine.mentions(atom, inner));
     List<Step> steps = new ArrayList<>();
     for (var term : moving.terms().entrySet()) {
       Span span = ranges.ofAtom(term.getKey());

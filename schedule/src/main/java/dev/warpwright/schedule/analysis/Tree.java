@@ -174,8 +174,8 @@ public final class Tree {
       ranges = ranges.with(scalar.var(), new Span(scalar.min(), scalar.max()));
     }
     for (Stmt.For loop : loops(path)) {
-      Span first = ranges.of(Linear.of(loop.min(), ranges));
-      Span count = ranges.of(Linear.of(loop.extent(), ranges));
+      Span first = ranges.of(Forms.of(loop.min(), ranges));
+      Span count = ranges.of(Forms.of(loop.extent(), ranges));
       Span values = null;
       if (first != null && count != null && count.hi() > 0) {
         values = new Span(first.lo(), first.hi() + count.hi() - 1);

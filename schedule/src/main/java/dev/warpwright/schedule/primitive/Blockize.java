@@ -12,10 +12,12 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Hull;
-import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.TileIndex;
@@ -104,7 +106,7 @@ public final class Blockize {
     List<Expr> outerConditions = new ArrayList<>();
     List<Expr> innerConditions = new ArrayList<>();
     for (Expr condition : Guard.conjuncts(block.predicate())) {
-      if (Linear.mentions(condition, inside.keySet())) {
+      if (Affine.mentions(condition, inside.keySet())) {
         innerConditions.add(inner(condition));
       } else {
         outerConditions.add(condition);
@@ -143,8 +145,8 @@ public final class Blockize {
 
   /** Divides a variable into the number of a tile and the place inside. */
   private void divide(IterVar iterVar) {
-    Linear binding = Linear.of(iterVar.binding(), ranges);
-    Linear moving = binding.part(atom -> Linear.mentions(atom, inside.keySet()));
+    Linear binding = Forms.of(iterVar.binding(), ranges);
+    Linear moving = binding.part(atom -> Affine.mentions(atom, inside.keySet()));
     TileIndex run = TileIndex.of(moving, inside);
     Linear rest = binding.minus(moving);
     if (run == null || !(run.range().extent() instanceof Expr.IntImm size)) {
@@ -175,15 +177,15 @@ public final class Blockize {
       Expr extent = Exprs.ceilDiv(iterVar.extent(), size.value());
       outer.add(new IterVar(t, extent, iterVar.kind(), tile.toExpr()));
       tiles.put(t, tile);
-      place = Linear.of(t).times(size.value()).plus(moving);
+      place = Forms.of(t).times(size.value()).plus(moving);
     }
     inner.add(new IterVar(iterVar.var(), iterVar.extent(), iterVar.kind(), place.toExpr()));
   }
 
   private static Linear divided(Linear form, long by) {
-    Linear quotient = Linear.constant(Math.floorDiv(form.constant(), by));
+    Linear quotient = Forms.constant(Math.floorDiv(form.constant(), by));
     for (Map.Entry<Expr, Long> term : form.terms().entrySet()) {
-      quotient = quotient.plus(Linear.of(term.getKey()).times(Math.floorDiv(term.getValue(), by)));
+      quotient = quotient.plus(Forms.of(term.getKey()).times(Math.floorDiv(term.getValue(), by)));
     }
     return quotient;
   }
@@ -192,14 +194,14 @@ public final class Blockize {
   private Expr inner(Expr condition) {
     if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
         && (op == BinaryOp.LT || op == BinaryOp.GE)) {
-      Linear form = Linear.of(a, ranges);
-      Linear fixed = form.part(atom -> !Linear.mentions(atom, inside.keySet()));
+      Linear form = Forms.of(a, ranges);
+      Linear fixed = form.part(atom -> !Affine.mentions(atom, inside.keySet()));
       for (Map.Entry<Var, Linear> tile : tiles.entrySet()) {
         for (Map.Entry<Expr, Long> term : tile.getValue().terms().entrySet()) {
           long factor = fixed.terms().getOrDefault(term.getKey(), 0L) / term.getValue();
           Linear scaled = tile.getValue().plus(-tile.getValue().constant()).times(factor);
           if (factor != 0 && scaled.equals(fixed)) {
-            Linear place = Linear.of(tile.getKey()).plus(-tile.getValue().constant());
+            Linear place = Forms.of(tile.getKey()).plus(-tile.getValue().constant());
             Linear all = form.minus(fixed).plus(place.times(factor));
             return new Expr.Binary(op, all.toExpr(), b);
           }
@@ -237,10 +239,10 @@ public final class Blockize {
     List<Expr> own = new ArrayList<>();
     Substitution ofLoops = Substitution.ofVars(fresh);
     for (Expr condition : conditions) {
-      boolean overReduce = Linear.mentions(condition, reduce);
+      boolean overReduce = Affine.mentions(condition, reduce);
       check.require(
           5,
-          !overReduce || !Linear.mentions(condition, fresh.keySet()),
+          !overReduce || !Affine.mentions(condition, fresh.keySet()),
           "a predicate of block " + block.name() + " is about spatial and reduce loops",
           block);
       if (!overReduce) {
@@ -276,7 +278,7 @@ public final class Blockize {
 
   private boolean moves(Var loopVar, boolean reduce) {
     return block.iterVars().stream()
-        .anyMatch(v -> v.isReduce() == reduce && Linear.mentions(v.binding(), Set.of(loopVar)));
+        .anyMatch(v -> v.isReduce() == reduce && Affine.mentions(v.binding(), Set.of(loopVar)));
   }
 
   private List<Region> regions(Stmt body, boolean written) {

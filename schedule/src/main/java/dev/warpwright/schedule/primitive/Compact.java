@@ -6,10 +6,11 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Hull;
-import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Rebase;
 import dev.warpwright.schedule.analysis.Span;
@@ -55,7 +56,7 @@ public final class Compact {
     Region box = box(buffer, accesses, ranges);
     Buffer small = buffer.withShape(box.ranges().stream().map(Range::extent).toList());
     List<Linear> origin =
-        box.ranges().stream().map(range -> Linear.of(range.min(), ranges)).toList();
+        box.ranges().stream().map(range -> Forms.of(range.min(), ranges)).toList();
     Stmt body = new Rebase(buffer, small, origin, ranges).stmt(alloc.body());
     return Tree.replace(func, alloc, new Stmt.Alloc(small, body));
   }
@@ -72,10 +73,10 @@ public final class Compact {
     List<Range> box = new ArrayList<>();
     for (int d = 0; d < buffer.rank(); d++) {
       Range range = hull.ranges().get(d);
-      Linear first = Linear.of(range.min(), ranges);
+      Linear first = Forms.of(range.min(), ranges);
       Span low = ranges.of(first);
       Span room =
-          ranges.of(Linear.of(buffer.shape().get(d)).minus(first).minus(Linear.of(range.extent())));
+          ranges.of(Forms.of(buffer.shape().get(d)).minus(first).minus(Forms.of(range.extent())));
       boolean inside = low != null && low.lo() >= 0 && room != null && room.lo() >= 0;
       box.add(inside ? range : new Range(Exprs.i32(0), buffer.shape().get(d)));
     }

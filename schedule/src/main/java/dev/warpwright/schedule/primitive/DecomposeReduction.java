@@ -8,8 +8,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -80,7 +80,7 @@ public final class DecomposeReduction {
     Set<Var> spatialLoops = new HashSet<>();
     for (int i = 0; i < around.size(); i++) {
       for (IterVar iterVar : block.iterVars()) {
-        if (Linear.mentions(iterVar.binding(), Set.of(vars.get(i)))) {
+        if (Affine.mentions(iterVar.binding(), Set.of(vars.get(i)))) {
           (iterVar.isReduce() ? reduceLoops : spatialLoops).add(vars.get(i));
         }
       }
@@ -120,10 +120,10 @@ public final class DecomposeReduction {
     }
     List<Expr> conditions = new ArrayList<>();
     for (Expr condition : Guard.conjuncts(block.predicate())) {
-      boolean overReduce = Linear.mentions(condition, reduceLoops);
+      boolean overReduce = Affine.mentions(condition, reduceLoops);
       check.require(
           4,
-          !overReduce || !Linear.mentions(condition, spatialLoops),
+          !overReduce || !Affine.mentions(condition, spatialLoops),
           "a predicate of block " + blockName + " is about spatial and reduce loops",
           block);
       if (!overReduce) {

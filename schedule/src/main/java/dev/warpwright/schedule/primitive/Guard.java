@@ -6,7 +6,8 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Span;
 import dev.warpwright.schedule.analysis.Tree;
@@ -109,9 +110,9 @@ final class Guard {
   static boolean isAboutExtents(Stmt.Block block, Ranges ranges) {
     List<Linear> bounds = new ArrayList<>();
     for (IterVar iterVar : block.iterVars()) {
-      Linear value = Linear.of(iterVar.binding(), ranges);
+      Linear value = Forms.of(iterVar.binding(), ranges);
       bounds.add(value);
-      bounds.add(Linear.of(iterVar.extent(), ranges).minus(value).plus(-1));
+      bounds.add(Forms.of(iterVar.extent(), ranges).minus(value).plus(-1));
     }
     for (Expr condition : conjuncts(block.predicate())) {
       Linear slack = Tile.slack(condition, ranges);

@@ -14,10 +14,11 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Hull;
-import dev.warpwright.schedule.analysis.Linear;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
@@ -244,10 +245,10 @@ public final class MergeGrids {
   private Stmt.For rows(Set<Buffer> shared) {
     long t = columns(first);
     long u = columns(second);
-    Linear rows = Linear.of(Exprs.div(first.extent(), t));
+    Linear rows = Forms.of(Exprs.div(first.extent(), t));
     check.require(
         5,
-        rows.equals(Linear.of(Exprs.div(second.extent(), u))),
+        rows.equals(Forms.of(Exprs.div(second.extent(), u))),
         "the loops have different numbers of rows of tiles",
         second);
     shared.forEach(buffer -> requireRows(buffer, t, u));
@@ -277,8 +278,8 @@ public final class MergeGrids {
     for (int d = 0; d < buffer.rank(); d++) {
       Range w = written.ranges().get(d);
       Range r = read.ranges().get(d);
-      Linear from = Linear.of(w.min(), ranges);
-      Linear to = Linear.of(r.min(), ranges);
+      Linear from = Forms.of(w.min(), ranges);
+      Linear to = Forms.of(r.min(), ranges);
       Expr rowOfFirst = Exprs.div(first.var(), t);
       Expr rowOfSecond = Exprs.div(second.var(), u);
       long step = from.terms().getOrDefault(rowOfFirst, 0L);

@@ -8,7 +8,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.HashSet;
@@ -60,7 +60,7 @@ public final class Multicast {
     Set<Expr> coordinates = new HashSet<>();
     around.forEach(loop -> coordinates.addAll(coordinates(func, loop, ranges)));
     for (Expr index : load.indices()) {
-      coordinates.removeAll(Linear.of(bound.expr(index), ranges).terms().keySet());
+      coordinates.removeAll(Forms.of(bound.expr(index), ranges).terms().keySet());
     }
     check.require(
         4,
@@ -78,8 +78,8 @@ public final class Multicast {
       return List.of(x);
     }
     Set<Expr> atoms = new HashSet<>();
-    atoms.addAll(Linear.of(Exprs.div(x, columns), ranges).terms().keySet());
-    atoms.addAll(Linear.of(Exprs.mod(x, columns), ranges).terms().keySet());
+    atoms.addAll(Forms.of(Exprs.div(x, columns), ranges).terms().keySet());
+    atoms.addAll(Forms.of(Exprs.mod(x, columns), ranges).terms().keySet());
     return List.copyOf(atoms);
   }
 }

@@ -11,8 +11,9 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Span;
 import dev.warpwright.schedule.analysis.Steps;
@@ -70,24 +71,24 @@ final class NewNest {
     List<Expr> conditions = new ArrayList<>();
     for (int d = 0; d < spatial.size(); d++) {
       IterVar iterVar = spatial.get(d);
-      Linear first = Linear.of(box.get(d).min(), ranges);
+      Linear first = Forms.of(box.get(d).min(), ranges);
       Expr extent = box.get(d).extent();
-      Linear offset = Linear.constant(0);
+      Linear offset = Forms.constant(0);
       Steps apart = steps.get(d);
       if (apart == null) {
         Var v = Var.index(iterVar.var().name());
         loops.add(Stmt.For.of(ForKind.SERIAL, v, extent, Stmt.Seq.EMPTY));
-        offset = Linear.of(v);
+        offset = Forms.of(v);
       } else {
         for (Steps.Step step : apart.steps()) {
           Var v = Var.index(step.name());
           loops.add(Stmt.For.of(ForKind.SERIAL, v, Exprs.i32(step.count()), Stmt.Seq.EMPTY));
-          offset = offset.plus(Linear.of(v).times(step.stride()));
+          offset = offset.plus(Forms.of(v).times(step.stride()));
         }
       }
       Expr value = first.plus(offset).toExpr();
       iterVars.set(iterVars.indexOf(iterVar), bound(iterVar, value));
-      Linear beyond = Linear.of(iterVar.extent()).minus(first).minus(Linear.of(extent));
+      Linear beyond = Forms.of(iterVar.extent()).minus(first).minus(Forms.of(extent));
       if (!isNonNegative(first, ranges)) {
         conditions.add(new Expr.Binary(BinaryOp.GE, value, Exprs.i32(0)));
       }

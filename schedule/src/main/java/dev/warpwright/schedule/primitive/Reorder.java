@@ -5,7 +5,7 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -70,7 +70,7 @@ public final class Reorder {
     for (Stmt.For loop : nest) {
       check.require(
           3,
-          !Linear.mentions(loop.extent(), vars) && !Linear.mentions(loop.min(), vars),
+          !Affine.mentions(loop.extent(), vars) && !Affine.mentions(loop.min(), vars),
           "the bounds of loop " + loop.var() + " depend on another loop of the nest",
           loop);
       check.require(
@@ -117,7 +117,7 @@ public final class Reorder {
   static boolean isSpatial(Stmt.Block block, Var variable) {
     boolean spatial = false;
     for (IterVar iterVar : block.iterVars()) {
-      if (Linear.mentions(iterVar.binding(), Set.of(variable))) {
+      if (Affine.mentions(iterVar.binding(), Set.of(variable))) {
         if (iterVar.isReduce()) {
           return false;
         }

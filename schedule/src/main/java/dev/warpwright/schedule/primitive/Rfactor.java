@@ -17,7 +17,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
@@ -140,7 +140,7 @@ public final class Rfactor {
         check.require(
             5,
             Reorder.isSpatial(block, around.var())
-                || !Linear.mentions(condition, Set.of(around.var())),
+                || !Affine.mentions(condition, Set.of(around.var())),
             "a predicate of block " + block.name() + " is about the reduction",
             block);
       }
@@ -193,7 +193,7 @@ public final class Rfactor {
     boolean found = false;
     iterVars.add(new IterVar(part, loop.extent(), IterVar.Kind.SPATIAL, loop.var()));
     for (IterVar iterVar : block.iterVars()) {
-      if (!Linear.mentions(iterVar.binding(), Set.of(loop.var()))) {
+      if (!Affine.mentions(iterVar.binding(), Set.of(loop.var()))) {
         Var v = Var.index(iterVar.var().name());
         renamed.put(iterVar.var(), v);
         iterVars.add(new IterVar(v, iterVar.extent(), iterVar.kind(), iterVar.binding()));
@@ -202,7 +202,7 @@ public final class Rfactor {
       found = true;
       Map<Var, Expr> places = new HashMap<>(Map.of(loop.var(), part));
       for (Stmt.For other : loops) {
-        if (Linear.mentions(iterVar.binding(), Set.of(other.var()))) {
+        if (Affine.mentions(iterVar.binding(), Set.of(other.var()))) {
           requireReduceOnly(other);
           if (other != loop) {
             places.put(
@@ -243,7 +243,7 @@ public final class Rfactor {
     for (IterVar iterVar : block.iterVars()) {
       check.require(
           4,
-          iterVar.isReduce() || !Linear.mentions(iterVar.binding(), Set.of(other.var())),
+          iterVar.isReduce() || !Affine.mentions(iterVar.binding(), Set.of(other.var())),
           "loop " + other.var() + " is over spatial variables",
           other);
     }

@@ -11,8 +11,9 @@ import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Span;
 import dev.warpwright.schedule.analysis.TileIndex;
@@ -74,7 +75,7 @@ record Tile(
       @Override
       public Expr expr(Expr e) {
         return e.type().equals(Type.I32) && !(e instanceof Expr.Load)
-            ? Linear.simplify(e, ranges)
+            ? Forms.simplify(e, ranges)
             : super.expr(e);
       }
     };
@@ -85,17 +86,17 @@ record Tile(
     if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
         && a.type().equals(Type.I32)) {
       if (op == BinaryOp.LT) {
-        return Linear.of(b, ranges).minus(Linear.of(a, ranges)).plus(-1);
+        return Forms.of(b, ranges).minus(Forms.of(a, ranges)).plus(-1);
       }
       if (op == BinaryOp.GE) {
-        return Linear.of(a, ranges).minus(Linear.of(b, ranges));
+        return Forms.of(a, ranges).minus(Forms.of(b, ranges));
       }
     }
     return null;
   }
 
   Linear index(Expr index) {
-    return Linear.of(index, ranges);
+    return Forms.of(index, ranges);
   }
 
   /** Extents of the loops of the tile that satisfy the condition. */
@@ -127,7 +128,7 @@ record Tile(
     for (int d = 0; d < indices.size(); d++) {
       Linear index = index(indices.get(d));
       Span low = ranges.of(index);
-      Span slack = ranges.of(Linear.of(buffer.shape().get(d)).minus(index).plus(-1));
+      Span slack = ranges.of(Forms.of(buffer.shape().get(d)).minus(index).plus(-1));
       if (low == null || low.lo() < 0 || slack == null || slack.lo() < 0) {
         return false;
       }
@@ -162,7 +163,7 @@ record Tile(
 
   /** Conditions that keep an index inside an extent; all of them where none is known to. */
   private List<Expr> needed(Linear index, Expr extent) {
-    Linear room = Linear.of(extent).minus(index).plus(-1);
+    Linear room = Forms.of(extent).minus(index).plus(-1);
     Span low = ranges.of(index);
     Span high = ranges.of(room);
     if (low == null || low.lo() < 0) {

@@ -7,7 +7,8 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.TileIndex;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,7 @@ final class TileCopies {
   private static boolean isBound(Tile tile, Expr condition, Buffer buffer, List<Expr> indices) {
     Linear slack = Tile.slack(condition, tile.ranges());
     for (int d = 0; slack != null && d < indices.size(); d++) {
-      Linear room = Linear.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
+      Linear room = Forms.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
       if (room.equals(slack)) {
         return true;
       }

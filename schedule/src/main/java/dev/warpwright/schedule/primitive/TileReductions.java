@@ -13,7 +13,9 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.TileIndex;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -47,7 +49,7 @@ final class TileReductions {
       boolean spatial = false;
       boolean reduce = false;
       for (IterVar iterVar : block.iterVars()) {
-        if (Linear.mentions(iterVar.binding(), Set.of(loop.var()))) {
+        if (Affine.mentions(iterVar.binding(), Set.of(loop.var()))) {
           spatial |= !iterVar.isReduce();
           reduce |= iterVar.isReduce();
         }
@@ -88,7 +90,7 @@ final class TileReductions {
     Stmt.Block block = tile.block();
     for (IterVar iterVar : block.iterVars()) {
       if (iterVar.isReduce()) {
-        Linear binding = Linear.of(iterVar.binding());
+        Linear binding = Forms.of(iterVar.binding());
         check.require(
             4,
             reduceVars.containsAll(loopVars(binding)),
@@ -171,7 +173,7 @@ final class TileReductions {
       return null;
     }
     for (Expr condition : tile.conditions()) {
-      if (Linear.mentions(condition, reduceVars)) {
+      if (Affine.mentions(condition, reduceVars)) {
         for (Operand operand : List.of(a, b)) {
           check.require(
               6,
@@ -240,7 +242,7 @@ final class TileReductions {
     }
     List<Expr> kept = new ArrayList<>(tile.kept(value));
     for (Expr condition : tile.conditions()) {
-      if (!kept.contains(condition) && Linear.mentions(condition, reduceVars)) {
+      if (!kept.contains(condition) && Affine.mentions(condition, reduceVars)) {
         kept.add(condition);
       }
     }

@@ -8,9 +8,11 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Affine;
+import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
-import dev.warpwright.schedule.analysis.Linear;
+import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Span;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,10 +53,10 @@ final class ZeroPadding {
     for (int i = 0; i < to.size(); i++) {
       Range target = copy.to().ranges().get(to.get(i));
       Range source = copy.from().ranges().get(from.get(i));
-      Linear within = tile.index(load.indices().get(to.get(i))).minus(Linear.of(target.min()));
+      Linear within = tile.index(load.indices().get(to.get(i))).minus(Forms.of(target.min()));
       Linear room =
-          Linear.of(copy.from().buffer().shape().get(from.get(i)))
-              .minus(Linear.of(source.min()).plus(within))
+          Forms.of(copy.from().buffer().shape().get(from.get(i)))
+              .minus(Forms.of(source.min()).plus(within))
               .plus(-1);
       if (room.equals(slack) && isWithin(tile, within, target.extent())) {
         return true;
@@ -76,7 +78,7 @@ final class ZeroPadding {
   /** Whether a coordinate of a tile is inside its extent in every iteration. */
   private static boolean isWithin(Tile tile, Linear coordinate, Expr extent) {
     Span span = tile.ranges().of(coordinate);
-    Span room = tile.ranges().of(Linear.of(extent).minus(coordinate).plus(-1));
+    Span room = tile.ranges().of(Forms.of(extent).minus(coordinate).plus(-1));
     return span != null && span.lo() >= 0 && room != null && room.lo() >= 0;
   }
 
@@ -85,7 +87,7 @@ final class ZeroPadding {
     for (int i = 0; i < map.vars().size(); i++) {
       Var v = map.vars().get(i);
       Expr coordinate = point.get(v);
-      if (Linear.mentions(condition, Set.of(v))
+      if (Affine.mentions(condition, Set.of(v))
           && (coordinate == null
               || !isWithin(tile, tile.index(coordinate), map.extents().get(i)))) {
         return false;
@@ -103,10 +105,10 @@ final class ZeroPadding {
       }
       Map<Var, Expr> point = new HashMap<>();
       for (int d = 0; d < store.indices().size(); d++) {
-        Linear index = Linear.of(store.indices().get(d));
+        Linear index = Forms.of(store.indices().get(d));
         for (Var v : map.vars()) {
           if (index.terms().getOrDefault(v, 0L) == 1) {
-            Linear value = tile.index(load.indices().get(d)).minus(index).plus(Linear.of(v));
+            Linear value = tile.index(load.indices().get(d)).minus(index).plus(Forms.of(v));
             point.put(v, value.toExpr());
           }
         }
