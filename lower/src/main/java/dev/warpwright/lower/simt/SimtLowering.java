@@ -9,8 +9,10 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.gpu.LoweringException;
 import dev.warpwright.lower.pass.LowerBlocks;
+import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -45,11 +47,23 @@ public final class SimtLowering {
    *     start at 0, nests over different threads, or statements outside of the nests
    */
   public static Kernel lower(PrimFunc program) {
+    return lower(program, PassListener.NONE);
+  }
+
+  /**
+   * The same, with someone who is told the result of each pass.
+   *
+   * @throws LoweringException as {@link #lower(PrimFunc)}
+   */
+  public static Kernel lower(PrimFunc program, PassListener listener) {
     Walk.statements(program.body(), SimtLowering::refuseTiles);
-    PrimFunc loops = PlainIndices.apply(LowerBlocks.apply(program));
-    Stmt body = PipelineLoops.apply(loops.body());
-    body = ThreadBarriers.apply(body);
-    ThreadIndices indices = ThreadIndices.of(program.name(), body);
+    PrimFunc blocks = told(listener, "LowerBlocks", LowerBlocks.apply(program));
+    PrimFunc loops = told(listener, "PlainIndices", PlainIndices.apply(blocks));
+    PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
+    told(listener, "PipelineLoops", pipelined);
+    PrimFunc apart = pipelined.withBody(ThreadBarriers.apply(pipelined.body()));
+    told(listener, "ThreadBarriers", apart);
+    ThreadIndices indices = ThreadIndices.of(program.name(), apart.body());
     Kernel kernel =
         new Kernel(
             program.name(),
@@ -58,9 +72,21 @@ public final class SimtLowering {
             indices.bindings(),
             indices.body(),
             program.attrs());
+    kernel = told(listener, "ThreadIndices", kernel);
     kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
-    kernel = Simplify.kernel(kernel);
-    return Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
+    kernel = Simplify.kernel(told(listener, "PrivateLocals", kernel));
+    kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
+    return told(listener, "VectorAccesses", kernel);
+  }
+
+  private static PrimFunc told(PassListener listener, String pass, PrimFunc program) {
+    listener.after(pass, () -> IrPrinter.text(program));
+    return program;
+  }
+
+  private static Kernel told(PassListener listener, String pass, Kernel kernel) {
+    listener.after(pass, () -> IrPrinter.text(kernel));
+    return kernel;
   }
 
   /** One after the other around everything: buffers beside each other would share their space. */
