@@ -1,0 +1,80 @@
+package dev.warpwright.families;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.target.GpuTarget;
+import java.io.IOException;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the families make for large shapes compiles without spills and without remarks of ptxas. */
+class CompiledFamiliesTest {
+  private static final BlockOrder ORDER = new BlockOrder.Grouped(8);
+
+  static Stream<ArgumentSet> kernels() {
+    GemmWorkload square = GemmWorkload.nt(4096, 4096, 4096, DType.BF16);
+    return Stream.of(
+        set("square", HopperGemm.schedule(square, HopperConfig.pairs(128, 256, 4, 2, 132))),
+        set(
+            "three consumers",
+            HopperGemm.schedule(square, HopperConfig.pairs(192, 192, 3, 3, 132))),
+        set(
+            "along N, gelu",
+            HopperGemm.schedule(
+                new GemmWorkload(
+                    4096,
+                    4096,
+                    4096,
+                    DType.F16,
+                    DType.F16,
+                    Layout.NN,
+                    new Epilogue(1, 0, true, Activation.GELU)),
+                HopperConfig.pairs(128, 128, 5, 2, 132))),
+        set(
+            "few rows",
+            HopperGemm.schedule(
+                GemmWorkload.nt(16, 14336, 4096, DType.BF16),
+                new HopperConfig(16, 64, 128, 5, 1, 1, 1, ORDER, 0, 2, true))),
+        set(
+            "mma.sync",
+            AmpereGemm.schedule(
+                square,
+                new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "mma.sync, odd",
+            AmpereGemm.schedule(
+                GemmWorkload.nt(127, 129, 131, DType.BF16),
+                new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
+                GpuTarget.SM_90A)));
+  }
+
+  private static ArgumentSet set(String name, ScheduledGemm gemm) {
+    return org.junit.jupiter.params.provider.Arguments.argumentSet(name, gemm.kernel());
+  }
+
+  @ParameterizedTest
+  @MethodSource("kernels")
+  void compilesWithoutSpills(Kernel kernel) throws IOException {
+    CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
+    assumeTrue(compiler != null, "nvcc is not installed");
+    String source = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+    Cubin cubin = compiler.compile(new CompileRequest(source, GpuTarget.SM_90A.name()));
+    ResourceUsage usage = cubin.usage(CudaPrinter.functionName(kernel)).orElseThrow();
+    assertThat(usage.spillStores() + usage.spillLoads() + usage.localBytes()).isZero();
+    assertThat(cubin.log()).doesNotContain("C75").doesNotContain("setmaxnreg ignored");
+  }
+}

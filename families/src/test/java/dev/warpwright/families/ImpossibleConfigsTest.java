@@ -1,0 +1,62 @@
+package dev.warpwright.families;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.GpuTarget;
+import org.junit.jupiter.api.Test;
+
+/** Configurations that do not fit are refused by one line, before a schedule is made. */
+class ImpossibleConfigsTest {
+  private static final GemmWorkload SQUARE = GemmWorkload.nt(4096, 4096, 4096, DType.BF16);
+  private static final BlockOrder ORDER = new BlockOrder.Row();
+
+  private static void refused(GemmWorkload workload, HopperConfig config, String why) {
+    assertThat(HopperLimits.problem(workload, config)).contains(why).doesNotContain("\n");
+    assertThatThrownBy(() -> HopperGemm.schedule(workload, config))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void forHopper() {
+    HopperConfig good = HopperConfig.pairs(128, 256, 4, 2, 132);
+    assertThat(HopperLimits.problem(SQUARE, good)).isNull();
+    refused(SQUARE, HopperConfig.pairs(128, 256, 5, 2, 132), "bytes of shared memory");
+    refused(SQUARE, HopperConfig.pairs(96, 256, 4, 2, 132), "no multiples of 64");
+    refused(SQUARE, HopperConfig.pairs(128, 260, 4, 2, 132), "260 columns");
+    refused(SQUARE, HopperConfig.pairs(256, 256, 2, 2, 132), "256 registers");
+    refused(SQUARE, HopperConfig.pairs(128, 256, 4, 2, 131), "no multiple of a cluster");
+    refused(SQUARE, good.withCluster(2, 2), "one dimension only");
+    refused(
+        GemmWorkload.nt(128, 4096, 4096, DType.BF16), good, "a cluster of more tiles than there");
+    refused(GemmWorkload.nt(4096, 4096, 4097, DType.BF16), good, "bulk copies need multiples");
+    refused(GemmWorkload.nt(4096, 4096, 4096, DType.F32), good, "not f32");
+  }
+
+  @Test
+  void forMmaSync() {
+    AmpereConfig good = new AmpereConfig(128, 128, 32, 3, 2, 2, 2, ORDER, false);
+    assertThat(AmpereGemm.problem(SQUARE, good, GpuTarget.SM_80)).isNull();
+    assertThat(AmpereGemm.problem(SQUARE, good, GpuTarget.SM_75)).contains("does not exist");
+    assertThat(
+            AmpereGemm.problem(
+                SQUARE, new AmpereConfig(128, 128, 64, 5, 2, 2, 2, ORDER, false), GpuTarget.SM_86))
+        .contains("bytes of shared memory");
+    assertThat(
+            AmpereGemm.problem(
+                SQUARE, new AmpereConfig(72, 128, 32, 3, 2, 2, 2, ORDER, false), GpuTarget.SM_80))
+        .contains("72 rows over 2 warps");
+    assertThatThrownBy(
+            () ->
+                AmpereGemm.schedule(
+                    SQUARE,
+                    new AmpereConfig(256, 256, 32, 3, 2, 2, 1, ORDER, false),
+                    GpuTarget.SM_80))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("512 registers");
+  }
+}
