@@ -3,6 +3,7 @@ module dev.warpwright.sim {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.jvm;
+  requires transitive dev.warpwright.cost;
 
   exports dev.warpwright.sim;
   exports dev.warpwright.sim.mutation;

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.compiler.check.CheckOptions;
 import dev.warpwright.compiler.check.CheckReport;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.Checks;
@@ -17,9 +18,16 @@ final class CheckAction implements Action<CheckRequest> {
     if (request.mutants().isPresent()) {
       return CheckMutants.report(request, request.mutants().getAsInt(), progress);
     }
+    if (request.counters()) {
+      return CheckCounters.report(request);
+    }
     List<CheckReport> reports = new ArrayList<>();
+    CheckOptions options = request.options();
+    if (CheckSubjects.isLadder(request)) {
+      options = options.withScalars(Map.of());
+    }
     for (CheckSubject subject : CheckSubjects.of(request)) {
-      reports.add(Checks.check(subject, request.options()));
+      reports.add(Checks.check(subject, options));
     }
     return report(
         reports,

@@ -27,7 +27,8 @@ final class CheckCommand extends Command {
   @Parameters(
       index = "0",
       paramLabel = "FILE",
-      description = "A file of Kernel text (.kernel, .ir), or a model.")
+      description =
+          "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, or ladder:RUNG.")
   Path file = Path.of("");
 
   @Parameters(
@@ -104,6 +105,13 @@ final class CheckCommand extends Command {
           "With --mutants: write the mutants there as a CUDA program, for other checkers.")
   @Nullable Path emit;
 
+  @Option(
+      names = "--counters",
+      description =
+          "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
+              + " bytes. For products in text, with M, N and K, and for models, with --batch.")
+  boolean counters;
+
   CheckCommand(Action<CheckRequest> action) {
     this.action = action;
   }
@@ -133,7 +141,8 @@ final class CheckCommand extends Command {
                 scalars,
                 optional(batch)),
             optional(mutants),
-            emit),
+            emit,
+            counters),
         progress);
   }
 

@@ -31,7 +31,12 @@ final class CheckMutants {
     Map<MutationTesting.Verdict, Integer> counts = new TreeMap<>();
     List<MutationSubject> subjects = new ArrayList<>();
     for (CheckSubject subject : CheckSubjects.of(request)) {
-      subjects.addAll(Checks.mutationSubjects(subject, request.options()));
+      subjects.addAll(
+          Checks.mutationSubjects(
+              subject,
+              CheckSubjects.isLadder(request)
+                  ? request.options().withScalars(Map.of())
+                  : request.options()));
     }
     boolean good = true;
     for (MutationSubject subject : subjects) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param attributes of the kernels that get another value, by name
  * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
+ * @param counters whether to predict what the kernels ask of an H200's memories, instead
  * @param emit the folder to write the mutants to, as one CUDA program; null for nowhere
  */
 public record CheckRequest(
@@ -27,7 +28,8 @@ public record CheckRequest(
     Map<String, String> attributes,
     CheckOptions options,
     OptionalInt mutants,
-    @Nullable Path emit) {
+    @Nullable Path emit,
+    boolean counters) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

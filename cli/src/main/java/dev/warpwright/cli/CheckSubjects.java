@@ -5,6 +5,8 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.check.CheckSubject;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
@@ -17,6 +19,9 @@ final class CheckSubjects {
   private static final List<String> TEXTS = List.of(".kernel", ".ir", ".txt");
   private static final int ROWS = 37;
 
+  /** A small shape that every rung takes. */
+  private static final long LADDER = 256;
+
   private CheckSubjects() {}
 
   /**
@@ -26,6 +31,9 @@ final class CheckSubjects {
    */
   static List<CheckSubject> of(CheckRequest request) {
     String name = String.valueOf(request.file().getFileName());
+    if (isLadder(request)) {
+      return ladder(name, request);
+    }
     if (TEXTS.stream().noneMatch(name::endsWith)) {
       return List.of(network(request));
     }
@@ -35,6 +43,47 @@ final class CheckSubjects {
       throw new UserError(request.file() + ": " + problems.getFirst());
     }
     return of(file, request.attributes());
+  }
+
+  /** Whether the request is for rungs of the ladder, of which scalars give the shape. */
+  static boolean isLadder(CheckRequest request) {
+    return request.file().toString().equals("ladder")
+        || request.file().toString().startsWith("ladder:");
+  }
+
+  /** {@code ladder} for all rungs, {@code ladder:NAME} for one. */
+  private static List<CheckSubject> ladder(String name, CheckRequest request) {
+    Map<String, Long> shape = request.options().scalars();
+    for (String scalar : shape.keySet()) {
+      if (!List.of("M", "N", "K").contains(scalar)) {
+        throw new UserError(scalar + ": the shape of a rung is M, N and K");
+      }
+    }
+    List<Rung> rungs = Ladder.RUNGS;
+    if (!name.equals("ladder")) {
+      String wanted = name.substring("ladder:".length());
+      rungs =
+          List.of(
+              Ladder.find(wanted)
+                  .orElseThrow(
+                      () ->
+                          new UserError(
+                              name
+                                  + ": there is no such rung; there are "
+                                  + String.join(
+                                      ", ", Ladder.RUNGS.stream().map(Rung::name).toList()))));
+    }
+    List<CheckSubject> subjects = new ArrayList<>();
+    for (Rung rung : rungs) {
+      subjects.add(
+          new CheckSubject.OfKernel(
+              Ladder.kernel(
+                  rung,
+                  shape.getOrDefault("M", LADDER),
+                  shape.getOrDefault("N", LADDER),
+                  shape.getOrDefault("K", LADDER))));
+    }
+    return subjects;
   }
 
   /** All that a file of text holds. */

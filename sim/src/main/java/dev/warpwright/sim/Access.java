@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.Layout;
@@ -308,8 +309,29 @@ final class Access {
     };
   }
 
+  /** Counts an access that a warp's threads make, once for all lanes of a vector. */
+  private LongExpr counted(LongExpr offset, boolean reads) {
+    if (!context.counts() || (buffer.scope() != Scope.SHARED && buffer.scope() != Scope.GLOBAL)) {
+      return offset;
+    }
+    Counting.Kind kind =
+        buffer.scope() == Scope.SHARED
+            ? reads ? Counting.Kind.SHARED_LOAD : Counting.Kind.SHARED_STORE
+            : reads ? Counting.Kind.GLOBAL_LOAD : Counting.Kind.GLOBAL_STORE;
+    Counting.Site site = new Counting.Site(exprs.where(), kind, slot);
+    int element = stored.bytes();
+    int bytes = lanes() * element;
+    return f -> {
+      long at = offset.eval(f);
+      if (f.requests != null && f.lane == 0) {
+        f.requests.access(site, f.laneBit, at * element, bytes, f.memory[slot].length);
+      }
+      return at;
+    };
+  }
+
   private LongExpr readOffset() {
-    LongExpr offset = offset();
+    LongExpr offset = counted(offset(), true);
     if (!context.checked()) {
       return offset;
     }
@@ -328,7 +350,7 @@ final class Access {
     if (!context.checked()) {
       return offset();
     }
-    if (isFlat()) {
+    if (isFlat() && !context.counts()) {
       LongExpr index = compiled[0];
       return f -> {
         int at = flatIndex(f, index);
@@ -339,7 +361,7 @@ final class Access {
         return at;
       };
     }
-    LongExpr offset = offset();
+    LongExpr offset = counted(offset(), false);
     return f -> {
       long at = offset.eval(f);
       Shadow shadow = f.shadows[slot];
@@ -351,7 +373,7 @@ final class Access {
   }
 
   DoubleExpr loadReal() {
-    if (stored == DType.F32 && isFlat()) {
+    if (stored == DType.F32 && isFlat() && !context.counts()) {
       return loadFlat();
     }
     LongExpr at = readOffset();

@@ -163,7 +163,7 @@ public final class Arguments {
     }
     Symbols symbols = new Symbols();
     Context context =
-        new Context(Source.named("host expression"), Precision.EXACT, symbols, false, false);
+        new Context(Source.named("host expression"), Precision.EXACT, symbols, false, false, false);
     ExprCompiler compiler = new ExprCompiler(context, Stmt.Seq.EMPTY, CallCompiler.none("host"));
     if (e.type().dtype().isFloat()) {
       DoubleExpr value = compiler.real(e);

@@ -42,6 +42,7 @@ final class BulkCalls {
         (w, lane, f) -> {
           GlobalTileOperand.Tile tile = source.at(f, rows, columns);
           SharedRows to = target.rows(f, rows, columns);
+          tile.count(true, multicast ? Long.bitCount(blocks.eval(f)) : 1);
           if (!multicast) {
             load(site, w, f, w.block, tile, to, rows, columns, barrier);
             return;
@@ -102,6 +103,7 @@ final class BulkCalls {
       shadow.unitReads(f, w.actor, epoch, (int) from.first(), rows * columns, site.where());
     }
     to.beginWrite(w.actor, stores.writeEpoch());
+    to.count(false, 1);
     int rowBytes = columns * from.elementBytes();
     byte[] tile = new byte[rows * rowBytes];
     stores.add(

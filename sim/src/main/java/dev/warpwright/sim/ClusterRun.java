@@ -13,6 +13,7 @@ final class ClusterRun {
 
   final BulkLoads loads;
   final Counters.Released counters;
+  final @Nullable Counting counting;
 
   private final Context context;
 
@@ -22,6 +23,7 @@ final class ClusterRun {
     this.agents = agents;
     this.loads = grid.loads;
     this.counters = grid.counters;
+    this.counting = grid.counting;
   }
 
   boolean finished() {

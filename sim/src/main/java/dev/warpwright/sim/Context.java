@@ -14,8 +14,15 @@ import java.util.Arrays;
  * @param grid whether threads of a grid execute: then accesses go through {@link Shadow}s where
  *     there are, and vector accesses must be aligned
  * @param track whether reads of never written elements are errors
+ * @param counts whether requests to memory are counted
  */
-record Context(Source source, Precision precision, Symbols symbols, boolean grid, boolean track) {
+record Context(
+    Source source,
+    Precision precision,
+    Symbols symbols,
+    boolean grid,
+    boolean track,
+    boolean counts) {
 
   /** Whether accesses look for a {@link Shadow}. */
   boolean checked() {

@@ -34,6 +34,9 @@ final class Frame {
   /** The thread's warp, for race checks, null for the interpreter. */
   @Nullable Actor actor;
 
+  /** Where the warp's requests are counted, null if they are not. */
+  @Nullable WarpRequests requests;
+
   /** The thread's bit in masks of its warp. */
   int laneBit;
 

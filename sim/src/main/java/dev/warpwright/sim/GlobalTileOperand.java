@@ -100,6 +100,24 @@ final class GlobalTileOperand {
       }
     }
 
+    /**
+     * Counts what a copy moves.
+     *
+     * @param receivers blocks that get what is read
+     */
+    void count(boolean reads, int receivers) {
+      if (f.requests != null) {
+        int bytes = buffer.dtype().bytes();
+        int slot = access.slot();
+        long storage = f.memory[slot].length;
+        Counting counting = f.requests.counting();
+        inside(
+            (r, from, count) ->
+                counting.bulk(
+                    slot, storage, (long) from * bytes, (long) count * bytes, reads, receivers));
+      }
+    }
+
     /** The tile's bytes row by row, zero outside the matrix. */
     byte[] load() {
       int bytes = buffer.dtype().bytes();

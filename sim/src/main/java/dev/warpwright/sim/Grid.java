@@ -23,6 +23,9 @@ final class Grid {
 
   final Counters.Released counters = new Counters.Released();
 
+  /** Counts requests, if they are to be counted. */
+  @Nullable Counting counting;
+
   Grid(
       Arguments arguments,
       Shadow.FindingSink sink,

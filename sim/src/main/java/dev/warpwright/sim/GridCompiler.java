@@ -3,7 +3,9 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,6 +38,7 @@ final class GridCompiler {
     for (int m = mask; m != 0; m &= m - 1) {
       exec.run(w.lanes[Integer.numberOfTrailingZeros(m)]);
     }
+    w.finishRequests();
   }
 
   /** The active lanes where a condition holds. */
@@ -47,6 +50,7 @@ final class GridCompiler {
         result |= 1 << lane;
       }
     }
+    w.finishRequests();
     return result;
   }
 
@@ -346,12 +350,29 @@ final class GridCompiler {
                 });
           });
     }
+    int multiplyAdds = context.counts() ? multiplyAdds(store) : 0;
     return WarpNode.straight(
         (w, mask) -> {
           calls.run(w, mask);
           each(w, mask, evaluate);
           each(w, mask, write);
+          if (multiplyAdds != 0 && w.requests != null) {
+            w.requests.counting().multiplyAdds((long) multiplyAdds * Integer.bitCount(mask));
+          }
         });
+  }
+
+  /** Fused multiply-adds of a thread that executes the statement. */
+  private static int multiplyAdds(Stmt.Store store) {
+    int[] count = {0};
+    Walk.expressions(
+        store.value(),
+        e -> {
+          if (e instanceof Expr.Call call && call.op() == MathOp.FMA) {
+            count[0] += call.type().lanes();
+          }
+        });
+    return count[0];
   }
 
   private static Exec vector(int lanes, Exec one) {
@@ -382,6 +403,7 @@ final class GridCompiler {
               w.changes++;
               calls.run(w, mask);
               call.run(w, mask);
+              w.finishRequests();
             });
       }
     };

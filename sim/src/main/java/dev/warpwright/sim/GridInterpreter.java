@@ -54,14 +54,15 @@ public final class GridInterpreter {
     }
     this.kernel = kernel;
     this.options = options;
-    this.context = new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true);
+    this.context =
+        new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true, options.count());
     GridCompiler compiler = new GridCompiler(context);
     this.body = compiler.compile(kernel.body());
     this.shared = List.copyOf(compiler.shared());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
     this.regions =
-        options.engine() == GridOptions.Engine.INTERPRETER
+        options.engine() == GridOptions.Engine.INTERPRETER || options.count()
             ? null
             : CompiledRegions.of(kernel, written);
   }
@@ -123,8 +124,26 @@ public final class GridInterpreter {
     return RaceCollector.collect(races -> execute(arguments, races));
   }
 
+  /**
+   * Runs and counts what the warps ask of the memories; the options must say so.
+   *
+   * @throws SimulationError at the first finding
+   */
+  public KernelCounters count(Arguments arguments, KernelCounters.Caches caches) {
+    if (!options.count()) {
+      throw new IllegalArgumentException("these options do not count");
+    }
+    Counting counting = new Counting(caches);
+    execute(arguments, Shadow.THROWING, counting);
+    return counting.result(context.source());
+  }
+
   /** Runs; races go to the sink. */
   void execute(Arguments arguments, Shadow.FindingSink sink) {
+    execute(arguments, sink, null);
+  }
+
+  private void execute(Arguments arguments, Shadow.FindingSink sink, @Nullable Counting counting) {
     long[] blocks = new long[3];
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
@@ -132,6 +151,7 @@ public final class GridInterpreter {
       (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
     Grid grid = new Grid(arguments, sink, Index3.of(blocks), Index3.of(threads), context.symbols());
+    grid.counting = counting;
     long perBlock = grid.threads.count();
     if (perBlock < 1 || perBlock > MAX_THREADS) {
       throw new IllegalArgumentException(

@@ -11,6 +11,7 @@ package dev.warpwright.sim;
  *     multiprocessors times the blocks on each
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
  * @param engine what executes
+ * @param count whether requests to memory are counted, which is slower
  */
 public record GridOptions(
     Options.Order blocks,
@@ -18,7 +19,8 @@ public record GridOptions(
     long seed,
     int residentBlocks,
     boolean checkRaces,
-    Engine engine) {
+    Engine engine,
+    boolean count) {
   /** What executes. */
   public enum Engine {
     /**
@@ -36,12 +38,14 @@ public record GridOptions(
     FIRST,
     /** The last that can. */
     LAST,
-    RANDOM
+    RANDOM,
+    /** Each in its turn, so that blocks go on together. */
+    TURNS
   }
 
   /** In order, one block at a time, everything checked. */
   public static final GridOptions DEFAULT =
-      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true, Engine.FASTEST);
+      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true, Engine.FASTEST, false);
 
   public GridOptions {
     if (residentBlocks < 1) {
@@ -52,22 +56,34 @@ public record GridOptions(
   /** Blocks and warps in random order, several blocks at a time. */
   public static GridOptions random(long seed) {
     return new GridOptions(
-        Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true, Engine.FASTEST);
+        Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true, Engine.FASTEST, false);
   }
 
   public GridOptions withWarps(WarpChoice choice) {
-    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine);
+    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine, count);
   }
 
   public GridOptions withBlocks(Options.Order order, int resident) {
-    return new GridOptions(order, warps, seed, resident, checkRaces, engine);
+    return new GridOptions(order, warps, seed, resident, checkRaces, engine, count);
   }
 
   public GridOptions withEngine(Engine choice) {
-    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice);
+    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice, count);
+  }
+
+  /** Blocks and warps take turns, requests are counted. */
+  public static GridOptions counting(int residentBlocks) {
+    return new GridOptions(
+        Options.Order.FORWARD,
+        WarpChoice.TURNS,
+        0,
+        residentBlocks,
+        false,
+        Engine.INTERPRETER,
+        true);
   }
 
   public GridOptions withoutRaces() {
-    return new GridOptions(blocks, warps, seed, residentBlocks, false, engine);
+    return new GridOptions(blocks, warps, seed, residentBlocks, false, engine, count);
   }
 }

@@ -26,7 +26,7 @@ public final class Interpreter {
     this.params = params;
     this.context =
         new Context(
-            source, options.precision(), new Symbols(), false, options.trackUninitialised());
+            source, options.precision(), new Symbols(), false, options.trackUninitialised(), false);
     this.body = new StmtCompiler(context, options).compile(body);
   }
 

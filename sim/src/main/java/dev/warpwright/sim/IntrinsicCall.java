@@ -8,6 +8,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.target.intrinsic.Lanes;
 import dev.warpwright.target.intrinsic.Meaning;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A call of an intrinsic that computes, compiled. */
@@ -21,7 +23,10 @@ final class IntrinsicCall {
   private final Stmt where;
   private final Intrinsic intrinsic;
   private final Meaning meaning;
+  private static final Pattern MMA = Pattern.compile("m(\\d+)n(\\d+)k(\\d+)");
+
   private final Operand[] operands;
+  private final Counting.@Nullable Site[] sites;
 
   /** One argument: either an address or a value. */
   private record Operand(
@@ -70,6 +75,28 @@ final class IntrinsicCall {
         operands[i] = new Operand(declared, null, null, exprs.bits(args.get(i)));
       }
     }
+    sites = new Counting.Site[operands.length];
+    for (int i = 0; i < operands.length; i++) {
+      sites[i] = site(operands[i]);
+    }
+  }
+
+  private Counting.@Nullable Site site(Operand operand) {
+    if (operand.buffer == null || !context.counts()) {
+      return null;
+    }
+    boolean reads = operand.declared.access() == Intrinsic.Access.READ;
+    boolean matrix = intrinsic.text().contains("matrix");
+    Counting.Kind kind =
+        switch (operand.buffer.scope()) {
+          case SHARED ->
+              matrix
+                  ? reads ? Counting.Kind.MATRIX_LOAD : Counting.Kind.MATRIX_STORE
+                  : reads ? Counting.Kind.SHARED_LOAD : Counting.Kind.SHARED_STORE;
+          case GLOBAL -> reads ? Counting.Kind.ASYNC_LOAD : Counting.Kind.GLOBAL_STORE;
+          case LOCAL, SHARED_CLUSTER, FRAGMENT -> null;
+        };
+    return kind == null ? null : new Counting.Site(where, kind, operand.slot());
   }
 
   /** The call with its arguments as they are now, for some lanes of a warp or one thread. */
@@ -112,6 +139,9 @@ final class IntrinsicCall {
     }
 
     void execute() {
+      if (!isAsynchronous()) {
+        countRequests();
+      }
       try {
         meaning.execute(this);
       } catch (IllegalStateException e) {
@@ -120,8 +150,53 @@ final class IntrinsicCall {
       }
     }
 
+    /** Copies count when they start, for what they read. */
+    private boolean isAsynchronous() {
+      return intrinsic.text().startsWith("cp.async.");
+    }
+
+    /** Counts what the lanes access. */
+    private void countRequests() {
+      if (!context.counts() || frames[0].requests == null) {
+        return;
+      }
+      String name = intrinsic.text();
+      if (name.startsWith("mma.")) {
+        Matcher shape = MMA.matcher(name);
+        if (shape.find()) {
+          long product = 1;
+          for (int i = 1; i <= 3; i++) {
+            product *= Long.parseLong(shape.group(i));
+          }
+          frames[0].requests.counting().matrixMultiplyAdds(product);
+        }
+      }
+      int rows = name.contains(".x1") ? 8 : name.contains(".x2") ? 16 : 32;
+      for (int i = 0; i < operands.length; i++) {
+        Counting.Site site = sites[i];
+        if (site == null || (isAsynchronous() && site.kind() != Counting.Kind.ASYNC_LOAD)) {
+          continue;
+        }
+        Operand operand = operands[i];
+        boolean matrix = name.startsWith("ldmatrix") || name.startsWith("stmatrix");
+        DType dtype = operand.declared.dtype() == null ? DType.U8 : operand.declared.dtype();
+        int bytes = operand.declared.elements() * dtype.bytes();
+        for (int lane = 0; lane < (matrix ? rows : frames.length); lane++) {
+          Frame f = frames[Math.min(lane, frames.length - 1)];
+          boolean skipped =
+              site.kind() == Counting.Kind.ASYNC_LOAD
+                  && values[operands.length - 1][Math.min(lane, frames.length - 1)] == 0;
+          if (active(lane) && !skipped && f.requests != null) {
+            f.requests.access(
+                site, f.laneBit, values[i][lane], bytes, f.memory[operand.slot()].length);
+          }
+        }
+      }
+    }
+
     /** Marks what the call will write as not there yet. */
     void beginWrites() {
+      countRequests();
       for (int i = 0; i < operands.length; i++) {
         Operand operand = operands[i];
         if (operand.buffer == null || operand.declared.access() != Intrinsic.Access.WRITE) {

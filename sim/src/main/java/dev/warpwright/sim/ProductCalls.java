@@ -69,6 +69,11 @@ final class ProductCalls {
           ProductQueue queue = w.block.products(w);
           long epoch = queue.epoch(w);
           int rows = WarpgroupProduct.ROWS / ProductQueue.WARPS;
+          if (w.requests != null) {
+            w.requests
+                .counting()
+                .matrixMultiplyAdds((long) rows * meaning.columns() * WarpgroupProduct.DEPTH);
+          }
           int firstRow = w.index % ProductQueue.WARPS * rows;
           int depth = WarpgroupProduct.DEPTH;
           int bRowCount = meaning.alongN() ? depth : meaning.columns();

@@ -4,11 +4,13 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Executes the steps of a Program: grid kernels by the {@link GridInterpreter}, host kernels by the
@@ -19,6 +21,11 @@ public final class ProgramInterpreter {
   private interface Executor {
     void run(Arguments arguments, Shadow.FindingSink races);
   }
+
+  /** Where counters of launches go, null if they are not counted. */
+  private record Counted(KernelCounters.Caches caches, List<KernelCounters> launches) {}
+
+  private @Nullable Counted counted;
 
   private final Program program;
   private final Map<Kernel, Executor> executors = new IdentityHashMap<>();
@@ -33,9 +40,19 @@ public final class ProgramInterpreter {
     }
   }
 
-  private static Executor executor(Kernel kernel, GridOptions gridOptions, Options hostOptions) {
+  private Executor executor(Kernel kernel, GridOptions gridOptions, Options hostOptions) {
     return switch (kernel.kind()) {
-      case GRID -> new GridInterpreter(kernel, gridOptions)::execute;
+      case GRID -> {
+        GridInterpreter grid = new GridInterpreter(kernel, gridOptions);
+        yield (arguments, races) -> {
+          Counted into = counted;
+          if (into == null) {
+            grid.execute(arguments, races);
+          } else {
+            into.launches.add(grid.count(arguments, into.caches));
+          }
+        };
+      }
       case HOST -> {
         Interpreter host = Interpreter.of(kernel, hostOptions);
         yield (arguments, races) -> host.run(arguments);
@@ -68,6 +85,23 @@ public final class ProgramInterpreter {
    */
   public List<Finding> check(Arguments arguments) {
     return RaceCollector.collect(races -> execute(arguments, races));
+  }
+
+  /**
+   * Runs and counts what each launch of a grid kernel asks of the memories; caches are empty before
+   * each. The options must be such that requests are counted.
+   *
+   * @throws SimulationError at the first finding
+   */
+  public List<KernelCounters> count(Arguments arguments, KernelCounters.Caches caches) {
+    List<KernelCounters> launches = new ArrayList<>();
+    counted = new Counted(caches, launches);
+    try {
+      execute(arguments, Shadow.THROWING);
+    } finally {
+      counted = null;
+    }
+    return launches;
   }
 
   private void execute(Arguments arguments, Shadow.FindingSink races) {

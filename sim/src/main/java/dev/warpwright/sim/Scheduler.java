@@ -28,6 +28,7 @@ final class Scheduler {
   private final SplittableRandom random;
   private final List<ClusterRun> resident = new ArrayList<>();
   private int yields;
+  private int turn;
 
   Scheduler(Context context, GridOptions options, BulkLoads loads, Stmt body) {
     this.context = context;
@@ -124,6 +125,7 @@ final class Scheduler {
       case FIRST -> eager.getFirst();
       case LAST -> eager.getLast();
       case RANDOM -> eager.get(random.nextInt(eager.size()));
+      case TURNS -> eager.get(turn++ % eager.size());
     };
   }
 

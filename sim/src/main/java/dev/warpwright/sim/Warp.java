@@ -36,10 +36,22 @@ final class Warp {
 
   private boolean yielded;
 
+  /** Where its requests are counted, null if they are not. */
+  final @Nullable WarpRequests requests;
+
+  /** Counts what the statement that is over has accessed. */
+  void finishRequests() {
+    if (requests != null) {
+      requests.finish();
+    }
+  }
+
   Warp(BlockRun block, int index, Frame[] lanes) {
     this.block = block;
     this.index = index;
     this.lanes = lanes;
+    Counting counting = block.in.counting;
+    this.requests = counting == null ? null : new WarpRequests(counting, block);
     this.actor = new Actor(block.agents(), block, "warp " + index);
     this.copies = new AsyncCopies[lanes.length];
     this.stores = new BulkStores[lanes.length];
@@ -48,6 +60,7 @@ final class Warp {
       stores[i] = new BulkStores(block, actor, index * 32 + i);
       lanes[i].actor = actor;
       lanes[i].laneBit = 1 << i;
+      lanes[i].requests = requests;
     }
   }
 
@@ -113,6 +126,9 @@ final class Warp {
     blocked = null;
     while (waiting == null && blocked == null && !stack.isEmpty() && !yielded) {
       stack.getLast().advance(this);
+    }
+    if (requests != null) {
+      requests.finishRuns();
     }
   }
 }

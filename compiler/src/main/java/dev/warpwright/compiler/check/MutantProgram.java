@@ -85,7 +85,7 @@ public final class MutantProgram {
           auto start = std::chrono::steady_clock::now();
           cudaError_t e;
           while ((e = cudaStreamQuery(0)) == cudaErrorNotReady) {
-            if (std::chrono::steady_clock::now() - start > std::chrono::seconds(10)) {
+            if (std::chrono::steady_clock::now() - start > std::chrono::seconds(30)) {
               std::printf("  does not end\\n");
               return false;
             }
@@ -103,14 +103,17 @@ public final class MutantProgram {
     return text.append(
             """
 
-            // After a kernel that failed or hangs, a new process goes on with the next.
+            // Arguments: the first mutant and how many. After one that failed or hangs, a new process goes on.
             int main(int count, char** args) {
-              for (int i = count > 1 ? std::atoi(args[1]) : 0; i < %d; i++) {
+              int first = count > 1 ? std::atoi(args[1]) : 0;
+              int end = count > 2 ? first + std::atoi(args[2]) : %d;
+              for (int i = first; i < end; i++) {
                 std::printf("mutant_%%d\\n", i);
                 bool good = launches[i]();
                 std::fflush(stdout);
-                if (!good) {
-                  execl(args[0], args[0], std::to_string(i + 1).c_str(), (char*)nullptr);
+                if (!good && i + 1 < end) {
+                  execl(args[0], args[0], std::to_string(i + 1).c_str(), std::to_string(end - i - 1).c_str(),
+                        (char*)nullptr);
                 }
               }
               return 0;

@@ -1,0 +1,114 @@
+package dev.warpwright.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Kernel;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Requests, bank conflicts, sectors and caches, on kernels whose counters are known. */
+class CountersTest {
+  private static final KernelCounters.Caches CACHES =
+      new KernelCounters.Caches(64 << 10, 1 << 20, 4);
+
+  private static KernelCounters count(String text, Map<String, Integer> scalars) {
+    Kernel kernel = KernelTexts.parse(text);
+    return new GridInterpreter(kernel, GridOptions.counting(4))
+        .count(Arguments.random(kernel.params(), 5, scalars), CACHES);
+  }
+
+  /**
+   * A column of a matrix in shared memory: the rows' length decides how many lanes meet in a bank.
+   */
+  @ParameterizedTest
+  @CsvSource({"32, 32", "33, 1", "34, 2", "40, 8", "36, 4"})
+  void banks(int length, int wavefronts) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc s: f32[32, %d] shared
+              s[t, 0] = 1.0f32
+              sync_threads()
+              y[t] = s[t, 0]
+            }
+            """
+                .formatted(length),
+            Map.of());
+    assertThat(c.sharedLoads()).isEqualTo(new KernelCounters.Requests(1, wavefronts, 1));
+    assertThat(c.sharedStores().lost()).isEqualTo(wavefronts - 1);
+  }
+
+  /** Rows of 16 bytes, 8 lanes at a time; two groups go together if neighbours read the same. */
+  @ParameterizedTest
+  @CsvSource({"t % 16 * 4, 4", "t / 16 * 4, 2", "t * 4, 4", "t / 2 * 4, 2"})
+  void vectors(String index, int wavefronts) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(y: f32[128]) grid(b = 1) block(t = 32) {
+              alloc s: f32[128] shared align 16
+              s[ramp(t * 4, 1, 4)] = broadcast(1.0f32, 4)
+              sync_threads()
+              y[ramp(t * 4, 1, 4)] = s[ramp(%s, 1, 4)]
+            }
+            """
+                .formatted(index),
+            Map.of());
+    assertThat(c.sharedLoads().units()).isEqualTo(wavefronts);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"t, 4", "t * 2, 8", "t * 8, 32", "0, 1", "t / 8 * 8, 4"})
+  void sectors(String index, int sectors) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(x: f32[256], y: f32[32]) grid(b = 1) block(t = 32) {
+              y[t] = x[%s]
+            }
+            """
+                .formatted(index),
+            Map.of());
+    assertThat(c.globalLoads().count()).isOne();
+    assertThat(c.globalLoads().units()).isEqualTo(sectors);
+    assertThat(c.l2ReadSectors()).isEqualTo(sectors);
+    assertThat(c.dramReadBytes()).isEqualTo(32L * sectors);
+    assertThat(c.globalStores()).isEqualTo(new KernelCounters.Requests(1, 4, 4));
+  }
+
+  /** What a second block on another multiprocessor reads comes from the second level. */
+  @Test
+  void caches() {
+    KernelCounters c =
+        count(
+            """
+            kernel k(x: f32[32], y: f32[64]) grid(b = 2) block(t = 32) {
+              for i in 3 {
+                y[b * 32 + t] = x[t]
+              }
+            }
+            """,
+            Map.of());
+    assertThat(c.globalLoads()).isEqualTo(new KernelCounters.Requests(6, 24, 24));
+    assertThat(c.l2ReadSectors()).isEqualTo(8);
+    assertThat(c.dramReadBytes()).isEqualTo(128);
+  }
+
+  /** The counters of a product, by its loops. */
+  @Test
+  void aProduct() {
+    Kernel kernel = KernelTexts.parse(KernelTexts.file("gemm_f32_simt"));
+    KernelCounters c =
+        new GridInterpreter(kernel, GridOptions.counting(4))
+            .count(
+                Arguments.random(kernel.params(), 5, Map.of("M", 128, "N", 128, "K", 32)), CACHES);
+    assertThat(c.multiplyAdds()).isEqualTo(128L * 128 * 32);
+    // As measured on an H200: of the four vectors that a thread reads for each k, two meet nobody.
+    assertThat(c.sharedLoads().units()).isEqualTo(8L * 32 * 12);
+    assertThat(c.globalLoads().units()).isEqualTo(2L * 128 * 32 * 4 / 32);
+    assertThat(c.globalStores().units()).isEqualTo(128L * 128 * 4 / 32 * 4);
+  }
+}
