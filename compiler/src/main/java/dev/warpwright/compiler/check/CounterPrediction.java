@@ -102,8 +102,8 @@ public record CounterPrediction(
   public static CounterPrediction product(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
-    if (!(bound.workload() instanceof Workload.GemmNt gemm)) {
-      throw new UserError(kernel.name() + ": counters are predicted for gemm_nt and for networks");
+    if (!(bound.workload() instanceof Workload.Gemm gemm)) {
+      throw new UserError(kernel.name() + ": counters are predicted for single products and for networks");
     }
     long m = gemm.c().extent(0);
     long n = gemm.c().extent(1);
