@@ -278,6 +278,9 @@ public final class Simplifier {
   }
 
   private Expr unary(Expr.Unary e) {
+    if (e.op() == UnaryOp.NOT && e.type().dtype() != DType.BOOL) {
+      return e; // means nothing, but whoever simplifies may still count on its type
+    }
     if (e.a() instanceof Expr.Unary(UnaryOp op, Expr inner) && op == e.op()) {
       return inner;
     }
