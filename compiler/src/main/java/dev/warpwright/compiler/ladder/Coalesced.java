@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.ladder;
 
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
@@ -24,15 +25,17 @@ final class Coalesced implements Rung {
   public Schedule schedule(PrimFunc matmul) {
     Schedule s = new Schedule(matmul);
     BlockRef product = s.block("C");
-    List<LoopRef> loops = s.loops(product);
+    List<LoopRef> loops = s.loops(s.cacheWrite(product, Scope.LOCAL).copy());
     Halves i = s.split(loops.get(0), 32);
     Halves j = s.split(loops.get(1), 32);
-    s.reorder(i.outer(), j.outer(), i.inner(), j.inner(), loops.get(2));
+    s.reorder(i.outer(), j.outer(), i.inner(), j.inner());
+    s.computeAt(product, j.inner());
+    s.compactAll();
     s.bind(i.outer(), ThreadAxis.BLOCK_Y);
     s.bind(j.outer(), ThreadAxis.BLOCK_X);
     s.bind(i.inner(), ThreadAxis.THREAD_Y);
     s.bind(j.inner(), ThreadAxis.THREAD_X);
-    s.decomposeReduction(product, loops.get(2));
+    s.decomposeReduction(product, s.loops(product).getLast());
     return s;
   }
 }
