@@ -35,6 +35,7 @@ public final class Main {
         new OrderCommand(new OrderAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),
+        new LadderCommand(new LadderAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

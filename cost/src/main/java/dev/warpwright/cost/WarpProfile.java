@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.layout.Layout;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,22 +32,24 @@ import java.util.TreeMap;
  * @param memoryInstructions loads, stores and asynchronous copies, of shared and global memory
  * @param wavefronts rounds that shared memory needs; each serves 128 bytes
  * @param idealWavefronts rounds without bank conflicts
- * @param sectors of 32 bytes that global accesses touch, each instruction for itself
+ * @param lines of 128 bytes of global memory that each instruction touches
  * @param bytes of global memory that each instruction of a whole block touches, divided by its
  *     warps: what is left if a first-level cache serves all that warps have in common
  * @param barriers of the block
+ * @param waits barriers that come right after loads from global memory, whose whole latency is seen
  */
 public record WarpProfile(
     double multiplyAdds,
     double memoryInstructions,
     double wavefronts,
     double idealWavefronts,
-    double sectors,
+    double lines,
     double bytes,
-    double barriers) {
+    double barriers,
+    double waits) {
   private static final int LANES = 32;
   private static final int BANKS = 32;
-  private static final int SECTOR = 32;
+  private static final int LINE = 128;
 
   /** Rounds of shared memory spent on conflicts, as a part of those needed without. */
   public double conflicts() {
@@ -66,9 +69,10 @@ public record WarpProfile(
         counter.memoryInstructions,
         counter.wavefronts,
         counter.idealWavefronts,
-        counter.sectors,
+        counter.lines,
         counter.bytes,
-        counter.barriers);
+        counter.barriers,
+        counter.waits);
   }
 
   private static final class Counter {
@@ -80,9 +84,13 @@ public record WarpProfile(
     private double memoryInstructions;
     private double wavefronts;
     private double idealWavefronts;
-    private double sectors;
+    private double lines;
     private double bytes;
     private double barriers;
+    private double waits;
+
+    /** Whether the last thing that happened to memory was a load of global memory to shared. */
+    private boolean loading;
 
     Counter(Kernel kernel) {
       long x = extent(kernel, ThreadAxis.THREAD_X);
@@ -146,6 +154,7 @@ public record WarpProfile(
         case Stmt.Store store -> {
           expression(store.value(), times, active);
           access(store.buffer(), store.indices(), times, active);
+          loading |= store.buffer().scope() == Scope.SHARED && loadsGlobal(store.value());
         }
         case Stmt.Evaluate evaluate -> call(evaluate.call(), times, active);
         case Stmt.While loop -> visit(loop.body(), times, active);
@@ -153,6 +162,14 @@ public record WarpProfile(
         case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> throw tile();
         case Stmt.TileMap _, Stmt.TileReduce _ -> throw tile();
       }
+    }
+
+    private static boolean loadsGlobal(Expr value) {
+      boolean[] found = {false};
+      Walk.expressions(
+          value,
+          e -> found[0] |= e instanceof Expr.Load load && load.buffer().scope() == Scope.GLOBAL);
+      return found[0];
     }
 
     private static IllegalArgumentException tile() {
@@ -172,6 +189,8 @@ public record WarpProfile(
           && intrinsic.isBarrier()
           && intrinsic.collective() == Intrinsic.Collective.BLOCK) {
         barriers += times;
+        waits += loading ? times : 0;
+        loading = false;
       }
       for (int i = 0; i < call.args().size(); i++) {
         if (call.args().get(i) instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
@@ -242,14 +261,14 @@ public record WarpProfile(
       } else {
         Set<Long> touched = new HashSet<>();
         for (long address : first) {
-          for (long b = 0; address >= 0 && b < size; b += SECTOR) {
-            touched.add((address + b) / SECTOR);
+          for (long b = 0; address >= 0 && b < size; b += LINE) {
+            touched.add((address + b) / LINE);
           }
           if (address >= 0) {
-            touched.add((address + size - 1) / SECTOR);
+            touched.add((address + size - 1) / LINE);
           }
         }
-        sectors += times * touched.size();
+        lines += times * touched.size();
         long distinct = Arrays.stream(all).filter(address -> address >= 0).distinct().count();
         bytes += times * distinct * size / Math.ceilDiv(threads, LANES);
       }

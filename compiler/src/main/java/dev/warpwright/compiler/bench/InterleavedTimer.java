@@ -22,8 +22,21 @@ final class InterleavedTimer {
   private final CudaStream stream;
   private final int sets;
   private final int rounds;
+  private final int launches;
 
   InterleavedTimer(CudaContext context, CudaStream stream, int sets, int rounds) {
+    this(context, stream, sets, rounds, SINGLES);
+  }
+
+  /**
+   * Makes a timer.
+   *
+   * @param singleLaunches in each round, to be timed one by one; without them the time of one launch
+   *     is that in a graph
+   */
+  InterleavedTimer(
+      CudaContext context, CudaStream stream, int sets, int rounds, int singleLaunches) {
+    this.launches = singleLaunches;
     this.context = context;
     this.stream = stream;
     this.sets = sets;
@@ -35,11 +48,11 @@ final class InterleavedTimer {
     List<CudaGraph> graphs = new ArrayList<>();
     try (CudaEvent start = context.newEvent();
         CudaEvent end = context.newEvent()) {
-      int[] launches = new int[contestants.size()];
-      for (int c = 0; c < launches.length; c++) {
+      int[] counts = new int[contestants.size()];
+      for (int c = 0; c < counts.length; c++) {
         Contestant contestant = contestants.get(c);
-        launches[c] = launches(single(contestant, start, end));
-        int count = launches[c];
+        counts[c] = count(single(contestant, start, end));
+        int count = counts[c];
         graphs.add(
             CudaGraph.capture(
                 stream,
@@ -49,31 +62,32 @@ final class InterleavedTimer {
                   }
                 }));
       }
-      double[][] graphTimes = new double[launches.length][rounds];
-      double[][] singles = new double[launches.length][rounds * SINGLES];
+      double[][] graphTimes = new double[counts.length][rounds];
+      double[][] singles = new double[counts.length][rounds * launches];
       for (int round = -WARM_UP; round < rounds; round++) {
-        for (int c = 0; c < launches.length; c++) {
+        for (int c = 0; c < counts.length; c++) {
           start.record(stream);
           graphs.get(c).replay(stream);
           end.record(stream);
           end.synchronize();
           if (round >= 0) {
-            graphTimes[c][round] = end.millisSince(start) * 1e3 / launches[c];
+            graphTimes[c][round] = end.millisSince(start) * 1e3 / counts[c];
           }
         }
-        for (int i = 0; i < SINGLES; i++) {
-          for (int c = 0; c < launches.length; c++) {
-            int set = Math.floorMod(round * SINGLES + i, sets);
+        for (int i = 0; i < launches; i++) {
+          for (int c = 0; c < counts.length; c++) {
+            int set = Math.floorMod(round * launches + i, sets);
             double micros = time(contestants.get(c), set, start, end);
             if (round >= 0) {
-              singles[c][round * SINGLES + i] = micros;
+              singles[c][round * launches + i] = micros;
             }
           }
         }
       }
       List<KernelReport.Times> times = new ArrayList<>();
-      for (int c = 0; c < launches.length; c++) {
-        times.add(new KernelReport.Times(median(graphTimes[c]), median(singles[c])));
+      for (int c = 0; c < counts.length; c++) {
+        times.add(new KernelReport.Times(
+                median(graphTimes[c]), median(launches == 0 ? graphTimes[c] : singles[c])));
       }
       return times;
     } finally {
@@ -98,7 +112,7 @@ final class InterleavedTimer {
   }
 
   /** So many launches in a graph that it runs for some milliseconds; each set equally often. */
-  private int launches(double micros) {
+  private int count(double micros) {
     int rotations = (int) Math.ceil(GRAPH_US / Math.max(micros, 0.5) / sets);
     return Math.clamp(rotations, 1, Math.max(1, MAX_LAUNCHES / sets)) * sets;
   }

@@ -6,7 +6,7 @@ import dev.warpwright.schedule.Schedule.Halves;
 
 /** The next tiles are loaded to registers while a step computes. */
 final class DoubleBuffering implements Rung {
-  private static final Tiling TILING = new Tiling(256, 128, 16, 64, 64, 8, 1);
+  private static final Tiling TILING = new Tiling(128, 128, 16, 64, 64, 4, 2);
 
   @Override
   public String name() {

@@ -1,9 +1,11 @@
 package dev.warpwright.compiler.ladder;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.tensor.Ops;
 import dev.warpwright.tensor.PrimFuncs;
@@ -34,7 +36,10 @@ public final class Ladder {
     Tensor a = Tensor.input("A", DType.F32, Exprs.i32(m), Exprs.i32(k));
     Tensor b = Tensor.input("B", DType.F32, Exprs.i32(k), Exprs.i32(n));
     Tensor c = Ops.matmul("C", a, b, false, n, k);
-    return PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
+    PrimFunc func =
+        PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
+    return new PrimFunc(
+        func.name(), func.params(), func.body(), Attrs.NONE.with("workload", "gemm_nn"));
   }
 
   /** The rung of this name. */
@@ -42,8 +47,31 @@ public final class Ladder {
     return RUNGS.stream().filter(rung -> rung.name().equals(name)).findFirst();
   }
 
+  /**
+   * The rung of this name.
+   *
+   * @throws UserError if there is none
+   */
+  public static Rung require(String name) {
+    return find(name)
+        .orElseThrow(
+            () ->
+                new UserError(
+                    "there is no rung '"
+                        + name
+                        + "'; there are "
+                        + String.join(", ", RUNGS.stream().map(Rung::name).toList())));
+  }
+
   /** The kernel of a rung for one shape. */
   public static Kernel kernel(Rung rung, long m, long n, long k) {
-    return SimtLowering.lower(rung.schedule(matmul(m, n, k)).func());
+    Kernel kernel = SimtLowering.lower(rung.schedule(matmul(m, n, k)).func());
+    return new Kernel(
+        kernel.name() + "_" + rung.name().replace('-', '_'),
+        kernel.kind(),
+        kernel.params(),
+        kernel.bindings(),
+        kernel.body(),
+        kernel.attrs());
   }
 }

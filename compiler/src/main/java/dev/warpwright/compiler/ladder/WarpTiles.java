@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Each warp computes a part of the tile of its own, its lanes elements in groups of four. */
 final class WarpTiles implements Rung {
-  static final Tiling TILING = new Tiling(128, 128, 16, 64, 32, 8, 2);
+  static final Tiling TILING = new Tiling(128, 128, 16, 32, 64, 4, 2);
 
   @Override
   public String name() {
@@ -22,7 +22,7 @@ final class WarpTiles implements Rung {
 
   @Override
   public String change() {
-    return "a warp owns 64 x 32 elements: its lanes read the same few lines of shared memory";
+    return "a warp owns 32 x 64 elements: its lanes read the same few lines of shared memory";
   }
 
   @Override

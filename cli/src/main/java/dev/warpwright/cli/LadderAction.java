@@ -1,0 +1,124 @@
+package dev.warpwright.cli;
+
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.LadderRun;
+import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Measures or predicts the rungs, prints the table and writes the chart. */
+final class LadderAction implements Action<LadderRequest> {
+  private static final String DEFAULT_DEVICE = "H200 SXM";
+
+  @Override
+  public Report perform(LadderRequest request, Progress progress) {
+    List<Rung> rungs = rungs(request.rungs());
+    return switch (request.task()) {
+      case PREDICT -> predicted(request, rungs, progress);
+      case MEASURE -> {
+        Optional<GpuDevice> found = GpuDevice.find();
+        if (found.isEmpty()) {
+          progress.say("no GPU here: the times are predicted");
+          yield predicted(request, rungs, progress);
+        }
+        try (GpuDevice device = found.get()) {
+          yield measured(request, rungs, device, progress);
+        }
+      }
+      case LAUNCH -> {
+        try (GpuDevice device = gpu()) {
+          KernelSeries.launch(
+              rungs.stream()
+                  .map(rung -> Ladder.kernel(rung, request.m(), request.n(), request.k()))
+                  .toList(),
+              device,
+              request.seed());
+          yield new Report(true, "", Json.object());
+        }
+      }
+      case PROFILE -> {
+        try (GpuDevice device = gpu()) {
+          Report report = measured(request, rungs, device, progress);
+          Map<String, Map<String, String>> counted = LadderProfile.run(request, rungs, progress);
+          yield new Report(
+              report.ok(),
+              report.text() + System.lineSeparator() + LadderProfile.text(counted),
+              ((Json.Members) report.json()).with("profile", LadderProfile.json(counted)));
+        }
+      }
+    };
+  }
+
+  private static GpuDevice gpu() {
+    return GpuDevice.find()
+        .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; --profile needs a GPU"));
+  }
+
+  private static List<Rung> rungs(List<String> names) {
+    List<Rung> rungs = new ArrayList<>();
+    for (String name : names) {
+      rungs.add(Ladder.require(name));
+    }
+    return rungs.isEmpty() ? Ladder.RUNGS : rungs;
+  }
+
+  private static Report predicted(LadderRequest request, List<Rung> rungs, Progress progress) {
+    String wanted = request.device() == null ? DEFAULT_DEVICE : request.device();
+    DeviceModel model =
+        DeviceCatalogue.find(wanted)
+            .or(() -> byPart(wanted))
+            .orElseThrow(
+                () ->
+                    new UserError(
+                        "--device "
+                            + wanted
+                            + ": known are "
+                            + String.join(
+                                ", ",
+                                DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
+    List<RungReport> reports =
+        new LadderRun(request.m(), request.n(), request.k(), model).predict(rungs, progress::say);
+    return report(request, model.name() + ", predicted, not measured", reports);
+  }
+
+  private static Optional<DeviceModel> byPart(String name) {
+    return DeviceCatalogue.ALL.stream()
+        .filter(device -> device.name().toLowerCase().startsWith(name.toLowerCase()))
+        .findFirst();
+  }
+
+  private static Report measured(
+      LadderRequest request, List<Rung> rungs, GpuDevice device, Progress progress) {
+    DeviceModel model =
+        DeviceCatalogue.find(device.name())
+            .orElseGet(() -> DeviceCatalogue.find(DEFAULT_DEVICE).orElseThrow());
+    List<RungReport> reports =
+        new LadderRun(request.m(), request.n(), request.k(), model)
+            .measure(rungs, device, request.seed(), request.rounds(), progress::say);
+    return report(request, device.name(), reports);
+  }
+
+  private static Report report(LadderRequest request, String device, List<RungReport> reports) {
+    String title = "%dx%dx%d f32 on %s".formatted(request.m(), request.n(), request.k(), device);
+    String text = LadderTable.text(title, reports);
+    if (request.chart() != null) {
+      String svg = LadderChart.svg(title, reports);
+      AtomicFile.write(
+          request.chart(), out -> out.write(svg.getBytes(StandardCharsets.UTF_8)));
+      text += System.lineSeparator() + "chart: " + OneLine.of(request.chart().toString());
+    }
+    boolean ok = reports.stream().allMatch(r -> r.failure() == null);
+    return new Report(ok, text, LadderTable.json(request, device, reports));
+  }
+}
