@@ -114,8 +114,7 @@ final class LadderAction implements Action<LadderRequest> {
     String text = LadderTable.text(title, reports);
     if (request.chart() != null) {
       String svg = LadderChart.svg(title, reports);
-      AtomicFile.write(
-          request.chart(), out -> out.write(svg.getBytes(StandardCharsets.UTF_8)));
+      AtomicFile.write(request.chart(), out -> out.write(svg.getBytes(StandardCharsets.UTF_8)));
       text += System.lineSeparator() + "chart: " + OneLine.of(request.chart().toString());
     }
     boolean ok = reports.stream().allMatch(r -> r.failure() == null);

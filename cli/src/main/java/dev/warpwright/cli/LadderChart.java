@@ -23,7 +23,11 @@ final class LadderChart {
     double most =
         Math.max(
             Double.isNaN(cublas) ? 0 : cublas,
-            reports.stream().mapToDouble(RungReport::gflops).filter(Double::isFinite).max().orElse(1));
+            reports.stream()
+                .mapToDouble(RungReport::gflops)
+                .filter(Double::isFinite)
+                .max()
+                .orElse(1));
     int height = TOP + ROW * reports.size() + 34;
     StringBuilder svg = new StringBuilder();
     svg.append(

@@ -44,7 +44,8 @@ final class LadderProfile {
     Optional<String> java = self.command();
     Optional<String[]> arguments = self.arguments();
     if (java.isEmpty() || arguments.isEmpty()) {
-      throw new DeviceError("this system does not tell how to start the command again; --profile needs it");
+      throw new DeviceError(
+          "this system does not tell how to start the command again; --profile needs it");
     }
     List<String> command = new ArrayList<>();
     command.addAll(List.of("ncu", "--csv", "--target-processes", "all", "--metrics"));
@@ -58,8 +59,7 @@ final class LadderProfile {
       command.add(argument);
     }
     command.add("ladder");
-    command.addAll(
-        List.of("M=" + request.m(), "N=" + request.n(), "K=" + request.k(), "--launch"));
+    command.addAll(List.of("M=" + request.m(), "N=" + request.n(), "K=" + request.k(), "--launch"));
     command.add("--no-chart");
     for (Rung rung : rungs) {
       command.add("--rung");
@@ -80,11 +80,9 @@ final class LadderProfile {
 
   private static String output(List<String> command) {
     try {
-      Process process =
-          new ProcessBuilder(command).redirectErrorStream(true).start();
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
       process.getOutputStream().close();
-      String output =
-          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       process.waitFor();
       return output;
     } catch (IOException e) {
@@ -114,7 +112,8 @@ final class LadderProfile {
     counted.forEach(
         (rung, metrics) -> {
           String kernel = "matmul_" + rung.replace('-', '_');
-          if (fields.stream().anyMatch(field -> field.equals(kernel) || field.startsWith(kernel + "("))) {
+          if (fields.stream()
+              .anyMatch(field -> field.equals(kernel) || field.startsWith(kernel + "("))) {
             String unit = fields.get(count - 2);
             metrics.put(
                 METRICS.get(fields.get(count - 3)),
@@ -132,7 +131,9 @@ final class LadderProfile {
     counted.forEach(
         (rung, metrics) -> {
           StringBuilder row = new StringBuilder("%-17s".formatted(rung));
-          METRICS.values().forEach(name -> row.append(" %15s".formatted(metrics.getOrDefault(name, "-"))));
+          METRICS
+              .values()
+              .forEach(name -> row.append(" %15s".formatted(metrics.getOrDefault(name, "-"))));
           lines.add(row.toString());
         });
     return String.join(System.lineSeparator(), lines);

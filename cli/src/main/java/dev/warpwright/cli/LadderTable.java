@@ -15,8 +15,17 @@ final class LadderTable {
     lines.add(
         "%-17s %11s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
             .formatted(
-                "rung", "time us", "GFLOP/s", "cuBLAS", "regs", "shared", "occ.", "DRAM* GB",
-                "L2* GB", "bank*", "limit*"));
+                "rung",
+                "time us",
+                "GFLOP/s",
+                "cuBLAS",
+                "regs",
+                "shared",
+                "occ.",
+                "DRAM* GB",
+                "L2* GB",
+                "bank*",
+                "limit*"));
     boolean predicted = false;
     for (RungReport r : reports) {
       predicted |= r.predicted();

@@ -10,9 +10,9 @@ import dev.warpwright.target.KernelResources;
 import java.util.Map;
 
 /**
- * A time for a kernel of single threads, predicted from what a warp issues: the greatest of what the
- * schedulers, shared memory and the caches need, and of what is left of waiting if few warps are
- * resident, in whole waves of blocks.
+ * A time for a kernel of single threads, predicted from what a warp issues: the greatest of what
+ * the schedulers, shared memory and the caches need, and of what is left of waiting if few warps
+ * are resident, in whole waves of blocks.
  *
  * @param micros the time
  * @param bound what takes longest: {@code issue}, {@code shared}, {@code L1}, {@code L2} or {@code
@@ -32,7 +32,9 @@ public record SimtTime(
   /** Schedulers of a multiprocessor, each of which issues one instruction of a warp a clock. */
   private static final int SCHEDULERS = 4;
 
-  /** Part of the schedulers' time that multiply-adds reach in practice: register banks, addresses. */
+  /**
+   * Part of the schedulers' time that multiply-adds reach in practice: register banks, addresses.
+   */
   private static final double FMA_EFFICIENCY = 0.87;
 
   /** Bytes that a multiprocessor gets from the second-level cache in a clock. */

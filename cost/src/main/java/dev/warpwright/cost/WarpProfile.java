@@ -110,8 +110,7 @@ public record WarpProfile(
       return ScalarEval.eval(kernel.extent(axis), Map.of());
     }
 
-    private static void put(
-        Kernel kernel, Map<Var, Long> values, ThreadAxis axis, long value) {
+    private static void put(Kernel kernel, Map<Var, Long> values, ThreadAxis axis, long value) {
       kernel.binding(axis).ifPresent(b -> values.put(b.var(), value));
     }
 

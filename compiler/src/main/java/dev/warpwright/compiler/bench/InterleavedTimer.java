@@ -31,8 +31,8 @@ final class InterleavedTimer {
   /**
    * Makes a timer.
    *
-   * @param singleLaunches in each round, to be timed one by one; without them the time of one launch
-   *     is that in a graph
+   * @param singleLaunches in each round, to be timed one by one; without them the time of one
+   *     launch is that in a graph
    */
   InterleavedTimer(
       CudaContext context, CudaStream stream, int sets, int rounds, int singleLaunches) {
@@ -86,7 +86,8 @@ final class InterleavedTimer {
       }
       List<KernelReport.Times> times = new ArrayList<>();
       for (int c = 0; c < counts.length; c++) {
-        times.add(new KernelReport.Times(
+        times.add(
+            new KernelReport.Times(
                 median(graphTimes[c]), median(launches == 0 ? graphTimes[c] : singles[c])));
       }
       return times;

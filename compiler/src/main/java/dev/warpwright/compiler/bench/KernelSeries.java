@@ -82,8 +82,7 @@ public final class KernelSeries {
     List<Result> results = new ArrayList<>();
     try (CudaStream stream = device.context().newStream();
         BenchMemory memory = new BenchMemory(bound, device.context(), stream, seed);
-        DeviceReference reference =
-            new DeviceReference(bound.workload(), memory, device, stream)) {
+        DeviceReference reference = new DeviceReference(bound.workload(), memory, device, stream)) {
       reference.compute(0, seed);
       KernelSeries series =
           new KernelSeries(device, stream, memory, reference, bound.workload(), rounds);

@@ -36,8 +36,7 @@ public final class Ladder {
     Tensor a = Tensor.input("A", DType.F32, Exprs.i32(m), Exprs.i32(k));
     Tensor b = Tensor.input("B", DType.F32, Exprs.i32(k), Exprs.i32(n));
     Tensor c = Ops.matmul("C", a, b, false, n, k);
-    PrimFunc func =
-        PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
+    PrimFunc func = PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
     return new PrimFunc(
         func.name(), func.params(), func.body(), Attrs.NONE.with("workload", "gemm_nn"));
   }

@@ -53,8 +53,7 @@ public final class LadderRun {
   public List<RungReport> measure(
       List<Rung> rungs, GpuDevice device, long seed, int rounds, Consumer<String> progress) {
     List<Kernel> kernels = rungs.stream().map(rung -> Ladder.kernel(rung, m, n, k)).toList();
-    List<KernelSeries.Result> results =
-        KernelSeries.run(kernels, device, seed, rounds, progress);
+    List<KernelSeries.Result> results = KernelSeries.run(kernels, device, seed, rounds, progress);
     List<RungReport> reports = new ArrayList<>();
     for (int i = 0; i < rungs.size(); i++) {
       KernelSeries.Result result = results.get(i);
