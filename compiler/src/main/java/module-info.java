@@ -18,6 +18,7 @@ module dev.warpwright.compiler {
   exports dev.warpwright.compiler.bench;
   exports dev.warpwright.compiler.check;
   exports dev.warpwright.compiler.execute;
+  exports dev.warpwright.compiler.export;
   exports dev.warpwright.compiler.ladder;
   exports dev.warpwright.compiler.program;
   exports dev.warpwright.compiler.tune;

@@ -103,6 +103,17 @@ final class KeyValues {
   }
 
   /**
+   * All values, as numbers.
+   *
+   * @throws UserError if one is none
+   */
+  Map<String, Long> numbers() {
+    Map<String, Long> numbers = new TreeMap<>();
+    values.keySet().forEach(key -> numbers.put(key, number(key, 0, Long.MAX_VALUE)));
+    return numbers;
+  }
+
+  /**
    * To be called when all was asked for.
    *
    * @throws UserError if something given was not

@@ -36,6 +36,7 @@ public final class Main {
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),
         new LadderCommand(new LadderAction()),
+        new ExportCommand(new ExportAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

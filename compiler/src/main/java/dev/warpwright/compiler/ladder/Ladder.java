@@ -2,15 +2,23 @@ package dev.warpwright.compiler.ladder;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.tensor.Ops;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The rungs, lowest first, and the function that all of them compute. */
@@ -38,7 +46,45 @@ public final class Ladder {
     Tensor c = Ops.matmul("C", a, b, false, n, k);
     PrimFunc func = PrimFuncs.of("matmul", List.of(a.buffer(), b.buffer(), c.buffer()), List.of(c));
     return new PrimFunc(
-        func.name(), func.params(), func.body(), Attrs.NONE.with("workload", "gemm_nn"));
+        func.name(), func.params(), named(func.body()), Attrs.NONE.with("workload", "gemm_nn"));
+  }
+
+  /** Calls the block's variables i, j and k, after which all loops of tiles are named. */
+  private static Stmt named(Stmt body) {
+    Map<Var, Expr> names = new HashMap<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Block block) {
+            for (int v = 0; v < block.iterVars().size(); v++) {
+              names.put(block.iterVars().get(v).var(), Var.index(List.of("i", "j", "k").get(v)));
+            }
+          }
+        });
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        return e instanceof Var v ? names.getOrDefault(v, v) : super.expr(e);
+      }
+
+      @Override
+      public Stmt stmt(Stmt s) {
+        Stmt renamed = super.stmt(s);
+        return renamed instanceof Stmt.Block b
+            ? new Stmt.Block(
+                b.name(),
+                b.iterVars().stream()
+                    .map(v -> new IterVar((Var) expr(v.var()), v.extent(), v.kind(), v.binding()))
+                    .toList(),
+                b.predicate(),
+                b.reads(),
+                b.writes(),
+                b.init(),
+                b.body(),
+                b.attrs())
+            : renamed;
+      }
+    }.stmt(body);
   }
 
   /** The rung of this name. */

@@ -73,4 +73,164 @@ class SimtLoweringTest {
         .isInstanceOf(LoweringException.class)
         .hasMessageContaining(message);
   }
+
+  private static final String SHARE =
+      """
+      primfunc share(x: f32[64], y: f32[64]) {
+        bind b: blockIdx.x in 2 {
+          alloc s: f32[32] shared
+          for r in 3 {
+            bind t: threadIdx.x in 32 {
+              s[t] = x[b * 32 + t]
+            }
+            bind u: threadIdx.x in 32 {
+              y[b * 32 + u] = s[31 - u]
+            }
+          }
+        }
+      }
+      """;
+
+  @Test
+  void barriersStandWhereThreadsMeetOthersDataAndNowhereElse() {
+    assertThat(IrPrinter.text(lower(SHARE)))
+        .isEqualTo(
+            """
+            kernel share(x: f32[64], y: f32[64]) grid(bx = 2) block(tx = 32) {
+              alloc s: f32[32] shared
+              for r in 3 {
+                sync_threads()
+                s[tx] = x[bx * 32 + tx]
+                sync_threads()
+                y[bx * 32 + tx] = s[tx * -1 + 31]
+              }
+            }
+            """);
+  }
+
+  @Test
+  void threadsKeepTheirPartOfLocalBuffers() {
+    String text =
+        """
+        primfunc part(y: f32[16, 8]) {
+          alloc a: f32[16, 8] local
+          bind t: threadIdx.x in 8 {
+            for g in 2 {
+              for j in 4 {
+                a[g * 8 + t, j * 2] = 1.0f32
+              }
+            }
+          }
+          bind u: threadIdx.x in 8 {
+            for g in 2 {
+              for j in 4 {
+                y[g * 8 + u, j] = a[g * 8 + u, j * 2]
+              }
+            }
+          }
+        }
+        """;
+    assertThat(IrPrinter.text(lower(text)))
+        .contains("alloc a: f32[2, 4] local", "a[g, j] = 1.0f32", "y[g * 8 + tx, j] = a[g, j]");
+    refused(text.replace("= a[g * 8 + u, j * 2]", "= a[g * 8 + 7 - u, j * 2]"), "do not agree");
+  }
+
+  @Test
+  void pipelinedLoopsLoadAhead() {
+    String text =
+        """
+        primfunc ahead(x: f32[8, 32], y: f32[8, 32]) {
+          bind b: blockIdx.x in 1 {
+            pipeline k in 8 [stages = 2] {
+              alloc s: f32[32] shared
+              bind t: threadIdx.x in 32 {
+                s[t] = x[k, t]
+              }
+              bind u: threadIdx.x in 32 {
+                y[k, u] = s[31 - u]
+              }
+            }
+          }
+        }
+        """;
+    assertThat(IrPrinter.text(lower(text)))
+        .isEqualTo(
+            """
+            kernel ahead(x: f32[8, 32], y: f32[8, 32]) grid(bx = 1) block(tx = 32) {
+              alloc s: f32[2, 32] shared
+              s[0, tx] = x[0, tx]
+              sync_threads()
+              alloc s_next: f32[1] local
+              for k in 8 {
+                if k < 7 {
+                  s_next[0] = x[k + 1, tx]
+                }
+                y[k, tx] = s[k % 2, tx * -1 + 31]
+                if k < 7 {
+                  s[(k + 1) % 2, tx] = s_next[0]
+                }
+                sync_threads()
+              }
+            }
+            """);
+    assertThat(IrPrinter.text(lower(text.replace("[stages = 2]", "[async = 1, stages = 3]"))))
+        .isEqualTo(
+            """
+            kernel ahead(x: f32[8, 32], y: f32[8, 32]) grid(bx = 1) block(tx = 32) {
+              alloc s: f32[3, 32] shared
+              cp.async.4(&s[0, tx], &x[0, tx], 4)
+              cp.async.commit()
+              cp.async.4(&s[1, tx], &x[1, tx], 4)
+              cp.async.commit()
+              for k in 8 {
+                cp.async.wait(1)
+                sync_threads()
+                if k < 6 {
+                  cp.async.4(&s[(k + 2) % 3, tx], &x[k + 2, tx], 4)
+                }
+                cp.async.commit()
+                y[k, tx] = s[k % 3, tx * -1 + 31]
+              }
+            }
+            """);
+    refused(text.replace("stages = 2", "stages = 3"), "has 3 stages");
+    refused(text.replace("s[t] = x[k, t]", "s[t] = y[k, t]"), "copies nothing");
+  }
+
+  @Test
+  void vectorsAreUsedWhereAlignmentIsCertain() {
+    String text =
+        """
+        primfunc wide(x: f32[4, 32], y: f32[4, 32]) {
+          bind t: threadIdx.x in 32 {
+            vector v in 4 {
+              y[t / 8, t % 8 * 4 + v] = x[t / 8, t % 8 * 4 + v]
+            }
+          }
+        }
+        """;
+    assertThat(IrPrinter.text(lower(text)))
+        .contains("y[tx / 8, ramp(tx % 8 * 4, 1, 4)] = x[tx / 8, ramp(tx % 8 * 4, 1, 4)]");
+    String odd = text.replace("x: f32[4, 32]", "x: f32[4, 33]");
+    assertThat(IrPrinter.text(lower(odd)))
+        .contains(
+            "alloc y_vec: f32[4] local",
+            "y[tx / 8, ramp(tx % 8 * 4, 1, 4)] = y_vec[ramp(0, 1, 4)]");
+    assertThat(IrPrinter.text(lower(odd.replace("y: f32[4, 32]", "y: f32[4, 35]"))))
+        .contains("unroll v in 4")
+        .doesNotContain("ramp");
+    String guarded =
+        text.replace(
+            "= x[t / 8, t % 8 * 4 + v]",
+            "= select(t % 8 * 4 + v < 20, x[t / 8, t % 8 * 4 + v], 0.0f32)");
+    assertThat(IrPrinter.text(lower(guarded))).contains("select(broadcast(");
+    assertThat(IrPrinter.text(lower(guarded.replace("< 20", "< 21")))).doesNotContain("ramp");
+  }
+
+  @Test
+  void whatIsNotExecutedByAllThreadsIsRefused() {
+    refused(
+        SHARE.replace("bind u: threadIdx.x in 32", "for u in 32"), "not inside a loop bound to");
+    refused(SHARE.replace("bind u: threadIdx.x in 32", "bind u: threadIdx.x in 16"), "extents");
+  }
 }
