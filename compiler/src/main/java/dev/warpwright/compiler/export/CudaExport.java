@@ -100,19 +100,16 @@ public final class CudaExport {
   private static Map<String, Long> constants(Kernel kernel) {
     Map<String, Long> constants = new LinkedHashMap<>();
     switch (workload(kernel)) {
-      case Workload.GemmNt(Buffer a, Buffer b, Buffer c) -> sizes(constants, a, c);
-      case Workload.GemmNn(Buffer a, Buffer b, Buffer c) -> sizes(constants, a, c);
+      case Workload.Gemm product -> {
+        constants.put("kM", product.c().extent(0));
+        constants.put("kN", product.c().extent(1));
+        constants.put("kK", product.a().extent(1));
+      }
       case Workload.FfnGelu _ -> {}
       case null -> {}
     }
     constants.putAll(HostProgramText.launch(kernel));
     return constants;
-  }
-
-  private static void sizes(Map<String, Long> constants, Buffer a, Buffer c) {
-    constants.put("kM", c.extent(0));
-    constants.put("kN", c.extent(1));
-    constants.put("kK", a.extent(1));
   }
 
   /** {@code l3, l4 = split(l1, factor = 8)}. */

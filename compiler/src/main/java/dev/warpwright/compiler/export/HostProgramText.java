@@ -120,7 +120,7 @@ final class HostProgramText {
           """
               .formatted(buffer.name()));
     }
-    if (isProduct(workload) && workload != null) {
+    if (workload instanceof Workload.Gemm product) {
       out.append(
           """
 
@@ -142,7 +142,7 @@ final class HostProgramText {
             const bool right = error <= 3e-6;
             std::printf("relative error %%.2e of 1000 elements: %%s\\n", error, right ? "right" : "WRONG");
           """
-              .formatted(workload.transposed() ? "j * kK + k" : "k * kN + j"));
+              .formatted(product.transposedB() ? "j * kK + k" : "k * kN + j"));
     }
     out.append(
         """
@@ -181,7 +181,7 @@ final class HostProgramText {
   }
 
   private static boolean isProduct(@Nullable Workload workload) {
-    return workload instanceof Workload.GemmNn || workload instanceof Workload.GemmNt;
+    return workload instanceof Workload.Gemm;
   }
 
   private static Set<Buffer> written(Kernel kernel) {
