@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
@@ -93,5 +94,29 @@ final class LastRequirementsTest {
         5,
         "allocated inside",
         () -> s.decomposeReduction(s.block("s"), row));
+  }
+
+  @Test
+  void boundsThatDependOnALoopOfTheNest() {
+    PrimFunc triangle =
+        new IrParser()
+            .primFunc(
+                "f",
+                """
+                primfunc f(x: f32[4, 4], y: f32[4, 4]) {
+                  for i in 4 { for j in i { for k in 2 {
+                    block y(v: spatial(4) = i, w: spatial(i) = j, r: reduce(2) = k) {
+                      reads x[v, w] writes y[v, w]
+                      init { y[v, w] = 0.0 }
+                      y[v, w] = y[v, w] + x[v, w]
+                    }
+                  } } }
+                }
+                """);
+    Schedule s = new Schedule(triangle);
+    List<LoopRef> l = loops(s, "y");
+    String why = "depend on another loop of the nest";
+    Refusal.of(s, "reorder", 3, why, () -> s.reorder(l.get(1), l.get(0)));
+    s.reorder(l.get(2), l.get(1));
   }
 }
