@@ -181,6 +181,7 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
     private boolean spinning = true;
 
     /** Waits a moment; false when it is time to park. */
+    @SuppressWarnings("ThreadPriorityCheck") // A yield is a courtesy here, nothing depends on it.
     boolean waits() {
       if (spinning) {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
