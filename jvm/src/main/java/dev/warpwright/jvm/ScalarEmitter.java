@@ -25,17 +25,19 @@ import java.util.Arrays;
 final class ScalarEmitter {
   static final ClassDesc HOST_MATH = ClassDesc.of("dev.warpwright.jvm", "HostMath");
   private static final ClassDesc MATH = ClassDesc.of("java.lang", "Math");
-  private static final ClassDesc INTEGER = ClassDesc.of("java.lang", "Integer");
-  private static final ClassDesc LONG = ClassDesc.of("java.lang", "Long");
-  private static final ClassDesc FLOAT = ClassDesc.of("java.lang", "Float");
-  private static final ClassDesc DOUBLE = ClassDesc.of("java.lang", "Double");
+  static final ClassDesc INTEGER = ClassDesc.of("java.lang", "Integer");
+  static final ClassDesc LONG = ClassDesc.of("java.lang", "Long");
 
   private final MethodEmitter method;
   private final CodeBuilder code;
+  private final Branches branches;
+  private final ScalarCasts casts;
 
   ScalarEmitter(MethodEmitter method, CodeBuilder code) {
     this.method = method;
     this.code = code;
+    this.branches = new Branches(this, code);
+    this.casts = new ScalarCasts(this, code);
   }
 
   void emit(Expr e) {
@@ -71,11 +73,11 @@ final class ScalarEmitter {
       }
       case Expr.Cast c -> {
         emit(c.a());
-        cast(c.a().type().dtype(), c.type().dtype());
+        casts.cast(c.a().type().dtype(), c.type().dtype());
       }
       case Expr.Bitcast c -> {
         emit(c.a());
-        bitcast(c.a().type().dtype(), c.type().dtype());
+        casts.bitcast(c.a().type().dtype(), c.type().dtype());
       }
       case Expr.Load(var buffer, var indices) -> {
         int slot = method.registerSlot(buffer, indices);
@@ -129,8 +131,7 @@ final class ScalarEmitter {
     }
   }
 
-  private static CodeBuilder helper(
-      CodeBuilder code, String name, ClassDesc result, ClassDesc... args) {
+  static CodeBuilder helper(CodeBuilder code, String name, ClassDesc result, ClassDesc... args) {
     return code.invokestatic(HOST_MATH, name, MethodTypeDesc.of(result, args));
   }
 
@@ -168,7 +169,7 @@ final class ScalarEmitter {
   }
 
   /** The int on the stack, the result of an operation, wrapped to a type of 8 bits. */
-  private void wrap(DType dtype) {
+  void wrap(DType dtype) {
     if (dtype == DType.I8) {
       code.i2b();
     } else if (dtype == DType.U8) {
@@ -351,7 +352,7 @@ final class ScalarEmitter {
     }
   }
 
-  private static MethodTypeDesc ii() {
+  static MethodTypeDesc ii() {
     return MethodTypeDesc.of(CD_int, CD_int, CD_int);
   }
 
@@ -370,249 +371,7 @@ final class ScalarEmitter {
 
   /** Goes to the target if the condition has the given value, and on otherwise. */
   void jump(Expr condition, boolean when, Label target) {
-    if (condition instanceof Expr.Binary b && b.op() == (when ? BinaryOp.OR : BinaryOp.AND)) {
-      jump(b.a(), when, target);
-      jump(b.b(), when, target);
-    } else if (condition instanceof Expr.Binary b
-        && (b.op() == BinaryOp.AND || b.op() == BinaryOp.OR)) {
-      Label skip = code.newLabel();
-      jump(b.a(), !when, skip);
-      jump(b.b(), when, target);
-      code.labelBinding(skip);
-    } else if (condition instanceof Expr.Unary u && u.op() == UnaryOp.NOT) {
-      jump(u.a(), !when, target);
-    } else if (condition instanceof Expr.Binary b && b.op().isComparison()) {
-      compare(b, when, target);
-    } else {
-      emit(condition);
-      if (when) {
-        code.ifne(target);
-      } else {
-        code.ifeq(target);
-      }
-    }
-  }
-
-  private void compare(Expr.Binary b, boolean when, Label target) {
-    emit(b.a());
-    emit(b.b());
-    DType dtype = b.a().type().dtype();
-    boolean less = b.op() == BinaryOp.LT || b.op() == BinaryOp.LE;
-    switch (JvmTypes.scalarKind(dtype)) {
-      case INT -> {
-        if (dtype != DType.U32) {
-          intBranch(when ? b.op() : opposite(b.op()), target);
-          return;
-        }
-        code.invokestatic(INTEGER, "compareUnsigned", ii());
-      }
-      case LONG -> {
-        if (dtype == DType.U64) {
-          code.invokestatic(LONG, "compareUnsigned", MethodTypeDesc.of(CD_int, CD_long, CD_long));
-        } else {
-          code.lcmp();
-        }
-      }
-      // NaN must fail every comparison: it counts as greater for < and as less for >.
-      case FLOAT -> {
-        if (less) {
-          code.fcmpg();
-        } else {
-          code.fcmpl();
-        }
-      }
-      case DOUBLE -> {
-        if (less) {
-          code.dcmpg();
-        } else {
-          code.dcmpl();
-        }
-      }
-      case BOOLEAN, BYTE, CHAR, SHORT, REFERENCE, VOID ->
-          throw new IllegalArgumentException("operands of " + b);
-    }
-    zeroBranch(when ? b.op() : opposite(b.op()), target);
-  }
-
-  private static BinaryOp opposite(BinaryOp op) {
-    return switch (op) {
-      case EQ -> BinaryOp.NE;
-      case NE -> BinaryOp.EQ;
-      case LT -> BinaryOp.GE;
-      case GE -> BinaryOp.LT;
-      case GT -> BinaryOp.LE;
-      case LE -> BinaryOp.GT;
-      case ADD, SUB, MUL, DIV, MOD, MIN, MAX, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR, AND, OR ->
-          throw new IllegalArgumentException(op + " is no comparison");
-    };
-  }
-
-  private void intBranch(BinaryOp op, Label target) {
-    switch (op) {
-      case EQ -> code.if_icmpeq(target);
-      case NE -> code.if_icmpne(target);
-      case LT -> code.if_icmplt(target);
-      case LE -> code.if_icmple(target);
-      case GT -> code.if_icmpgt(target);
-      case GE -> code.if_icmpge(target);
-      case ADD, SUB, MUL, DIV, MOD, MIN, MAX, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR, AND, OR ->
-          throw new IllegalArgumentException(op + " is no comparison");
-    }
-  }
-
-  private void zeroBranch(BinaryOp op, Label target) {
-    switch (op) {
-      case EQ -> code.ifeq(target);
-      case NE -> code.ifne(target);
-      case LT -> code.iflt(target);
-      case LE -> code.ifle(target);
-      case GT -> code.ifgt(target);
-      case GE -> code.ifge(target);
-      case ADD, SUB, MUL, DIV, MOD, MIN, MAX, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR, AND, OR ->
-          throw new IllegalArgumentException(op + " is no comparison");
-    }
-  }
-
-  // ---- conversions -------------------------------------------------------------------------
-
-  private void cast(DType from, DType to) {
-    if (from == to) {
-      return;
-    }
-    TypeKind source = JvmTypes.scalarKind(from);
-    switch (to) {
-      case BOOL -> toBool(source);
-      case F64 -> toDouble(from);
-      case F32 -> {
-        switch (source) {
-          case INT -> {
-            if (from == DType.U32) {
-              toDouble(from);
-              code.d2f();
-            } else {
-              code.i2f();
-            }
-          }
-          case LONG -> {
-            if (from == DType.U64) {
-              toDouble(from);
-              code.d2f();
-            } else {
-              code.l2f();
-            }
-          }
-          case DOUBLE -> code.d2f();
-          case FLOAT, BOOLEAN, BYTE, CHAR, SHORT, REFERENCE, VOID -> {}
-        }
-      }
-      case F16, BF16, F8E4M3, F8E5M2 -> {
-        toDouble(from);
-        String name =
-            switch (to) {
-              case F16 -> "roundF16";
-              case BF16 -> "roundBf16";
-              case F8E4M3 -> "roundE4m3";
-              default -> "roundE5m2";
-            };
-        helper(code, name, CD_float, CD_double);
-      }
-      case I8, U8, I32, U32, I64, U64 -> toInteger(from, to);
-      case MBARRIER, HANDLE -> throw JvmTypes.refused("a cast to " + to);
-    }
-  }
-
-  private void toBool(TypeKind source) {
-    switch (source) {
-      case INT -> code.iconst_0();
-      case LONG -> code.lconst_0().lcmp().iconst_0();
-      case FLOAT -> code.fconst_0().fcmpl().iconst_0();
-      case DOUBLE -> code.dconst_0().dcmpl().iconst_0();
-      case BOOLEAN, BYTE, CHAR, SHORT, REFERENCE, VOID ->
-          throw new IllegalArgumentException("cast to bool");
-    }
-    Label no = code.newLabel();
-    Label end = code.newLabel();
-    code.if_icmpeq(no).iconst_1().goto_(end).labelBinding(no).iconst_0().labelBinding(end);
-  }
-
-  private void toDouble(DType from) {
-    switch (JvmTypes.scalarKind(from)) {
-      case INT -> {
-        if (from == DType.U32) {
-          code.i2l().loadConstant(0xFFFF_FFFFL).land().l2d();
-        } else {
-          code.i2d();
-        }
-      }
-      case LONG -> {
-        if (from == DType.U64) {
-          helper(code, "fromU64", CD_double, CD_long);
-        } else {
-          code.l2d();
-        }
-      }
-      case FLOAT -> code.f2d();
-      case DOUBLE, BOOLEAN, BYTE, CHAR, SHORT, REFERENCE, VOID -> {}
-    }
-  }
-
-  private void toInteger(DType from, DType to) {
-    switch (JvmTypes.scalarKind(from)) {
-      case INT -> {
-        if (to == DType.I64 || to == DType.U64) {
-          code.i2l();
-          if (from == DType.U32) {
-            code.loadConstant(0xFFFF_FFFFL).land();
-          }
-        } else {
-          wrap(to);
-        }
-      }
-      case LONG -> {
-        if (to != DType.I64 && to != DType.U64) {
-          code.l2i();
-          wrap(to);
-        }
-      }
-      case FLOAT, DOUBLE -> {
-        toDouble(from);
-        switch (to) {
-          case I32 -> code.d2i();
-          case I64 -> code.d2l();
-          case U32 -> helper(code, "toU32", CD_int, CD_double);
-          case U64 -> helper(code, "toU64", CD_long, CD_double);
-          case I8 -> saturated(-128, 127);
-          default -> saturated(0, 255);
-        }
-      }
-      case BOOLEAN, BYTE, CHAR, SHORT, REFERENCE, VOID ->
-          throw new IllegalArgumentException("cast to " + to);
-    }
-  }
-
-  private void saturated(int low, int high) {
-    code.loadConstant(low).loadConstant(high);
-    helper(code, "toInt", CD_int, CD_double, CD_int, CD_int);
-  }
-
-  private void bitcast(DType from, DType to) {
-    TypeKind source = JvmTypes.scalarKind(from);
-    TypeKind target = JvmTypes.scalarKind(to);
-    if (source == TypeKind.FLOAT && from != DType.F32
-        || target == TypeKind.FLOAT && to != DType.F32) {
-      throw JvmTypes.refused("a bitcast from " + from + " to " + to);
-    }
-    if (source == target) {
-      wrap(to);
-    } else if (source == TypeKind.FLOAT) {
-      code.invokestatic(FLOAT, "floatToRawIntBits", MethodTypeDesc.of(CD_int, CD_float));
-    } else if (target == TypeKind.FLOAT) {
-      code.invokestatic(FLOAT, "intBitsToFloat", MethodTypeDesc.of(CD_float, CD_int));
-    } else if (source == TypeKind.DOUBLE) {
-      code.invokestatic(DOUBLE, "doubleToRawLongBits", MethodTypeDesc.of(CD_long, CD_double));
-    } else {
-      code.invokestatic(DOUBLE, "longBitsToDouble", MethodTypeDesc.of(CD_double, CD_long));
-    }
+    branches.jump(condition, when, target);
   }
 
   // ---- functions ---------------------------------------------------------------------------
@@ -638,7 +397,7 @@ final class ScalarEmitter {
     }
     for (Expr arg : c.args()) {
       emit(arg);
-      toDouble(dtype);
+      casts.toDouble(dtype);
     }
     ClassDesc owner =
         switch (op) {

@@ -1,6 +1,5 @@
 package dev.warpwright.jvm;
 
-import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_void;
 
@@ -13,9 +12,7 @@ import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
 import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -28,17 +25,23 @@ final class VectorEmitter {
   private static final ClassDesc OPERATOR = JvmTypes.OPERATORS;
   private static final ClassDesc BINARY = OPERATOR.nested("Binary");
   private static final ClassDesc ASSOCIATIVE = OPERATOR.nested("Associative");
-  private static final ClassDesc COMPARISON = OPERATOR.nested("Comparison");
-  private static final ClassDesc CONVERSION = OPERATOR.nested("Conversion");
 
   private final MethodEmitter method;
   private final CodeBuilder code;
   private final ScalarEmitter scalars;
+  private final Masks masks;
+  private final VectorCasts casts;
 
   VectorEmitter(MethodEmitter method, CodeBuilder code, ScalarEmitter scalars) {
     this.method = method;
     this.code = code;
     this.scalars = scalars;
+    this.masks = new Masks(this, code);
+    this.casts = new VectorCasts(this, code);
+  }
+
+  ScalarEmitter scalars() {
+    return scalars;
   }
 
   void emit(Expr e) {
@@ -49,11 +52,11 @@ final class VectorEmitter {
       case Expr.FloatImm imm -> throw JvmTypes.refused("a scalar where a vector is needed: " + e);
       case Expr.Binary b -> binary(b);
       case Expr.Unary u -> unary(u);
-      case Expr.Select s -> select(s);
-      case Expr.Cast c -> cast(c);
+      case Expr.Select s -> masks.select(s);
+      case Expr.Cast c -> casts.cast(c);
       case Expr.Bitcast c -> {
         emit(c.a());
-        bitcast(c.a().type(), type);
+        casts.bitcast(c.a().type(), type);
       }
       case Expr.Load(Buffer buffer, var indices) -> {
         int slot = method.registerSlot(buffer, indices);
@@ -77,7 +80,7 @@ final class VectorEmitter {
 
   // ---- species -----------------------------------------------------------------------------
 
-  private void species(Type type) {
+  void species(Type type) {
     ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
     code.getstatic(vector, JvmTypes.speciesField(type), JvmTypes.SPECIES);
   }
@@ -134,7 +137,7 @@ final class VectorEmitter {
     }
   }
 
-  private static final ClassDesc NARROW = ClassDesc.of("dev.warpwright.jvm", "NarrowFloats");
+  static final ClassDesc NARROW = ClassDesc.of("dev.warpwright.jvm", "NarrowFloats");
 
   void store(Buffer buffer, Expr offset, Expr value) {
     DType dtype = buffer.dtype();
@@ -268,8 +271,9 @@ final class VectorEmitter {
       emit(b.a());
       int a = keep();
       code.aload(constant).aload(a);
-      mask(() -> code.aload(a), () -> code.aload(constant), max ? "GT" : "LT", b.type(), b.type());
-      blend(b.type());
+      masks.mask(
+          () -> code.aload(a), () -> code.aload(constant), max ? "GT" : "LT", b.type(), b.type());
+      masks.blend(b.type());
       return;
     }
     emit(b.a());
@@ -280,188 +284,18 @@ final class VectorEmitter {
     code.aload(a).aload(c);
     code.invokevirtual(vector, b.op().text(), MethodTypeDesc.of(vector, JvmTypes.VECTOR));
     code.aload(c);
-    mask(() -> code.aload(a), () -> code.aload(a), "NE", b.type(), b.type());
-    blend(b.type());
+    masks.mask(() -> code.aload(a), () -> code.aload(a), "NE", b.type(), b.type());
+    masks.blend(b.type());
     code.aload(a);
-    mask(() -> code.aload(c), () -> code.aload(c), "NE", b.type(), b.type());
-    blend(b.type());
+    masks.mask(() -> code.aload(c), () -> code.aload(c), "NE", b.type(), b.type());
+    masks.blend(b.type());
   }
 
   /** Keeps the vector on the stack in a new local variable. */
-  private int keep() {
+  int keep() {
     int slot = method.newLocal(TypeKind.REFERENCE);
     code.astore(slot);
     return slot;
-  }
-
-  // ---- masks -------------------------------------------------------------------------------
-
-  /** Stack: a vector, another, a mask; becomes the first, where the mask is set the other. */
-  private void blend(Type type) {
-    ClassDesc vector = JvmTypes.vectorDesc(type.dtype());
-    code.invokevirtual(vector, "blend", MethodTypeDesc.of(vector, JvmTypes.VECTOR, JvmTypes.MASK));
-  }
-
-  private void mask(Runnable a, Runnable b, String operator, Type compared, Type use) {
-    ClassDesc vector = JvmTypes.vectorDesc(compared.dtype());
-    a.run();
-    code.getstatic(OPERATOR, operator, COMPARISON);
-    b.run();
-    code.invokevirtual(
-        vector, "compare", MethodTypeDesc.of(JvmTypes.MASK, COMPARISON, JvmTypes.VECTOR));
-    if (!vector.equals(JvmTypes.vectorDesc(use.dtype()))) {
-      species(use);
-      code.invokevirtual(JvmTypes.MASK, "cast", MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.SPECIES));
-    }
-  }
-
-  /** The condition as a mask for vectors of type {@code use}. */
-  private void mask(Expr condition, Type use) {
-    if (condition instanceof Expr.Binary b && b.op().isComparison()) {
-      boolean unsigned = b.a().type().dtype().isUnsigned();
-      String operator =
-          switch (b.op()) {
-            case EQ, NE -> b.op().name();
-            default -> (unsigned ? "U" : "") + b.op().name();
-          };
-      mask(() -> emit(b.a()), () -> emit(b.b()), operator, b.a().type(), use);
-    } else if (condition instanceof Expr.Binary b
-        && (b.op() == BinaryOp.AND || b.op() == BinaryOp.OR)) {
-      mask(b.a(), use);
-      mask(b.b(), use);
-      code.invokevirtual(
-          JvmTypes.MASK,
-          b.op() == BinaryOp.AND ? "and" : "or",
-          MethodTypeDesc.of(JvmTypes.MASK, JvmTypes.MASK));
-    } else if (condition instanceof Expr.Unary u && u.op() == UnaryOp.NOT) {
-      mask(u.a(), use);
-      code.invokevirtual(JvmTypes.MASK, "not", MethodTypeDesc.of(JvmTypes.MASK));
-    } else if (condition instanceof Expr.Broadcast(Expr value, int lanes)) {
-      species(use);
-      scalars.emit(value);
-      code.invokeinterface(
-          JvmTypes.SPECIES, "maskAll", MethodTypeDesc.of(JvmTypes.MASK, CD_boolean));
-    } else {
-      throw JvmTypes.refused("a condition on vectors other than comparisons: " + condition);
-    }
-  }
-
-  /**
-   * A select evaluates both sides, unless one of them is slow (a function without vector form):
-   * that one only where a lane needs it.
-   */
-  private void select(Expr.Select s) {
-    Type type = s.type();
-    if (s.condition().type().isScalar()) {
-      throw JvmTypes.refused("a select of vectors by a scalar");
-    }
-    if (!isSlow(s.otherwise())) {
-      emit(s.otherwise());
-      emit(s.then());
-      mask(s.condition(), type);
-      blend(type);
-      return;
-    }
-    emit(s.then());
-    int result = keep();
-    mask(s.condition(), type);
-    int mask = keep();
-    Label done = code.newLabel();
-    code.aload(mask)
-        .invokevirtual(JvmTypes.MASK, "allTrue", MethodTypeDesc.of(CD_boolean))
-        .ifne(done);
-    emit(s.otherwise());
-    code.aload(result).aload(mask);
-    blend(type);
-    code.astore(result).labelBinding(done).aload(result);
-  }
-
-  private static boolean isSlow(Expr e) {
-    boolean[] slow = {false};
-    Walk.expressions(
-        e, x -> slow[0] |= x instanceof Expr.Call c && c.op() instanceof MathOp m && isSlow(m));
-    return slow[0];
-  }
-
-  private static boolean isSlow(MathOp op) {
-    return switch (op) {
-      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, POW, FLOOR, CEIL, EXP2_APPROX, TANH_APPROX -> true;
-      case FMA, SQRT, RSQRT, ABS, RCP_APPROX -> false;
-    };
-  }
-
-  // ---- conversions -------------------------------------------------------------------------
-
-  private void cast(Expr.Cast c) {
-    DType from = c.a().type().dtype();
-    DType to = c.type().dtype();
-    emit(c.a());
-    if (from == to) {
-      return;
-    }
-    boolean fromFloat = from == DType.F32 || from == DType.F16 || from == DType.BF16;
-    if (fromFloat && to == DType.F32) {
-      return; // held as f32 already
-    }
-    if (from == DType.F32 && (to == DType.BF16 || to == DType.F16)) {
-      code.invokestatic(
-          NARROW,
-          to == DType.F16 ? "roundF16" : "roundBf16",
-          MethodTypeDesc.of(JvmTypes.FLOAT_VECTOR, JvmTypes.FLOAT_VECTOR));
-      return;
-    }
-    if (from == DType.F32 && to == DType.I32) {
-      convert("F2I", c.type());
-    } else if (from == DType.I32 && to == DType.F32) {
-      convert("I2F", c.type());
-    } else if (from == DType.F64 && to == DType.I64) {
-      convert("D2L", c.type());
-    } else if (from == DType.I64 && to == DType.F64) {
-      convert("L2D", c.type());
-    } else if (from == DType.F32 && to == DType.F64) {
-      convert("F2D", c.type());
-    } else if (from == DType.F64 && to == DType.F32) {
-      convert("D2F", c.type());
-    } else if (from.isInt() && to.isInt() && from.bits() == to.bits()) {
-      return;
-    } else {
-      throw JvmTypes.refused("a vector cast from " + from + " to " + to);
-    }
-  }
-
-  private void convert(String conversion, Type to) {
-    code.getstatic(OPERATOR, conversion, CONVERSION);
-    species(to);
-    code.loadConstant(0)
-        .invokevirtual(
-            JvmTypes.VECTOR,
-            "convertShape",
-            MethodTypeDesc.of(JvmTypes.VECTOR, CONVERSION, JvmTypes.SPECIES, CD_int))
-        .checkcast(JvmTypes.vectorDesc(to.dtype()));
-  }
-
-  private void bitcast(Type from, Type to) {
-    boolean narrow =
-        from.dtype() == DType.F16
-            || from.dtype() == DType.BF16
-            || to.dtype() == DType.F16
-            || to.dtype() == DType.BF16;
-    if (narrow || from.lanes() != to.lanes()) {
-      throw JvmTypes.refused("a bitcast from " + from + " to " + to);
-    }
-    ClassDesc target = JvmTypes.vectorDesc(to.dtype());
-    ClassDesc source = JvmTypes.vectorDesc(from.dtype());
-    if (target.equals(source)) {
-      return;
-    }
-    String name =
-        switch (to.dtype()) {
-          case F32 -> "reinterpretAsFloats";
-          case F64 -> "reinterpretAsDoubles";
-          case I32, U32 -> "reinterpretAsInts";
-          default -> "reinterpretAsLongs";
-        };
-    code.invokevirtual(source, name, MethodTypeDesc.of(target));
   }
 
   // ---- functions ---------------------------------------------------------------------------
