@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
       "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
           + " 'perf gemm MNK=4096 dtype=bf16'.",
       "",
-      "M, N, K: the shape; letters may share a value. dtype: bf16, f16. layout: nt. bias, act,"
+      "M, N, K: the shape; letters may share a value. dtype: bf16, f16. layout: nt, nn, tt. bias, act,"
           + " alpha, beta: what follows the product. Without a record of the shape, the kernel is"
           + " the analytic model's choice."
     })

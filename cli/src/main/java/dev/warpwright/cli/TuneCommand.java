@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
       "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
           + " t=500 dtype=bf16'. Goes on where an earlier search was interrupted.",
       "",
-      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16. layout: nt. t:"
+      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16. layout: nt, nn, tt. t:"
           + " trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
           + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta: what"
           + " follows the product."

@@ -103,7 +103,8 @@ public record CounterPrediction(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     if (!(bound.workload() instanceof Workload.Gemm gemm)) {
-      throw new UserError(kernel.name() + ": counters are predicted for single products and for networks");
+      throw new UserError(
+          kernel.name() + ": counters are predicted for single products and for networks");
     }
     long m = gemm.c().extent(0);
     long n = gemm.c().extent(1);

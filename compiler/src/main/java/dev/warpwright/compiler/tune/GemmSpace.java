@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Sketch;
@@ -20,18 +21,35 @@ public final class GemmSpace {
    */
   public static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     List<Sketch> sketches = new ArrayList<>();
-    if (target == GpuTarget.SM_90A
-        && workload.layout() == GemmWorkload.Layout.NT
-        && workload.operands().bytes() == 2
-        && workload.k() * workload.operands().bytes() % 16 == 0) {
+    if (target == GpuTarget.SM_90A && bulkCopies(workload)) {
       sketches.add(new HopperSketch(workload, multiprocessors));
+    } else if (mmaSync(workload, target)) {
+      sketches.add(new AmpereSketch(workload, target, multiprocessors));
     }
     if (sketches.isEmpty()) {
       throw new UserError(
-          "no family of kernels computes %s on %s yet: it takes layout=nt, dtype=bf16 or f16, K a"
+          "no family of kernels computes %s on %s yet: layout is nt, nn or tt, dtype bf16 or f16 (on"
                   .formatted(GemmKeys.of(workload), target.name())
-              + " multiple of 8, on sm_90a");
+              + " sm_75 f16)");
     }
     return new Space(sketches);
+  }
+
+  /** Whether warpgroups multiply such operands, and rows have the alignment of tensor maps. */
+  private static boolean bulkCopies(GemmWorkload workload) {
+    int bytes = workload.operands().bytes();
+    boolean rows = workload.k() * bytes % 16 == 0;
+    return bytes == 2
+        && switch (workload.layout()) {
+          case NT -> rows;
+          case NN -> rows && workload.n() * bytes % 16 == 0;
+          case TN, TT -> false;
+        };
+  }
+
+  private static boolean mmaSync(GemmWorkload workload, GpuTarget target) {
+    return workload.layout() != GemmWorkload.Layout.TN
+        && (workload.operands() == DType.F16
+            || (workload.operands() == DType.BF16 && target.hasAmpere()));
   }
 }

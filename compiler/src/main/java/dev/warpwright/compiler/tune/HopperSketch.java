@@ -80,7 +80,11 @@ final class HopperSketch implements Sketch {
   }
 
   private HopperConfig config(Decisions d) {
-    boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
+    // B stored along its columns cannot be the product's rows.
+    boolean swapped =
+        workload.layout() == GemmWorkload.Layout.NT
+            && workload.m() <= MANY_ROWS
+            && d.choose("swapped");
     int rows;
     int columns;
     int consumers;

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
@@ -27,11 +28,32 @@ final class HopperSketchTest {
     "1, 1, 8"
   })
   void randomPointsBecomeKernels(long m, long n, long k) {
-    Space space = GemmSpace.of(GemmWorkload.nt(m, n, k, DType.BF16), GpuTarget.SM_90A, 132);
+    randomPointsBecomeKernels(GemmWorkload.nt(m, n, k, DType.BF16), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "127, 129, 131, NT, sm_90a",
+    "4095, 4097, 4099, NT, sm_90a",
+    "128, 136, 64, NN, sm_90a",
+    "128, 135, 64, NN, sm_90a",
+    "100, 50, 70, TT, sm_90a",
+    "1024, 1024, 1024, NT, sm_80",
+    "1, 1, 1, NT, sm_75"
+  })
+  void otherLayoutsAlignmentsAndTargets(
+      long m, long n, long k, GemmWorkload.Layout layout, String target) {
+    randomPointsBecomeKernels(
+        new GemmWorkload(m, n, k, DType.F16, DType.F16, layout, Epilogue.NONE),
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  private static void randomPointsBecomeKernels(GemmWorkload workload, GpuTarget target) {
+    Space space = GemmSpace.of(workload, target, 132);
     long seed = System.nanoTime();
     SplittableRandom random = new SplittableRandom(seed);
     int built = 0;
-    for (int i = 0; i < 60 && built < 4; i++) {
+    for (int i = 0; i < 200 && built < 3; i++) {
       Space.Drawn drawn = space.sample(random);
       Candidate candidate = drawn.candidate();
       if (candidate == null) {

@@ -1,0 +1,89 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.AmpereConfig;
+import dev.warpwright.families.AmpereGemm;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.tune.space.Sketch;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The decisions of {@link AmpereGemm}: for other GPUs than Hopper, and on Hopper for matrices whose
+ * rows bulk copies cannot take.
+ */
+final class AmpereSketch implements Sketch {
+  private final GemmWorkload workload;
+  private final GpuTarget target;
+  private final int multiprocessors;
+
+  AmpereSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "mma";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    AmpereConfig config = config(decisions);
+    String problem = AmpereGemm.problem(workload, config, target);
+    if (problem != null) {
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+    // The model of waves and bytes is that of Hopper: mma.sync is slower throughout, which leaves
+    // the order of its candidates as it is.
+    HopperConfig alike =
+        new HopperConfig(
+            config.tileM(),
+            config.tileN(),
+            config.tileK(),
+            config.stages(),
+            config.warpsM() * config.warpsN() / 4 + 1,
+            1,
+            1,
+            config.order(),
+            0,
+            config.minBlocks(),
+            config.swapped());
+    return new Plan(
+        HopperModel.features(workload, alike, multiprocessors),
+        () -> {
+          try {
+            return AmpereGemm.schedule(workload, config, target).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  private AmpereConfig config(Decisions d) {
+    int tileM = Math.toIntExact(d.choose("tileM", 32, 64, 96, 128, 256));
+    int tileN = Math.toIntExact(d.choose("tileN", 32, 64, 96, 128, 256));
+    String warps = d.choose("warps", List.of("2x2", "1x4", "2x4", "4x2", "4x1"));
+    int tileK = Math.toIntExact(d.choose("tileK", 32, 64));
+    int stages = Math.toIntExact(d.choose("stages", 2, 3, 4, 5));
+    int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2, 3));
+    String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
+    return new AmpereConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        warps.charAt(0) - '0',
+        warps.charAt(2) - '0',
+        minBlocks,
+        BlockOrder.parse(order),
+        workload.layout() == GemmWorkload.Layout.TT);
+  }
+}
