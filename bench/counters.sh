@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures with Nsight Compute what `warpwright count` predicts: bank conflicts, requests and sectors of the caches, bytes of
+# Measures with Nsight Compute what `warpwright check --counters` predicts: bank conflicts, requests and sectors of the caches, bytes of
 # device memory. Caches are flushed before each launch. Run it where the folders kernels/ and models/ lie, on an H200.
 # Usage: counters.sh DIST_FOLDER OUT_FOLDER; one CSV file for each case, named after it.
 set -u

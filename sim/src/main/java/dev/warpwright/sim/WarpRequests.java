@@ -12,10 +12,13 @@ import java.util.Map;
 final class WarpRequests {
   private static final int WIDEST = 16;
 
+  /** Loads of an unrolled loop that are followed at the same time. */
+  private static final int MOST_RUNS = 32;
+
   private final Counting counting;
   private final BlockRun block;
   private final List<Open> open = new ArrayList<>();
-  private final Map<Counting.Site, Run> runs = new LinkedHashMap<>();
+  private final Map<Counting.Site, List<Run>> runs = new LinkedHashMap<>();
 
   private static final class Open {
     private final Counting.Site site;
@@ -70,12 +73,24 @@ final class WarpRequests {
     }
     Counting.Site site = request.site;
     if (site.kind() == Counting.Kind.SHARED_LOAD && request.bytes < WIDEST) {
-      Run run = runs.computeIfAbsent(site, key -> new Run());
-      if (!run.continues(request)) {
-        count(site, run);
-        run.begin(request);
+      List<Run> open = runs.computeIfAbsent(site, key -> new ArrayList<>());
+      Run run = null;
+      for (Run r : open) {
+        if (r.continues(request)) {
+          run = r;
+        }
       }
-      run.elements++;
+      if (run == null) {
+        if (open.size() == MOST_RUNS) {
+          count(site, open.removeFirst());
+        }
+        run = new Run(request);
+        open.add(run);
+      }
+      if (++run.elements * run.bytes == WIDEST) {
+        open.remove(run);
+        count(site, run);
+      }
     } else {
       counting.request(
           site, block, request.addresses, request.lanes, request.bytes, request.storage);
@@ -98,7 +113,6 @@ final class WarpRequests {
         addresses[lane] += width;
       }
     }
-    run.elements = 0;
   }
 
   private static boolean aligned(long[] addresses, int lanes, int width) {
@@ -118,20 +132,20 @@ final class WarpRequests {
 
   /** The warp waits or ends: no compiler joins loads across that. */
   void finishRuns() {
-    runs.forEach(this::count);
+    runs.forEach((site, open) -> open.forEach(run -> count(site, run)));
     runs.clear();
   }
 
   /** Loads of one place at ascending addresses, which compilers join when they unroll a loop. */
   private static final class Run {
     private final long[] addresses = new long[32];
-    private int lanes;
-    private int bytes;
+    private final int lanes;
+    private final int bytes;
+    private final long storage;
     private int elements;
-    private long storage;
 
     boolean continues(Open request) {
-      if (elements == 0 || request.lanes != lanes || request.bytes != bytes) {
+      if (request.lanes != lanes || request.bytes != bytes) {
         return false;
       }
       for (int m = lanes; m != 0; m &= m - 1) {
@@ -143,7 +157,7 @@ final class WarpRequests {
       return true;
     }
 
-    void begin(Open request) {
+    Run(Open request) {
       System.arraycopy(request.addresses, 0, addresses, 0, addresses.length);
       lanes = request.lanes;
       bytes = request.bytes;

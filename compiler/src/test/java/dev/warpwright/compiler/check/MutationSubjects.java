@@ -5,6 +5,8 @@ import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
@@ -25,6 +27,9 @@ final class MutationSubjects {
   private static final long SEED = Long.getLong("seed", 7);
   private static final Path KERNELS = Path.of("..", "kernels");
   private static final Path MODELS = Path.of("..", "models");
+
+  /** The smallest shape that every rung takes. */
+  private static final long LADDER = 128;
 
   /** Rows of a network: more than one block's, and no whole tile. */
   private static final int ROWS = 70;
@@ -99,6 +104,20 @@ final class MutationSubjects {
         CompiledModel model = Warpwright.load(file).compile(gpu, precision)) {
       return MutationSubject.of(name + " in " + precision.text(), model.program(ROWS), ROWS, SEED);
     }
+  }
+
+  /** The rungs of the ladder. */
+  static List<MutationSubject> ladder() {
+    List<MutationSubject> rungs = new ArrayList<>();
+    for (Rung rung : Ladder.RUNGS) {
+      Kernel kernel = Ladder.kernel(rung, LADDER, LADDER, LADDER / 4);
+      rungs.add(
+          MutationSubject.of(
+              "ladder: " + rung.name(),
+              kernel,
+              () -> KernelData.random(kernel.params(), Map.of(), SEED)));
+    }
+    return rungs;
   }
 
   static List<MutationSubject> all() {
