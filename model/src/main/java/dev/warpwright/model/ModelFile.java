@@ -108,6 +108,12 @@ public final class ModelFile {
               + " torch.save(model.state_dict(), \"weights.pth\"), or "
               + HINT);
     }
+    if (path.toString().endsWith(".pt2")) {
+      throw new UserError(
+          file
+              + ": is no archive of torch.export, or its beginning is corrupt; save it with"
+              + " torch.export.save(torch.export.export(model, (x,)), \"model.pt2\")");
+    }
     if (path.toString().endsWith(".pth")) {
       throw new UserError(
           file

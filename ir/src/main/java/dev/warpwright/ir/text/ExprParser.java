@@ -182,7 +182,7 @@ final class ExprParser {
     if (text.equals("true") || text.equals("false")) {
       return Exprs.bool(text.equals("true"));
     }
-    Expr special = specialFloat(text);
+    Expr special = specialFloat(token);
     if (special != null) {
       return special;
     }
@@ -198,12 +198,13 @@ final class ExprParser {
     return named(token);
   }
 
-  private static @Nullable Expr specialFloat(String text) {
+  private @Nullable Expr specialFloat(Token token) {
+    String text = token.text();
     int dot = text.indexOf('.');
     if (dot < 0 || !Names.isType(text.substring(0, dot))) {
       return null;
     }
-    DType dtype = Literals.type(text.substring(0, dot)).dtype();
+    DType dtype = cursor.make(token, () -> Literals.type(text.substring(0, dot))).dtype();
     double value =
         switch (text.substring(dot)) {
           case ".inf" -> Double.POSITIVE_INFINITY;
