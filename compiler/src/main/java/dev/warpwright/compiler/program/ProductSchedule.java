@@ -21,6 +21,9 @@ import java.util.Set;
 
 /** A single product of two matrices that are both new in every call, for the host. */
 public final class ProductSchedule {
+  /** Columns that are computed side by side on every machine are a divisor of this. */
+  private static final long WHOLE_COLUMNS = 32;
+
   private ProductSchedule() {}
 
   /** {@code C[m, n] = A[m, k] · B[k, n]} in f32, with the parameters A, B, C. */
@@ -38,7 +41,7 @@ public final class ProductSchedule {
 
   /**
    * Tiles of rows in parallel. The left operand's rows are copied into scratch memory, where their
-   * distance suits the caches; sums go straight into the result where tiles divide it.
+   * distance suits the caches; sums go straight into the result where tiles and vectors divide it.
    */
   static Scheduled schedule(PrimFunc function, HostTarget target) {
     Schedule schedule = new Schedule(function);
@@ -46,8 +49,9 @@ public final class ProductSchedule {
     List<BufferRef> scratch = new ArrayList<>();
     long m = function.buffers().getLast().extent(0);
     long rows = HostTiling.productRows(m, target);
+    long n = function.buffers().getLast().extent(1);
     BlockRef last = product;
-    if (m % rows != 0) {
+    if (m % rows != 0 || n % WHOLE_COLUMNS != 0) {
       Schedule.Written written = schedule.cacheWrite(product, Scope.SHARED);
       last = written.copy();
       scratch.add(written.buffer());

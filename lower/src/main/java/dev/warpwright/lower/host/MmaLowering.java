@@ -42,8 +42,8 @@ final class MmaLowering {
   }
 
   /**
-   * Whether the multiplication can use panels: the right operand is packed and the tile covers
-   * whole panels or the end of the matrix.
+   * Whether the multiplication can use panels: the right operand is packed, the tile covers whole
+   * panels or the end of the matrix, and the accumulator's rows have room for whole panels.
    */
   boolean usesPanels(Stmt.TileMma mma) {
     PanelPlan.Panel panel = plan.panels().get(mma.b().buffer());
@@ -51,6 +51,11 @@ final class MmaLowering {
       return false;
     }
     Range columns = mma.b().ranges().get(panel.columnDimension());
+    Buffer c = mma.c().buffer();
+    long room = constant(plan.replaced().getOrDefault(c, c).shape().getLast());
+    if (room < PanelPlan.roundUp(constant(columns.extent()), panel.nr())) {
+      return false;
+    }
     long total = panel.original().extent(panel.columnDimension());
     return constant(columns.extent()) > 0
         && constant(mma.c().ranges().get(0).extent()) > 0
