@@ -18,9 +18,9 @@ import dev.warpwright.cost.order.WorkItem;
 import dev.warpwright.explorer.Endpoint;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,6 +34,8 @@ import java.util.TreeMap;
  */
 final class ExploreEndpoints {
   private static final int LARGEST = 1_000_000;
+  private static final long SHOWN_ROWS = 16;
+  private static final long SHOWN_EXTENT = 4096;
 
   private final KernelFolder kernels;
   private final Jobs jobs;
@@ -114,12 +116,14 @@ final class ExploreEndpoints {
     List<String> orders = new ArrayList<>(TileOrders.READY_MADE);
     orders.remove("grouped:2");
     orders.add(orders.indexOf("grouped:8") + 1, "grouped:16");
-    List<GemmPrediction> predictions = new ArrayList<>();
-    for (Tiling tiling : Tiling.usual(device)) {
-      for (String order : orders) {
-        predictions.add(GemmPrediction.of(shape, tiling, BlockOrder.parse(order), device));
-      }
-    }
+    List<GemmPrediction> predictions =
+        Tiling.usual(device).parallelStream()
+            .flatMap(
+                tiling ->
+                    orders.stream()
+                        .map(BlockOrder::parse)
+                        .map(order -> GemmPrediction.of(shape, tiling, order, device)))
+            .toList();
     List<MeasuredOrders.Row> measured =
         device == MeasuredOrders.device()
             ? MeasuredOrders.all().stream().filter(row -> row.shape().equals(shape)).toList()
@@ -212,22 +216,26 @@ final class ExploreEndpoints {
         .with("kernels", Json.array(kernels.names(), Json::of));
   }
 
-  /** A kernel's text and its CUDA C++. */
+  /** A kernel's text, and its CUDA C++ for one shape. */
   private Json kernel(Map<String, String> parameters) {
     String name = parameters.getOrDefault("name", "");
     KernelFile file = KernelFile.read(kernels.file(name));
-    String text;
-    try {
-      text = Files.readString(kernels.file(name));
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
-    Report cuda = new KernelAction().perform(request(name, Task.CUDA, Map.of()), line -> {});
+    Map<String, Long> values = new TreeMap<>();
+    file.gridKernels(Map.of()).getFirst().scalars().stream()
+        .map(ScalarParam::name)
+        .filter(scalar -> !scalar.startsWith("T"))
+        .forEach(scalar -> values.put(scalar, scalar.equals("M") ? SHOWN_ROWS : SHOWN_EXTENT));
+    List<String> shape = values.entrySet().stream().map(Map.Entry::toString).toList();
     return Json.object()
         .with("name", name)
         .with("names", Json.array(file.names(), Json::of))
-        .with("text", text)
-        .with("cuda", cuda.text());
+        .with("text", kernels.text(name))
+        .with("cuda", cuda(name, values))
+        .with("shape", String.join(" ", shape));
+  }
+
+  private String cuda(String name, Map<String, Long> values) {
+    return new KernelAction().perform(request(name, Task.CUDA, values), line -> {}).text();
   }
 
   private KernelRequest request(String name, Task task, Map<String, Long> values) {

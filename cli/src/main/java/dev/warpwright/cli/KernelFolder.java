@@ -41,4 +41,13 @@ record KernelFolder(Path folder) {
     }
     return folder.resolve(name + ENDING);
   }
+
+  /** The text of a name's file. */
+  String text(String name) {
+    try {
+      return Files.readString(file(name));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 }

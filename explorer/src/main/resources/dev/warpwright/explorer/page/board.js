@@ -67,8 +67,8 @@ export class Board {
   layOut() {
     const p = this.problem;
     const wide = p.columns + p.chained;
-    const room = Math.min(this.element.clientWidth || 640, 680) - STRIP * (p.chained ? 2 : 1) - 3 * EDGE;
-    const s = Math.max(14, Math.min(52, Math.floor(room / wide), Math.floor(620 / p.rows)));
+    const room = (this.stage.clientWidth || 560) - STRIP - GAP * (p.chained ? 4 : 2) - EDGE - 8;
+    const s = Math.max(13, Math.min(72, Math.floor(room / wide), Math.floor(600 / p.rows)));
     this.side = s;
     const left = EDGE + STRIP + GAP;
     const top = EDGE + STRIP + GAP;

@@ -1,8 +1,9 @@
 // Charts as SVG: lines over an axis, a roofline. Axes may be logarithmic.
 import {el, svg} from './dom.js';
 
-const WIDTH = 760;
-const PAD = {left: 64, right: 16, top: 14, bottom: 42};
+/** Text keeps its size where the page is narrow, so the drawing is narrower there. */
+const across = () => (innerWidth < 560 ? 370 : 760);
+const PAD = {left: 64, right: 16, top: 24, bottom: 42};
 
 /** @param axis {from, to, log, text: value => label, name} */
 function scale(axis, first, last) {
@@ -19,14 +20,15 @@ function ticks(axis) {
     return out;
   }
   const step = 10 ** Math.floor(Math.log10((axis.to - axis.from) / 2 || 1));
-  const unit = [1, 2, 5, 10].map(k => k * step).find(u => (axis.to - axis.from) / u <= 6) ?? step * 10;
+  const unit = [1, 2, 5, 10].map(k => k * step).find(u => (axis.to - axis.from) / u <= (across() < 500 ? 4 : 6)) ?? step * 10;
   const out = [];
   for (let v = Math.ceil(axis.from / unit) * unit; v <= axis.to * 1.0001; v += unit) out.push(v);
   return out;
 }
 
 function frame(x, y, height, label) {
-  const sx = scale(x, PAD.left, WIDTH - PAD.right);
+  const width = across();
+  const sx = scale(x, PAD.left, width - PAD.right);
   const sy = scale(y, height - PAD.bottom, PAD.top);
   const parts = [];
   for (const v of ticks(x)) {
@@ -34,11 +36,12 @@ function frame(x, y, height, label) {
       svg('text', {x: sx(v), y: height - PAD.bottom + 18, 'text-anchor': 'middle'}, x.text(v)));
   }
   for (const v of ticks(y)) {
-    parts.push(svg('line', {class: 'grid', x1: PAD.left, x2: WIDTH - PAD.right, y1: sy(v), y2: sy(v)}),
+    parts.push(svg('line', {class: 'grid', x1: PAD.left, x2: width - PAD.right, y1: sy(v), y2: sy(v)}),
       svg('text', {x: PAD.left - 8, y: sy(v) + 4, 'text-anchor': 'end'}, y.text(v)));
   }
-  parts.push(svg('text', {class: 'name', x: (PAD.left + WIDTH - PAD.right) / 2, y: height - 6, 'text-anchor': 'middle'}, x.name));
-  const picture = svg('svg', {class: 'chart', viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': label}, parts);
+  parts.push(svg('text', {class: 'name', x: (PAD.left + width - PAD.right) / 2, y: height - 6, 'text-anchor': 'middle'}, x.name));
+  if (y.name) parts.push(svg('text', {class: 'name', x: PAD.left, y: 11}, y.name));
+  const picture = svg('svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label}, parts);
   return {sx, sy, picture};
 }
 
@@ -67,10 +70,10 @@ export function lineChart({x, y, series, label, height = 320, steps = false}) {
 /** Rooflines with their points. @param devices [{name, peak, bandwidth, points: [{x, name}]}] */
 export function roofChart(devices) {
   const xs = devices.flatMap(d => [d.peak / d.bandwidth, ...d.points.map(p => p.x)]);
-  const x = {from: 10 ** Math.floor(Math.log10(Math.min(1, ...xs))), to: 10 ** Math.ceil(Math.log10(Math.max(1000, ...xs) * 1.2)), log: true, text: power, name: 'operations a byte'};
+  const x = {from: 10 ** Math.floor(Math.log10(Math.min(1, ...xs))), to: 10 ** Math.ceil(Math.log10(Math.max(1000, ...xs) * 1.2)), log: true, text: power, name: 'operations for each byte'};
   const top = Math.max(...devices.map(d => d.peak)) * 2;
   const low = Math.min(...devices.map(d => x.from * d.bandwidth));
-  const y = {from: 10 ** Math.floor(Math.log10(low)), to: top, log: true, text: v => `${rate(v)}`, name: ''};
+  const y = {from: 10 ** Math.floor(Math.log10(low)), to: top, log: true, text: v => `${rate(v)}`, name: 'operations a second'};
   const {sx, sy, picture} = frame(x, y, 380, 'Rooflines: operations a second over operations a byte');
   devices.forEach((d, i) => {
     const c = (i % 8) + 1;
@@ -87,5 +90,6 @@ export function roofChart(devices) {
 /** What the colours mean. */
 export const keys = names => el('div', {class: 'keys'}, names.map((name, i) => el('span', {}, el('i', {class: `b${(i % 8) + 1}`}), name)));
 
-const power = v => (v >= 1 && v < 10000 ? String(v) : `10^${Math.round(Math.log10(v))}`);
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const power = v => (v >= 1 && v < 10000 ? String(v) : `10${[...String(Math.round(Math.log10(v)))].map(c => (c === '-' ? '⁻' : RAISED[c])).join('')}`);
 export const rate = v => (v >= 1e15 ? `${v / 1e15} P` : v >= 1e12 ? `${+(v / 1e12).toPrecision(3)} T` : v >= 1e9 ? `${+(v / 1e9).toPrecision(3)} G` : `${+(v / 1e6).toPrecision(3)} M`);

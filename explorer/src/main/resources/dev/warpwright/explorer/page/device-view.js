@@ -50,9 +50,8 @@ export function deviceView() {
       el('tbody', {}, orders.map(order => el('tr', {}, el('th', {scope: 'row'}, order), tiles.map(tile => {
         const p = at(tile, order);
         const value = p[metric.value];
-        const depth = most > least ? (Math.log(value / least || 1) || (value - least) / (most - least)) / (Math.log(most / least || 1) || 1) : 0;
-        const part = Math.max(0, Math.min(1, Number.isFinite(depth) ? depth : (value - least) / (most - least)));
-        const cell = el('button', {type: 'button', class: part > 0.55 ? 'deep' : '', 'aria-pressed': String(`${tile} ${order}` === chosen),
+        const part = most <= least ? 0 : least > 0 ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+        const cell = el('button', {type: 'button', class: part > 0.66 ? 'deep' : '', 'aria-pressed': String(`${tile} ${order}` === chosen),
           'aria-label': `${name} with tiles ${tile} in order ${order}: ${text(value)}`,
           onclick: () => { chosen = `${tile} ${order}`; draw(); }}, text(value), value === best ? ' ●' : '');
         cell.style.setProperty('--heat', String(Math.round(6 + 88 * part)));

@@ -11,7 +11,7 @@ export function kernelView() {
     replace(body, el('p', {class: 'quiet'}, 'Printing…'));
     const data = await get('kernel', {name});
     const code = el('pre', {tabindex: 0});
-    const views = {'Kernel text': data.text, 'CUDA C++': data.cuda};
+    const views = {'Kernel text': data.text, [data.shape ? `CUDA C++ for ${data.shape}` : 'CUDA C++']: data.cuda};
     const tabs = el('div', {class: 'tabs', role: 'group', 'aria-label': 'Form'}, Object.keys(views).map(view => el('button', {type: 'button', onclick: () => choose(view)}, view)));
     const choose = view => {
       code.textContent = views[view];
@@ -22,17 +22,16 @@ export function kernelView() {
   });
 
   const simulator = (name, text) => {
-    const scalars = [...text.matchAll(/\b([A-Z][A-Z0-9]*): i32 in (\d+)\.\.(\d+)/g)].map(m => m[1]).filter(s => s !== 'T');
-    const inputs = Object.fromEntries(scalars.map(s => [s, number(s.startsWith('K') ? 64 : 128, 1, 4096)]));
+    const scalars = [...text.matchAll(/\b([A-Z][A-Z0-9]*): i32 in (\d+)\.\.(\d+)/g)].filter(m => m[1] !== 'T');
+    const small = (least, most, name) => Math.max(least, Math.min(most, name.startsWith('K') ? 64 : 128));
+    const inputs = Object.fromEntries(scalars.map(([, s, least, most]) => [s, number(small(Number(least), Number(most), s), least, Math.min(4096, most))]));
     const out = el('div', {class: 'content'});
     const start = el('button', {type: 'button', class: 'first'}, 'Simulate');
-    const cancelled = {id: null};
     start.onclick = () => attempt(async () => {
       start.disabled = true;
       replace(out, el('p', {class: 'quiet'}, 'Simulating: every access is checked, so this takes a while…'));
       try {
-        const {id} = await post('simulate', {name, ...Object.fromEntries(scalars.map(s => [s, inputs[s].value]))});
-        cancelled.id = id;
+        const {id} = await post('simulate', {name, ...Object.fromEntries(Object.entries(inputs).map(([s, input]) => [s, input.value]))});
         for (;;) {
           const job = await get('job', {id});
           if (job.error) throw new Error(job.error);
@@ -50,7 +49,7 @@ export function kernelView() {
     });
     return el('section', {class: 'card'}, el('h2', {}, 'Simulator'),
       el('p', {class: 'quiet'}, 'Runs the kernel on random data under the sanitizers: bounds, races, barriers, fences, deadlocks.'),
-      el('div', {class: 'three'}, scalars.map(s => field(s, inputs[s]))), el('div', {class: 'row'}, start), out);
+      el('div', {class: 'three'}, Object.entries(inputs).map(([s, input]) => field(s, input))), el('div', {class: 'row'}, start), out);
   };
 
   const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'),

@@ -62,9 +62,7 @@ export function rooflineView() {
     const rates = data.points.map(p => [p.at, p.flops / p.timeUs / 1e6, `${s.along.value}=${p.at}: ${(p.flops / p.timeUs / 1e6).toFixed(0)} TFLOP/s, ${p.waves} waves`]);
     const x = {from: 0, to: data.points.at(-1).at, text: v => count(v), name: s.along.value};
     replace(steps,
-      el('h3', {}, 'Time'),
       lineChart({x, y: {from: 0, to: most * 1.05, text: v => (v === 0 ? '0' : time(v)), name: 'time'}, steps: true, height: 250, label: 'Predicted time', series: [{name: 'time', points: data.points.map(p => [p.at, p.timeUs])}]}),
-      el('h3', {}, 'TFLOP/s'),
       lineChart({x, y: {from: 0, to: Math.max(...rates.map(r => r[1])) * 1.08, text: v => count(v), name: 'TFLOP/s'}, height: 210, label: 'Predicted rate', series: [{name: 'rate', points: rates}]}));
   });
   const steps = el('div', {class: 'content'});
