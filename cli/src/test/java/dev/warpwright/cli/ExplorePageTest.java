@@ -113,7 +113,7 @@ final class ExplorePageTest {
                 .setHasTouch(width == NARROW)
                 .setAcceptDownloads(true));
     page = context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(90_000);
     page.onRequest(
         request -> {
           String url = request.url();

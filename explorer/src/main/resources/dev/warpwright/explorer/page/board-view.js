@@ -209,5 +209,5 @@ function searchCard(board) {
     if (stillThere) target.set(order);
   };
   return el('section', {class: 'card'}, el('h2', {}, 'Best order'), status,
-    el('div', {class: 'pair'}, field('Seconds', seconds), field('\u00a0', cancel)), start);
+    el('div', {class: 'pair'}, field('Seconds', seconds), el('div', {class: 'field'}, el('span', {'aria-hidden': 'true'}, '\u00a0'), cancel)), start);
 }
