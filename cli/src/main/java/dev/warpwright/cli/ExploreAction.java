@@ -20,7 +20,9 @@ final class ExploreAction implements Action<ExploreRequest> {
 
   /** Starts the server with all that the page asks for. */
   static Explorer start(ExploreRequest request, Jobs jobs) {
-    var endpoints = new ExploreEndpoints(new KernelFolder(request.kernels()), jobs);
+    var endpoints =
+        new ExploreEndpoints(
+            new KernelFolder(request.kernels()), new TuningRuns(request.database()), jobs);
     return Explorer.start(request.port(), endpoints.readers(), endpoints.actors());
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
@@ -27,12 +28,16 @@ final class ExploreCommand extends Command {
       description = "Kernels in text to show; default: kernels.")
   Path kernels = Path.of("kernels");
 
+  @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
+  @Nullable Path database;
+
   ExploreCommand(Action<ExploreRequest> action) {
     this.action = action;
   }
 
   @Override
   Report perform(Progress progress) {
-    return action.perform(new ExploreRequest(port, kernels), progress);
+    return action.perform(
+        new ExploreRequest(port, kernels, TuningFiles.database(database)), progress);
   }
 }

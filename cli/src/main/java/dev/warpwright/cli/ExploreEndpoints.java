@@ -38,10 +38,12 @@ final class ExploreEndpoints {
   private static final long SHOWN_EXTENT = 4096;
 
   private final KernelFolder kernels;
+  private final TuningRuns tuning;
   private final Jobs jobs;
 
-  ExploreEndpoints(KernelFolder kernels, Jobs jobs) {
+  ExploreEndpoints(KernelFolder kernels, TuningRuns tuning, Jobs jobs) {
     this.kernels = kernels;
+    this.tuning = tuning;
     this.jobs = jobs;
   }
 
@@ -54,7 +56,10 @@ final class ExploreEndpoints {
         "staircase", p -> staircase(p).write(),
         "job", p -> jobs.status(p.getOrDefault("id", "")),
         "kernels", p -> kernelNames().write(),
-        "kernel", p -> kernel(p).write());
+        "kernel", p -> kernel(p).write(),
+        "tuning", p -> tuning.summaries().write(),
+        "tuning-run",
+            p -> tuning.run(p.getOrDefault("workload", ""), p.getOrDefault("device", "")).write());
   }
 
   /** What starts or ends work. */

@@ -7,5 +7,6 @@ import java.nio.file.Path;
  *
  * @param port 0 for any
  * @param kernels the folder whose kernels are shown
+ * @param database whose tuning runs are shown
  */
-public record ExploreRequest(int port, Path kernels) {}
+public record ExploreRequest(int port, Path kernels, Path database) {}

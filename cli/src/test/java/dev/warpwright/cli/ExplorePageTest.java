@@ -69,7 +69,8 @@ final class ExplorePageTest {
     assumeTrue(chromium != null, "no Chromium here: apt-get install chromium");
     jobs = new Jobs();
     Path kernels = Files.isDirectory(Path.of("../kernels")) ? Path.of("../kernels") : Path.of(".");
-    explorer = ExploreAction.start(new ExploreRequest(0, kernels), jobs);
+    Path none = Path.of("build", "no-such.db");
+    explorer = ExploreAction.start(new ExploreRequest(0, kernels, none), jobs);
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
     playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));

@@ -1,5 +1,6 @@
-// Kernels: the texts of a folder, their CUDA C++, and the simulator's findings and counters.
-import {attempt, el, field, get, number, post, replace} from './dom.js';
+// Kernels: the texts of a folder, their CUDA C++, and the simulator's findings and counters; tuning runs.
+import {keys, lineChart} from './charts.js';
+import {attempt, count, el, field, get, number, post, replace, time} from './dom.js';
 
 export function kernelView() {
   const list = el('div', {class: 'list'});
@@ -7,7 +8,7 @@ export function kernelView() {
   let buttons = [];
 
   const open = name => attempt(async () => {
-    for (const button of buttons) button.setAttribute('aria-pressed', String(button.textContent === name));
+    press(buttons.find(button => button.textContent === name));
     replace(body, el('p', {class: 'quiet'}, 'Printing…'));
     const data = await get('kernel', {name});
     const code = el('pre', {tabindex: 0});
@@ -52,14 +53,53 @@ export function kernelView() {
       el('div', {class: 'three'}, Object.entries(inputs).map(([s, input]) => field(s, input))), el('div', {class: 'row'}, start), out);
   };
 
-  const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'),
-    el('div', {class: 'empty'}, el('p', {}, 'There are no tuning runs here yet.'),
-      el('p', {class: 'quiet'}, 'Curves, winning schedules and their explain tables appear once kernels are tuned.')));
+  const runs = el('div', {class: 'list'});
+  const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'), runs);
+  const press = button => {
+    for (const other of [...list.children, ...runs.children]) other.setAttribute('aria-pressed', String(other === button));
+  };
+
+  const openRun = (run, button) => attempt(async () => {
+    press(button);
+    const data = await get('tuning-run', {workload: run.workload, device: run.device});
+    const good = data.trials.map((t, i) => ({...t, number: i + 1})).filter(t => t.timeUs !== undefined);
+    const failures = Object.entries(Object.groupBy(data.trials.filter(t => t.failure), t => t.failure));
+    const content = [el('h2', {}, run.workload), el('p', {class: 'quiet'}, `${run.device}: ${count(run.trials)} candidates, ${count(run.failures)} without a time${failures.length ? ` (${failures.map(([why, some]) => `${why} ${some.length}`).join(', ')})` : ''}.`)];
+    if (good.length) {
+      let best = Infinity;
+      const curve = good.map(t => [t.number, (best = Math.min(best, t.timeUs))]);
+      const winner = good.reduce((a, b) => (b.timeUs < a.timeUs ? b : a));
+      const times = good.map(t => t.timeUs);
+      content.push(keys(['best so far', 'candidate']), lineChart({
+        x: {from: 0, to: data.trials.length, text: v => count(v), name: 'candidate'},
+        y: {from: Math.min(...times) * 0.9, to: Math.max(...times) * 1.1, log: Math.max(...times) > 20 * Math.min(...times), text: time, name: 'time'},
+        steps: true, label: 'Time of the candidates, and the best so far',
+        series: [{name: 'best so far', points: curve}, {name: 'candidate', dotsOnly: true, points: good.map(t => [t.number, t.timeUs, `${time(t.timeUs)}: ${t.point}`])}],
+      }), el('h3', {}, `The winner: ${time(winner.timeUs)}, error ${winner.relError.toExponential(1)}`),
+        el('div', {class: 'chips'}, winner.point.split(' ').map(choice => el('span', {}, choice))));
+    }
+    replace(body, el('section', {class: 'card'}, content));
+  });
+
+  const showRuns = data => {
+    if (!data.runs.length) {
+      replace(runs, el('div', {class: 'empty'}, el('p', {}, 'There are no tuning runs here yet.'),
+        el('p', {class: 'quiet'}, `warpwright tune writes them to ${data.database}.`)));
+      return;
+    }
+    replace(runs, data.runs.map(run => {
+      const button = el('button', {type: 'button', 'aria-pressed': 'false', onclick: () => openRun(run, button)}, run.workload,
+        el('small', {}, ` ${run.device}, ${run.bestUs === null ? 'no time' : time(run.bestUs)}`));
+      return button;
+    }));
+  };
+
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Kernels'),
       el('p', {class: 'quiet'}, 'Kernels as text, the CUDA C++ that is printed from them, and what the simulator says of them.')),
     el('div', {class: 'side'}, el('section', {class: 'card'}, el('h2', {}, 'Kernels'), list), tuning),
     body);
+  attempt(async () => showRuns(await get('tuning')));
   attempt(async () => {
     const data = await get('kernels');
     if (!data.kernels.length) {
