@@ -153,6 +153,15 @@ export function boardView() {
     const board = boards.find(b => b.element.contains(event.target));
     if (board) active = board;
   });
+  // Wherever the focus is, as long as it is in no field with an undo of its own.
+  addEventListener('keydown', event => {
+    const typing = event.target.matches?.('input[type=number], input[type=text]');
+    if (!element.isConnected || typing || !(event.ctrlKey || event.metaKey)) return;
+    if (event.key === 'z') active.undo();
+    else if (event.key === 'y') active.redo();
+    else return;
+    event.preventDefault();
+  });
   addEventListener('resize', () => boards.forEach(board => board.layOut()));
   return {
     element,

@@ -141,11 +141,8 @@ export class Board {
   }
 
   key(event) {
-    const command = event.ctrlKey || event.metaKey;
-    if (command && event.key === 'z') this.undo();
-    else if (command && event.key === 'y') this.redo();
-    else if (event.target !== this.picture) return;
-    else if (event.key === 'Backspace') this.undo();
+    if (event.target !== this.picture) return;
+    if (event.key === 'Backspace') this.undo();
     else if (event.key === ' ' || event.key === 'Enter') this.press(this.focus);
     else if (event.key.startsWith('Arrow')) this.moveFocus(event.key);
     else return;
