@@ -21,10 +21,17 @@ import dev.warpwright.cost.order.WorkItem;
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.record.WorkloadKey;
+import dev.warpwright.tune.space.Point;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -39,6 +46,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +59,7 @@ final class ExplorePageTest {
 
   private final List<String> strayRequests = new ArrayList<>();
   private final List<String> troubles = new ArrayList<>();
+  @TempDir static Path folder;
   private @Nullable Jobs jobs;
   private @Nullable Explorer explorer;
   private @Nullable Playwright playwright;
@@ -69,8 +78,7 @@ final class ExplorePageTest {
     assumeTrue(chromium != null, "no Chromium here: apt-get install chromium");
     jobs = new Jobs();
     Path kernels = Files.isDirectory(Path.of("../kernels")) ? Path.of("../kernels") : Path.of(".");
-    Path none = Path.of("build", "no-such.db");
-    explorer = ExploreAction.start(new ExploreRequest(0, kernels, none), jobs);
+    explorer = ExploreAction.start(new ExploreRequest(0, kernels, database()), jobs);
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
     playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
@@ -81,6 +89,10 @@ final class ExplorePageTest {
                 new BrowserType.LaunchOptions()
                     .setExecutablePath(chromium)
                     .setArgs(List.of("--no-sandbox")));
+  }
+
+  private Path database() {
+    return folder.resolve("tuning.db");
   }
 
   @AfterAll
@@ -549,9 +561,35 @@ final class ExplorePageTest {
     page.locator(".list button").first().waitFor();
     page.locator("pre").first().waitFor();
     assertThat(page.locator("pre").first().textContent()).contains("kernel ");
-    page.getByText("There are no tuning runs here yet").waitFor();
-    page.locator(".list button").last().click();
+    page.locator(".list").first().locator("button").last().click();
     page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("CUDA C++")).click();
     assertThat(page.locator("pre").first().textContent()).contains("__global__");
+  }
+
+  @Test
+  void tuningRunsAreShownWithTheirWinner() {
+    page.navigate(address() + "#kernels");
+    page.getByText("There are no tuning runs here yet").waitFor();
+    var workload = WorkloadKey.parse("gemm dtype=bf16 k=64 layout=nt m=16 n=32");
+    var environment = new Environment("sm_90a", "NVIDIA <b>H200", "580", "13.0", "1");
+    try (TuningDatabase open = TuningDatabase.open(database())) {
+      double[] times = {30, 20, 25};
+      for (int i = 0; i < times.length; i++) {
+        open.add(
+            new TuningRecord(
+                workload,
+                environment,
+                Point.parse("tileM=" + (64 << i) + " order=row"),
+                "",
+                new Outcome.Measured(times[i], 0.01, 1e-3, 1980, 50),
+                Instant.parse("2026-11-20T12:00:0" + i + "Z")));
+      }
+    }
+    page.reload();
+    page.getByText("gemm dtype=bf16 k=64 layout=nt m=16 n=32").click();
+    page.getByText("The winner: 20.0 µs").waitFor();
+    assertThat(page.locator(".chips").first().textContent()).isEqualTo("tileM=128order=row");
+    assertThat(page.locator(".chart circle").count()).isEqualTo(3);
+    assertThat(page.locator(".list b").count()).isZero();
   }
 }
