@@ -96,6 +96,35 @@ class CompileMatrixTest {
         });
   }
 
+  @TestFactory
+  Stream<DynamicTest> everyOperatorCompiles() {
+    Optional<Nvcc> nvcc = CudaCompilers.nvcc();
+    Graph graph = RandomNetworks.everything(new Random(5), 17, 32);
+    return Stream.of(GpuTarget.SM_75, GpuTarget.SM_90A)
+        .flatMap(
+            target ->
+                Stream.of(Precision.F32, Precision.F16)
+                    .map(
+                        precision ->
+                            DynamicTest.dynamicTest(
+                                precision.text() + " " + target.name(),
+                                () -> compiles(graph, precision, target, nvcc))));
+  }
+
+  private static void compiles(
+      Graph graph, Precision precision, GpuTarget target, Optional<Nvcc> nvcc) throws IOException {
+    try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
+      String source = model.cudaSource(ROWS);
+      assertThat(source).contains("__global__");
+      if (nvcc.isPresent()) {
+        Cubin cubin = nvcc.get().compile(new CompileRequest(source, target.name()));
+        for (ResourceUsage usage : cubin.usage()) {
+          assertThat(usage.warnings()).isEmpty();
+        }
+      }
+    }
+  }
+
   private static Stream<DynamicTest> everyTarget(BiConsumer<Precision, GpuTarget> check) {
     List<DynamicTest> tests = new ArrayList<>();
     for (Precision precision : Precision.values()) {

@@ -145,6 +145,7 @@ class OperatorTest {
         test("slice and product", (x, y) -> linear(slice(y, 3, 16), 7)),
         test("every second", (x, y) -> columns(y, 0, 2, 4, 6, 8, 10)),
         test("backwards", (x, y) -> columns(y, 20, 18, 16, 14)),
+        test("the same again and again", (x, y) -> columns(y, 5, 5, 5)),
         test("any", (x, y) -> columns(y, 7, 7, 0, 20, 3)),
         test("concat", (x, y) -> concat(y, x, slice(y, 1, 5))),
         test("concat of one feature", (x, y) -> concat(linear(x, 1), y)),

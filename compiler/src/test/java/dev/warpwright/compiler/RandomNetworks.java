@@ -25,6 +25,11 @@ import org.jspecify.annotations.Nullable;
 final class RandomNetworks {
   private static final List<Dim> ROWS = List.of(new Dim.Symbolic("rows"));
 
+  /** Kinds of layers; the first six may be a network's last. */
+  private static final int LAYERS = 16;
+
+  private static final int ACTIVATIONS = 28;
+
   private final Random random;
   private final int[] widths;
   private final List<Node> nodes = new ArrayList<>();
@@ -60,25 +65,42 @@ final class RandomNetworks {
     Value x = input;
     for (int layer = 0; layer < depth; layer++) {
       boolean last = layer == depth - 1;
-      x =
-          switch (random.nextInt(last ? 6 : 16)) {
-            case 0 -> linear(x, width());
-            case 1, 2 -> activation(linear(x, width()));
-            case 3 -> softmax(linear(x, width()));
-            case 4 -> logSoftmax(linear(x, width()));
-            case 5 -> skip(x, activation(linear(x, width())));
-            case 6 -> gate(x, width());
-            case 7 -> norm(x);
-            case 8 -> residual(x);
-            case 9 -> residual(norm(x));
-            case 10 -> rmsNorm(x);
-            case 11 -> split(x, width());
-            case 12 -> chosen(linear(x, width()));
-            case 13 -> scaledByOne(x, width());
-            default -> activation(linear(x, width()));
-          };
+      x = layer(random.nextInt(last ? 6 : LAYERS), x);
     }
     return new Graph("random", List.of(input), List.of(x), nodes);
+  }
+
+  /** A network in which each kind of layer and each activation occurs. */
+  static Graph everything(Random random, int... widths) {
+    RandomNetworks networks = new RandomNetworks(random, widths);
+    Value input = networks.value(networks.width());
+    Value x = input;
+    for (int kind = 0; kind < LAYERS; kind++) {
+      x = networks.layer(kind, x);
+    }
+    for (int kind = 0; kind < ACTIVATIONS; kind++) {
+      x = networks.activation(kind, kind % 4 == 0 ? networks.linear(x, networks.width()) : x);
+    }
+    return new Graph("everything", List.of(input), List.of(x), networks.nodes);
+  }
+
+  private Value layer(int kind, Value x) {
+    return switch (kind) {
+      case 0 -> linear(x, width());
+      case 1, 2 -> activation(linear(x, width()));
+      case 3 -> softmax(linear(x, width()));
+      case 4 -> logSoftmax(linear(x, width()));
+      case 5 -> skip(x, activation(linear(x, width())));
+      case 6 -> gate(x, width());
+      case 7 -> norm(x);
+      case 8 -> residual(x);
+      case 9 -> residual(norm(x));
+      case 10 -> rmsNorm(x);
+      case 11 -> split(x, width());
+      case 12 -> chosen(linear(x, width()));
+      case 13 -> scaledByOne(x, width());
+      default -> activation(linear(x, width()));
+    };
   }
 
   private int width() {
@@ -99,12 +121,10 @@ final class RandomNetworks {
   }
 
   private Value norm(Value x) {
-    // The deviation of few features may be tiny, which would magnify rounding.
-    Value wide = x.features() < 16 ? linear(x, 30) : x;
-    Value y = value(wide.features());
-    @Nullable Tensor scale = random.nextBoolean() ? null : tensor(1, (long) wide.features());
-    @Nullable Tensor bias = random.nextBoolean() ? null : tensor(1, (long) wide.features());
-    nodes.add(new LayerNorm(y, wide, scale, bias, 1e-2, "norm"));
+    Value y = value(x.features());
+    @Nullable Tensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    @Nullable Tensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    nodes.add(new LayerNorm(y, x, scale, bias, 1e-3, "norm"));
     return linear(y, width());
   }
 
@@ -128,10 +148,9 @@ final class RandomNetworks {
   }
 
   private Value rmsNorm(Value x) {
-    Value wide = x.features() < 16 ? linear(x, 30) : x;
-    Value mean = reduce(RowReduce.Kind.MEAN, op(ElementwiseOp.MUL, wide, wide));
-    Value deviation = op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, mean, 1e-2));
-    return linear(withVector(ElementwiseOp.MUL, op(ElementwiseOp.DIV, wide, deviation)), width());
+    Value mean = reduce(RowReduce.Kind.MEAN, op(ElementwiseOp.MUL, x, x));
+    Value deviation = op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, mean, 1e-3));
+    return linear(withVector(ElementwiseOp.MUL, op(ElementwiseOp.DIV, x, deviation)), width());
   }
 
   /** What came before beside what was made of it, as in dense and skipping networks. */
@@ -195,7 +214,11 @@ final class RandomNetworks {
 
   /** An activation of bounded slope, so that rounding does not grow without bound. */
   private Value activation(Value x) {
-    return switch (random.nextInt(28)) {
+    return activation(random.nextInt(ACTIVATIONS), x);
+  }
+
+  private Value activation(int kind, Value x) {
+    return switch (kind) {
       case 0 -> op(ElementwiseOp.RELU, x);
       case 1 -> op(ElementwiseOp.GELU, x);
       case 2 -> op(ElementwiseOp.GELU_TANH, x);

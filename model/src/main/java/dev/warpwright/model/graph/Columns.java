@@ -62,8 +62,11 @@ public final class Columns implements Node {
     return sources[column];
   }
 
-  /** Whether the features are evenly spaced; the first is {@code source(0)}. */
+  /** Whether the features are evenly spaced and different; the first is {@code source(0)}. */
   public boolean isRegular() {
+    if (stride() == 0) {
+      return false;
+    }
     for (int n = 1; n < sources.length; n++) {
       if (sources[n] - sources[n - 1] != stride()) {
         return false;
