@@ -65,7 +65,7 @@ class RandomNetworkTest {
   @ParameterizedTest
   @EnumSource
   void narrowNetworks(Precision precision) {
-    for (int i = 0; i < networks(12); i++) {
+    for (int i = 0; i < networks(8); i++) {
       long seed = firstSeed() + i;
       Random random = new Random(seed);
       check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(12), NARROW), precision);
@@ -75,7 +75,7 @@ class RandomNetworkTest {
   @ParameterizedTest
   @EnumSource
   void wideNetworks(Precision precision) {
-    for (int i = 0; i < networks(6); i++) {
+    for (int i = 0; i < networks(4); i++) {
       long seed = 1000 + firstSeed() + i;
       Random random = new Random(seed);
       check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(5), WIDE), precision);
