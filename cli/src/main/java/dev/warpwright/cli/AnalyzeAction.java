@@ -3,6 +3,7 @@ package dev.warpwright.cli;
 import dev.warpwright.cost.analyze.Analysis;
 import dev.warpwright.cost.analyze.GemmPrediction;
 import dev.warpwright.cost.analyze.Roofline;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.check.CheckOptions;
 import dev.warpwright.compiler.check.CheckReport;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.Checks;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.sim.Finding;
 import java.util.ArrayList;
 import java.util.List;

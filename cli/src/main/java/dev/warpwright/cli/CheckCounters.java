@@ -3,6 +3,7 @@ package dev.warpwright.cli;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.CounterPrediction;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import java.util.ArrayList;

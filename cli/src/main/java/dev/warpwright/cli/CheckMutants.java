@@ -6,6 +6,7 @@ import dev.warpwright.compiler.check.MutantProgram;
 import dev.warpwright.compiler.check.MutationSubject;
 import dev.warpwright.compiler.check.MutationTesting;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.sim.mutation.Equivalences;
 import dev.warpwright.sim.mutation.Mutant;

@@ -7,6 +7,7 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;

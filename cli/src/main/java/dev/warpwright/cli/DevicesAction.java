@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;

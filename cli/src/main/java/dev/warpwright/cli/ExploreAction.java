@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
+import dev.warpwright.ir.json.Json;
 import java.util.concurrent.CountDownLatch;
 
 /** Serves the page until it is interrupted. */

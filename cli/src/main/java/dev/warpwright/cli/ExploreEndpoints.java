@@ -19,6 +19,7 @@ import dev.warpwright.explorer.Endpoint;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import java.util.ArrayList;

@@ -7,6 +7,7 @@ import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;

@@ -7,6 +7,7 @@ import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -7,6 +7,7 @@ import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;

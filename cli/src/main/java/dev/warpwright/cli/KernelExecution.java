@@ -10,6 +10,7 @@ import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.runtime.cuda.CudaBuffer;

@@ -8,6 +8,7 @@ import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.ladder.RungReport;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;

@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

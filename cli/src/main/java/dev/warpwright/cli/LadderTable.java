@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -10,6 +10,7 @@ import dev.warpwright.cost.order.TileProblem;
 import dev.warpwright.cost.order.WorkItem;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;

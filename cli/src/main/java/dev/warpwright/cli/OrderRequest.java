@@ -5,6 +5,7 @@ import dev.warpwright.cost.order.TileProblem;
 import dev.warpwright.cost.order.WorkItem;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -5,6 +5,7 @@ import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.UnfusedTraffic;
 import dev.warpwright.cost.TileTraffic;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;

@@ -1,5 +1,7 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.ir.json.Json;
+
 /**
  * The result of a command.
  *

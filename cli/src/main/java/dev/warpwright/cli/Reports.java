@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.ir.json.Json;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.sim.Verification;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -7,6 +7,7 @@ import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.WinnerFiles;
 import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.record.TuningDatabase;

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.ir.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;

@@ -6,6 +6,7 @@ import dev.warpwright.cli.KernelRequest.Task;
 import dev.warpwright.cli.KernelRequest.Timing;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.io.ByteArrayOutputStream;
