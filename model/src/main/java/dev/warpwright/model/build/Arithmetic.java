@@ -100,7 +100,7 @@ public final class Arithmetic {
     if (shape == null || Tensor.elementCount(shape) < 0) {
       throw builder.error("constants " + types(operands) + " do not broadcast");
     }
-    builder.reserve(Math.multiplyExact(Tensor.elementCount(shape), 8L * (2 + tensors.size())));
+    builder.reserve(Tensor.elementCount(shape), 8L * (2 + tensors.size()));
     return new Term.Constant(Constants.apply(builder.resultName(), op, tensors, shape));
   }
 

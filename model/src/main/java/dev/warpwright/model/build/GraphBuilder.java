@@ -172,6 +172,11 @@ public final class GraphBuilder {
     }
   }
 
+  /** As {@link #reserve(long)}, for so many elements of so many bytes. */
+  void reserve(long count, long bytesEach) {
+    reserve(count > Long.MAX_VALUE / bytesEach ? Long.MAX_VALUE : count * bytesEach);
+  }
+
   /** An error at the current node. */
   public UserError error(String what) {
     return new UserError(file + ": " + (where.isEmpty() ? "" : where + ": ") + what);

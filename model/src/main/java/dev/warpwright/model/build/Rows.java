@@ -81,7 +81,7 @@ public final class Rows {
   private Term fold(RowReduce.Kind kind, Tensor tensor, TreeSet<Integer> axes, boolean keep) {
     List<Long> shape = new ArrayList<>(tensor.shape());
     axes.forEach(d -> shape.set(d, 1L));
-    builder.reserve(Math.multiplyExact(tensor.count(), 16L));
+    builder.reserve(tensor.count(), 16L);
     double[] result = new double[Math.toIntExact(Tensor.elementCount(shape))];
     boolean[] begun = new boolean[result.length];
     long[] targets = Constants.sources(shape, tensor.shape());

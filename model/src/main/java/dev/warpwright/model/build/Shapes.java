@@ -161,6 +161,9 @@ public final class Shapes {
       if (!(wanted.get(d) instanceof Size.Known(long size))) {
         break;
       }
+      if (size > features) {
+        return -1;
+      }
       boolean own = size == -1;
       inferred |= own;
       product *= own ? 1 : size;
@@ -368,7 +371,7 @@ public final class Shapes {
     if (order.equals(List.of(1, 0))) {
       return builder.transpose(tensor);
     }
-    builder.reserve(Math.multiplyExact(tensor.count(), 16L));
+    builder.reserve(tensor.count(), 16L);
     List<Long> shape = order.stream().map(d -> tensor.shape().get(d)).toList();
     return Constants.pick(tensor, shape, Constants.permuted(tensor.shape(), order));
   }
@@ -422,7 +425,7 @@ public final class Shapes {
       if (shape == null || Tensor.elementCount(shape) < 0) {
         throw builder.error("cannot expand " + x.typeText() + " to " + target);
       }
-      builder.reserve(Math.multiplyExact(Tensor.elementCount(shape), 16L));
+      builder.reserve(Tensor.elementCount(shape), 16L);
       return new Term.Constant(
           Constants.pick(tensor, shape, Constants.sources(tensor.shape(), shape)));
     }
@@ -478,7 +481,7 @@ public final class Shapes {
         if (tensor.dtype() == to) {
           yield x;
         }
-        builder.reserve(Math.multiplyExact(tensor.count(), 16L));
+        builder.reserve(tensor.count(), 16L);
         yield new Term.Constant(
             Constants.of(tensor.name(), to, tensor.shape(), tensor.toDoubles()));
       }

@@ -171,6 +171,15 @@ class OnnxErrorsTest {
         bad(
             "(ReduceMean): reducing f32[batch, 2] over [0, 1] combines rows",
             withInput(2).node("ReduceMean", List.of("x"), "m")),
+        bad(
+            "(Expand): constant subexpressions need too much memory",
+            withInput(2)
+                .initializer("c", List.of(), 1)
+                .ints("shape", 1L << 60)
+                .node("Expand", List.of("c", "shape"), "y")),
+        bad(
+            "to [-1, 4294967296, 4294967296] changes the rows",
+            withInput(2).ints("s", -1, 1L << 32, 1L << 32).node("Reshape", List.of("x", "s"), "y")),
         bad("sparse initializers are not supported", withInput(1).graphField(15, new Message())),
         bad("there are two graphs", relu().modelField(7, new Message())),
         bad(
