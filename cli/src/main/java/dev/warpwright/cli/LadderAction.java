@@ -6,6 +6,7 @@ import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.LadderRun;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.compiler.ladder.TensorRung;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
@@ -25,6 +26,9 @@ final class LadderAction implements Action<LadderRequest> {
   @Override
   public Report perform(LadderRequest request, Progress progress) {
     List<Rung> rungs = rungs(request.rungs());
+    if (request.task() == LadderRequest.Task.PROFILE && rungs.isEmpty()) {
+      throw new UserError("--profile watches rungs in f32; name one of them");
+    }
     return switch (request.task()) {
       case PREDICT -> predicted(request, rungs, progress);
       case MEASURE -> {
@@ -69,9 +73,17 @@ final class LadderAction implements Action<LadderRequest> {
   private static List<Rung> rungs(List<String> names) {
     List<Rung> rungs = new ArrayList<>();
     for (String name : names) {
-      rungs.add(Ladder.require(name));
+      if (TensorRung.find(name).isEmpty()) {
+        rungs.add(Ladder.require(name));
+      }
     }
-    return rungs.isEmpty() ? Ladder.RUNGS : rungs;
+    return names.isEmpty() ? Ladder.RUNGS : rungs;
+  }
+
+  private static List<TensorRung> tensorRungs(List<String> names) {
+    return names.isEmpty()
+        ? List.of(TensorRung.values())
+        : names.stream().flatMap(name -> TensorRung.find(name).stream()).toList();
   }
 
   private static Report predicted(LadderRequest request, List<Rung> rungs, Progress progress) {
@@ -88,8 +100,9 @@ final class LadderAction implements Action<LadderRequest> {
                             + String.join(
                                 ", ",
                                 DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
-    List<RungReport> reports =
-        new LadderRun(request.m(), request.n(), request.k(), model).predict(rungs, progress::say);
+    LadderRun run = new LadderRun(request.m(), request.n(), request.k(), model);
+    List<RungReport> reports = new ArrayList<>(run.predict(rungs, progress::say));
+    reports.addAll(run.predictTensor(tensorRungs(request.rungs())));
     return report(request, model.name() + ", predicted, not measured", reports);
   }
 
@@ -104,14 +117,19 @@ final class LadderAction implements Action<LadderRequest> {
     DeviceModel model =
         DeviceCatalogue.find(device.name())
             .orElseGet(() -> DeviceCatalogue.find(DEFAULT_DEVICE).orElseThrow());
-    List<RungReport> reports =
-        new LadderRun(request.m(), request.n(), request.k(), model)
-            .measure(rungs, device, request.seed(), request.rounds(), progress::say);
+    LadderRun run = new LadderRun(request.m(), request.n(), request.k(), model);
+    List<RungReport> reports = new ArrayList<>();
+    if (!rungs.isEmpty()) {
+      reports.addAll(run.measure(rungs, device, request.seed(), request.rounds(), progress::say));
+    }
+    reports.addAll(
+        run.measureTensor(
+            tensorRungs(request.rungs()), device, request.seed(), request.rounds(), progress::say));
     return report(request, device.name(), reports);
   }
 
   private static Report report(LadderRequest request, String device, List<RungReport> reports) {
-    String title = "%dx%dx%d f32 on %s".formatted(request.m(), request.n(), request.k(), device);
+    String title = "%dx%dx%d on %s".formatted(request.m(), request.n(), request.k(), device);
     String text = LadderTable.text(title, reports);
     if (request.chart() != null) {
       String svg = LadderChart.svg(title, reports);

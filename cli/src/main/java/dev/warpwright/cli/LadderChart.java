@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.ir.DType;
 import java.util.List;
 import java.util.Locale;
 
@@ -13,7 +14,9 @@ final class LadderChart {
 
   private LadderChart() {}
 
-  static String svg(String title, List<RungReport> reports) {
+  /** The rungs in f32: beside tensor cores one would not see them. */
+  static String svg(String title, List<RungReport> all) {
+    List<RungReport> reports = all.stream().filter(r -> r.dtype() == DType.F32).toList();
     double cublas =
         reports.stream()
             .filter(r -> !Double.isNaN(r.peerUs()) && !Double.isNaN(r.timeUs()))
@@ -45,7 +48,7 @@ final class LadderChart {
             }
             </style>
             <title>%s</title>
-            <text x="8" y="24" font-weight="600">%s, GFLOP/s</text>
+            <text x="8" y="24" font-weight="600">%s, f32, GFLOP/s</text>
             """,
             LEFT + WIDTH + 80,
             height,
@@ -67,7 +70,7 @@ final class LadderChart {
               """,
               LEFT - 8,
               y + 14,
-              escaped(r.rung().name()),
+              escaped(r.name()),
               r.predicted() ? "guess" : "bar",
               LEFT,
               y + 2,

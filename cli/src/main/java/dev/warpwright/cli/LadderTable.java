@@ -14,9 +14,10 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %11s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
+        "%-17s %-5s %11s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
             .formatted(
                 "rung",
+                "type",
                 "time us",
                 "GFLOP/s",
                 "cuBLAS",
@@ -33,17 +34,18 @@ final class LadderTable {
       lines.add(
           String.format(
               Locale.ROOT,
-              "%-17s %11s %9s %7s %5d %7d %4.0f%% %9.3f %9.2f %5.0f%%  %s%s",
-              r.rung().name(),
+              "%-17s %-5s %11s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
+              r.name(),
+              r.dtype().text(),
               number("%.1f", r.timeUs()),
               number("%.0f", r.gflops()),
               number("%.1f%%", 100 * r.peerUs() / r.timeUs()),
               r.registers(),
               r.sharedBytes(),
               100 * r.occupancy(),
-              r.dramBytes() * 1e-9,
-              r.l2Bytes() * 1e-9,
-              100 * r.conflicts(),
+              number("%.3f", r.dramBytes() * 1e-9),
+              number("%.2f", r.l2Bytes() * 1e-9),
+              number("%.0f%%", 100 * r.conflicts()),
               r.bound(),
               r.failure() == null ? "" : "  WRONG: " + r.failure()));
     }
@@ -71,8 +73,9 @@ final class LadderTable {
 
   private static Json json(RungReport r) {
     return Json.object()
-        .with("name", r.rung().name())
-        .with("change", r.rung().change())
+        .with("name", r.name())
+        .with("change", r.change())
+        .with("dtype", r.dtype().text())
         .with("timeUs", r.timeUs())
         .with("gflops", r.gflops())
         .with("cublasUs", r.peerUs())

@@ -48,9 +48,9 @@ final class LadderCommandTest {
                 chart.toString()))
         .isEqualTo(ExitCode.OK);
     assertThat(out())
-        .contains("128x128x64 f32 on H200 SXM, predicted, not measured")
-        .containsPattern("naive +\\d")
-        .containsPattern("warp-tiles +\\d")
+        .contains("128x128x64 on H200 SXM, predicted, not measured")
+        .containsPattern("naive +f32 +\\d")
+        .containsPattern("warp-tiles +f32 +\\d")
         .contains("nothing was run");
     assertThat(Files.readString(chart))
         .startsWith("<svg")
@@ -65,6 +65,16 @@ final class LadderCommandTest {
     assertThat(out())
         .contains("\"rungs\": [{\"name\": \"tiles-1d\"")
         .contains("\"relError\": null", "\"verified\": false", "\"predicted\": true");
+  }
+
+  @Test
+  void tensorCoresTellWhatShapesTheyTake() {
+    assertThat(run("ladder", "MNK=127", "--predict", "--no-chart", "--rung", "wgmma"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("bf16", "not for this shape: rows of 254");
+    assertThat(run("ladder", "MNK=512", "--predict", "--no-chart", "--rung", "wgmma"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).containsPattern("wgmma +bf16 +\\d");
   }
 
   @Test

@@ -1,25 +1,39 @@
 package dev.warpwright.compiler.ladder;
 
 import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.KernelBench;
+import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.KernelSeries;
 import dev.warpwright.cost.SimtTime;
 import dev.warpwright.cost.WarpProfile;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Measures the rungs on a GPU, or predicts them. */
 public final class LadderRun {
   /** Registers that a thread needs beside its arrays, where no compiler says it. */
   private static final int SCALARS = 40;
+
+  /** Part of the rate of tensor cores that products reach; those of warps less on Hopper. */
+  private static final double TENSOR_EFFICIENCY = 0.75;
+
+  private static final double WARPS_ON_HOPPER = 0.4;
 
   private final long m;
   private final long n;
@@ -60,7 +74,9 @@ public final class LadderRun {
       RungReport predicted = predict(rungs.get(i), kernels.get(i), result.registers());
       reports.add(
           new RungReport(
-              rungs.get(i),
+              rungs.get(i).name(),
+              rungs.get(i).change(),
+              DType.F32,
               result.timeUs(),
               result.peerUs(),
               gflops(result.timeUs()),
@@ -78,6 +94,127 @@ public final class LadderRun {
     return reports;
   }
 
+  /** As {@link #predict}, for rungs on tensor cores: the greater of rate and bandwidth. */
+  public List<RungReport> predictTensor(List<TensorRung> rungs) {
+    List<RungReport> reports = new ArrayList<>();
+    for (TensorRung rung : rungs) {
+      if (rung.runsOn(model.target())) {
+        reports.add(
+            tensor(
+                rung,
+                () -> {
+                  Kernel kernel = kernel(rung, model.target(), model.multiprocessors());
+                  double rate = 2.0 * m * n * k / (efficiency(rung) * model.bf16Tflops()) * 1e-6;
+                  double bytes = 2.0 * (m * k + k * n + m * n) / model.dramGBs() * 1e-3;
+                  double micros = Math.max(rate, bytes);
+                  return report(
+                      rung, kernel, micros, Double.NaN, Double.NaN, true, registers(kernel), null);
+                }));
+      }
+    }
+    return reports;
+  }
+
+  /** As {@link #measure}, for rungs on tensor cores. */
+  public List<RungReport> measureTensor(
+      List<TensorRung> rungs, GpuDevice device, long seed, int rounds, Consumer<String> progress) {
+    GpuTarget target = (GpuTarget) device.target();
+    int multiprocessors = device.context().device().multiprocessors();
+    List<RungReport> reports = new ArrayList<>();
+    for (TensorRung rung : rungs) {
+      if (rung.runsOn(target)) {
+        reports.add(
+            tensor(
+                rung,
+                () -> {
+                  Kernel kernel = kernel(rung, target, multiprocessors);
+                  KernelReport r =
+                      KernelBench.run(
+                          new KernelBench.Request(kernel, Map.of(), seed, Math.max(5, rounds), 0),
+                          device,
+                          progress);
+                  KernelReport.Timing timing = r.timing();
+                  return report(
+                      rung,
+                      kernel,
+                      timing == null ? Double.NaN : timing.times().graphUs(),
+                      r.peers().isEmpty() ? Double.NaN : r.peers().getFirst().times().graphUs(),
+                      r.relError(),
+                      false,
+                      r.compiled().registers(),
+                      r.failure());
+                }));
+      }
+    }
+    return reports;
+  }
+
+  private double efficiency(TensorRung rung) {
+    return rung == TensorRung.MMA_SYNC && model.target().hasHopper()
+        ? WARPS_ON_HOPPER
+        : TENSOR_EFFICIENCY;
+  }
+
+  private Kernel kernel(TensorRung rung, GpuTarget target, int multiprocessors) {
+    return rung.schedule(m, n, k, target, multiprocessors).kernel();
+  }
+
+  /** The report, or one that says why there is none: not every shape suits these rungs. */
+  private static RungReport tensor(TensorRung rung, Supplier<RungReport> report) {
+    try {
+      return report.get();
+    } catch (UserError e) {
+      return new RungReport(
+          rung.text(),
+          rung.change(),
+          DType.BF16,
+          Double.NaN,
+          Double.NaN,
+          Double.NaN,
+          Double.NaN,
+          true,
+          0,
+          0,
+          0,
+          Double.NaN,
+          Double.NaN,
+          0,
+          "not for this shape: " + e.getMessage(),
+          null);
+    }
+  }
+
+  private RungReport report(
+      TensorRung rung,
+      Kernel kernel,
+      double micros,
+      double peer,
+      double relError,
+      boolean predicted,
+      int registers,
+      @Nullable String failure) {
+    int shared = KernelResources.of(kernel).sharedBytes();
+    int threads = kernel.threadsPerBlock();
+    int resident = model.target().blocksPerSm(threads, registers, shared);
+    return new RungReport(
+        rung.text(),
+        rung.change(),
+        DType.BF16,
+        micros,
+        peer,
+        gflops(micros),
+        relError,
+        predicted,
+        registers,
+        shared,
+        (double) resident * threads / model.target().threadsPerSm(),
+        2.0 * (m * k + k * n + m * n),
+        Double.NaN,
+        Double.NaN,
+        "tensor",
+        failure);
+  }
+
   private double gflops(double micros) {
     return 2.0 * m * n * k / micros * 1e-3;
   }
@@ -86,14 +223,16 @@ public final class LadderRun {
     WarpProfile warp = WarpProfile.of(kernel);
     SimtTime time = SimtTime.of(kernel, warp, model, registers);
     return new RungReport(
-        rung,
+        rung.name(),
+        rung.change(),
+        DType.F32,
         time.micros(),
         Double.NaN,
         gflops(time.micros()),
         Double.NaN,
         true,
         registers,
-        dev.warpwright.target.KernelResources.of(kernel).sharedBytes(),
+        KernelResources.of(kernel).sharedBytes(),
         time.occupancy(),
         time.dramBytes(),
         time.l2Bytes(),

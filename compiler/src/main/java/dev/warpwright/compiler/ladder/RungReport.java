@@ -1,10 +1,12 @@
 package dev.warpwright.compiler.ladder;
 
+import dev.warpwright.ir.DType;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One line of the table.
  *
+ * @param dtype of the operands
  * @param timeUs of one product; NaN if there is none
  * @param peerUs of cuBLAS, measured in turn; NaN if it was not
  * @param relError NaN if nothing ran
@@ -18,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param failure null if all is well
  */
 public record RungReport(
-    Rung rung,
+    String name,
+    String change,
+    DType dtype,
     double timeUs,
     double peerUs,
     double gflops,
