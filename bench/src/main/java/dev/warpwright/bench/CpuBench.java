@@ -24,7 +24,11 @@ public final class CpuBench {
   private CpuBench() {}
 
   public static void main(String[] args) {
-    Arguments arguments = new Arguments(args);
+    Arguments.guard(() -> run(args));
+  }
+
+  private static void run(String[] args) {
+    Arguments arguments = new Arguments(args, "models", "only", "rounds", "pause", "warm", "json");
     Path models = Path.of(arguments.text("models", "models"));
     String only = arguments.text("only", "");
     InterleavedTimer timer =

@@ -24,7 +24,12 @@ public final class WarmUp {
   private WarmUp() {}
 
   public static void main(String[] args) {
-    Arguments arguments = new Arguments(args);
+    Arguments.guard(() -> run(args));
+  }
+
+  private static void run(String[] args) {
+    Arguments arguments =
+        new Arguments(args, "models", "name", "rows", "seconds", "prepared", "trace");
     String name = arguments.text("name", "gemm");
     int rows = arguments.number("rows", 1024);
     double seconds = arguments.number("seconds", 4);
