@@ -235,7 +235,7 @@ final class IntrinsicCall {
     @Override
     public void store32(int operand, int lane, int byteOffset, int bits) {
       int at = check(operand, lane, byteOffset);
-      forElements(operand, lane, at, Shadow::write);
+      forElements(operand, lane, at, isAsynchronous() ? Shadow::complete : Shadow::write);
       Bytes.putInt(frames[lane].memory[operands[operand].slot()], at, bits);
     }
 

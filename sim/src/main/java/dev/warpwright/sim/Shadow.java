@@ -104,11 +104,24 @@ final class Shadow {
   void write(Frame f, int element, Stmt where) {
     touched = true;
     if (states != null) {
-      if (states[element] == UNDER_WAY && fence == null) {
+      if (states[element] == UNDER_WAY) {
         unwritten(f, element, where);
       }
       states[element] = WRITTEN;
     }
+    recordWrite(f, element, where);
+  }
+
+  /** A copy that was under way writes the element. */
+  void complete(Frame f, int element, Stmt where) {
+    touched = true;
+    if (states != null) {
+      states[element] = WRITTEN;
+    }
+    recordWrite(f, element, where);
+  }
+
+  private void recordWrite(Frame f, int element, Stmt where) {
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
       return;
