@@ -324,6 +324,16 @@ final class ExplorePageTest {
   void twoBoardsStandSideBySide() {
     page.getByText("Two boards side by side").click();
     assertThat(page.locator(".board").count()).isEqualTo(2);
+    assertThat(
+            (Boolean)
+                page.evaluate(
+                    """
+                    () => [...document.querySelectorAll('.board')].every(board =>
+                      [...board.querySelectorAll('svg, .meter, input')].every(part =>
+                        part.getBoundingClientRect().right <= board.getBoundingClientRect().right))
+                    """))
+        .as("everything is inside its board")
+        .isTrue();
     page.getByLabel("Fill with a ready-made order").nth(1).selectOption("column");
     page.getByLabel("Which block a full cache gives up").nth(1).selectOption("optimal");
     assertThat(page.locator(".board").nth(1).locator("dd").first().textContent())
