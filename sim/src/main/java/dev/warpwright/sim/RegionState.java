@@ -172,7 +172,7 @@ final class RegionState {
 
   /** A value read from memory of the chip, where no element that nobody wrote may be read. */
   static float known(float value) {
-    if (value != value) {
+    if (Float.isNaN(value)) {
       throw Suspicion.INSTANCE;
     }
     return value;

@@ -41,7 +41,7 @@ final class ShareScratch extends Rewriter {
         if (candidate.dtype() == buffer.dtype()
             && candidate.shape().equals(buffer.shape())
             && candidate.alignment() == buffer.alignment()
-            && busyUntil.get(candidate) < sequence.first(buffer)) {
+            && busyUntil.getOrDefault(candidate, Integer.MAX_VALUE) < sequence.first(buffer)) {
           memory = candidate;
           break;
         }

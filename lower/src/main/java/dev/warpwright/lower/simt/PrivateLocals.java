@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -115,7 +116,7 @@ final class PrivateLocals {
         }
         extent = Math.max(extent, last + 1);
       }
-      return new Kept(Exprs.add(base, leastOffset), null, extent);
+      return new Kept(Exprs.add(Objects.requireNonNull(base), leastOffset), null, extent);
     }
 
     private static boolean sameDigits(List<List<Digit>> all) {

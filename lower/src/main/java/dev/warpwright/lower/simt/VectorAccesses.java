@@ -45,7 +45,10 @@ final class VectorAccesses extends Rewriter {
     Vectors lanes = new Vectors(loop);
     if (body instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise) && otherwise == null) {
       Expr uniform = lanes.uniform(condition);
-      Stmt inner = uniform == null ? null : vector(loop.withBody(then), then);
+      if (uniform == null) {
+        return null;
+      }
+      Stmt inner = vector(loop.withBody(then), then);
       return inner == null ? null : new Stmt.If(uniform, inner, null);
     }
     if (!(body instanceof Stmt.Store store)) {

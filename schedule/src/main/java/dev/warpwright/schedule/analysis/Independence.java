@@ -190,9 +190,10 @@ public final class Independence {
               (atom, weight) -> {
                 Span span = ranges.ofAtom(atom);
                 // Of a span that starts elsewhere, an impossible digit: it overlaps everything.
-                boolean plain = span != null && span.lo() == 0 && weight > 0;
                 digits.add(
-                    plain ? new Digit(weight, span.size()) : new Digit(1, Integer.MAX_VALUE));
+                    span != null && span.lo() == 0 && weight > 0
+                        ? new Digit(weight, span.size())
+                        : new Digit(1, Integer.MAX_VALUE));
               });
       digits.removeIf(digit -> digit.count() == 1);
       digits.sort(Comparator.comparingLong(Digit::weight).thenComparingLong(Digit::count));
