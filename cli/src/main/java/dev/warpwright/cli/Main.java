@@ -32,6 +32,7 @@ public final class Main {
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction()),
         new PerfCommand(new PerfAction()),
+        new DbCommand(new DbAction()),
         new OrderCommand(new OrderAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),

@@ -12,22 +12,42 @@ import java.util.Map;
  * tile bounded by tensor cores, by the way from the second-level cache and by its share of DRAM;
  * the beginning and the end of a kernel, which nothing overlaps.
  *
- * <p>The constants are of an H200, from public figures and this project's measurements; they make
- * an order of candidates, not a promise.
+ * <p>The constants were fitted to 2000 measurements on an H200 (docs/benchmarks, 2026-11-20), so
+ * that the candidates expected to be fastest are; they make an order of candidates, not a promise.
  */
 final class HopperModel {
-  /** Operations of a multiprocessor in a microsecond that wide products reach, 1755 MHz · 4096. */
-  private static final double OPS = 6.4e6;
+  /** Operations of a multiprocessor in a microsecond, with wide instructions. */
+  private static final double OPS = 5.0e6;
+
+  /** An instruction of so many columns takes twice the time of its operations. */
+  private static final double SPARE_COLUMNS = 10.3;
+
+  /** What one warpgroup alone reaches of the rate. */
+  private static final double ALONE = 0.93;
 
   /** Bytes that a multiprocessor takes from the second-level cache in a microsecond. */
-  private static final double L2_BYTES = 5.0e4;
+  private static final double L2_BYTES = 1.08e5;
 
   /** Bytes that all take from DRAM in a microsecond. */
-  private static final double DRAM_BYTES = 4.2e6;
+  private static final double DRAM_BYTES = 4.6e6;
 
-  private static final double L2_SIZE = 40e6;
-  private static final double LAUNCH = 1.6;
-  private static final double LATENCY = 0.9;
+  /** Bytes that stay in the second-level cache while others pass. */
+  private static final double L2_SIZE = 2.15e7;
+
+  private static final double LAUNCH = 3;
+
+  /** From asking for a stage to having it, in microseconds. */
+  private static final double LATENCY = 1.23;
+
+  /** Times of a step in which a stage is in use: one more product is under way than computed. */
+  private static final double HELD = 1.94;
+
+  private static final double EPILOGUE = 3;
+
+  /** What of an epilogue the next tile of a block, or another block, does not hide. */
+  private static final double EXPOSED = 0.78;
+
+  private static final double CLUSTER = 1.65;
 
   private HopperModel() {}
 
@@ -45,8 +65,8 @@ final class HopperModel {
 
     double ops = 2.0 * c.tileM() * c.tileN() * c.tileK();
     double columns = c.swapped() ? c.tileM() : c.tileN();
-    // An instruction of few columns waits for its operands in shared memory.
-    double rate = OPS * Math.min(1, columns / 128);
+    double wide = columns / (columns + SPARE_COLUMNS) * (256 + SPARE_COLUMNS) / 256;
+    double rate = OPS * wide * (c.consumers() == 1 ? ALONE : 1);
     double math = ops / rate * sharing;
     double loaded =
         ((double) c.tileM() / c.clusterN() + (double) c.tileN() / c.clusterM()) * c.tileK() * bytes;
@@ -54,18 +74,17 @@ final class HopperModel {
     double dram = dramBytes(w, c, slots, tilesM, tilesN, bytes);
     double dramTime = dram / DRAM_BYTES;
     double fetch = Math.max(l2, dramTime / (waves * steps));
-    // What is under way hides the latency of a step.
-    double inFlight = Math.max(1, (c.stages() - 1) * sharing);
-    double step = Math.max(Math.max(math, fetch), LATENCY / inFlight);
-    double epilogue = (double) c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES + 0.6;
-    double overlapped = c.blocks() > 0 || c.minBlocks() > 1 ? 0.35 : 1;
-    double exposed = epilogue * (1 + (waves - 1) * overlapped);
+    // A stage comes round again after its latency and its use.
+    double cycle = (LATENCY + HELD * math) / (c.stages() * sharing);
+    double step = Math.max(Math.max(math, fetch), cycle);
+    double epilogue = EPILOGUE + 0.9 * c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES;
+    double exposed = c.blocks() > 0 || c.minBlocks() > 1 ? EXPOSED : 1;
     double predicted =
         LAUNCH
             + LATENCY
             + Math.max(waves * steps * step, dramTime)
-            + exposed
-            + (c.clusterM() * c.clusterN() > 1 ? 0.5 : 0);
+            + epilogue * (1 + (waves - 1) * exposed)
+            + (c.clusterM() * c.clusterN() > 1 ? CLUSTER : 0);
 
     Map<String, Double> f = new LinkedHashMap<>();
     f.put("logM", log(w.m()));
