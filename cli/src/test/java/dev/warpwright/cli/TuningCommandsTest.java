@@ -45,8 +45,8 @@ final class TuningCommandsTest {
         "gemm MNK=64 act=what|act=what: it is none, relu",
         "gemm MNK=64 alpha=big|alpha=big: it is a number",
         "gemm MNK=64 colour=red|there is no 'colour'",
-        "gemm MNK|'MNK' is no KEY=VALUE",
-        "ffn MNK=64|'ffn' cannot be",
+        "gemm MNK|is no KEY=VALUE",
+        "ffn MNK=64|cannot be",
         "--file nowhere.txt|nowhere.txt: cannot be read",
         "gemm MNK=64 --file x.txt|not both"
       })
