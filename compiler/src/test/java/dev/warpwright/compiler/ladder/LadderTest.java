@@ -1,7 +1,12 @@
 package dev.warpwright.compiler.ladder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
@@ -14,9 +19,11 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
+import dev.warpwright.target.GpuTarget;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -86,6 +93,30 @@ final class LadderTest {
                       assertThat(
                               StructuralEquality.difference(schedule.func(), trace.replay(matmul)))
                           .isEmpty();
+                    }))
+        .toList();
+  }
+
+  /** What is printed compiles, and stays in registers. */
+  @TestFactory
+  List<DynamicTest> compilesWithoutSpills() {
+    Optional<CudaCompiler> compiler = CudaCompilers.system();
+    assumeTrue(compiler.isPresent(), "no CUDA compiler: printed kernels are not compiled");
+    return Ladder.RUNGS.stream()
+        .map(
+            rung ->
+                DynamicTest.dynamicTest(
+                    rung.name(),
+                    () -> {
+                      Kernel kernel = Ladder.kernel(rung, 4096, 4096, 4096);
+                      String text = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+                      assertThat(
+                              compiler
+                                  .get()
+                                  .compile(new CompileRequest(text, "sm_90a"))
+                                  .usage(CudaPrinter.functionName(kernel)))
+                          .hasValueSatisfying(
+                              usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
                     }))
         .toList();
   }
