@@ -1,6 +1,7 @@
 package dev.warpwright.cli;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
