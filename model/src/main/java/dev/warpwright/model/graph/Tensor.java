@@ -210,7 +210,7 @@ public final class Tensor {
         MemorySegment.copy(data, SHORT, at * 2, shorts, 0, length);
       }
       int largest = wide ? largest(ints, length) : largest(shorts, length);
-      for (int i = 0; largest >= limit; i++) {
+      for (int i = 0; largest >= limit && i < length; i++) {
         if ((wide ? ints[i] & 0x7FFF_FFFF : shorts[i] & 0x7FFF) >= limit) {
           return at + i;
         }

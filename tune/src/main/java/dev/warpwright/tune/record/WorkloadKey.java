@@ -72,7 +72,7 @@ public record WorkloadKey(String kind, Map<String, String> parameters) {
         continue;
       }
       long a = number(mine.getValue());
-      long b = number(its);
+      long b = its == null ? -1 : number(its);
       distance += a > 0 && b > 0 ? Math.abs(Math.log((double) a / b)) / Math.log(2) : 4;
     }
     return distance;
