@@ -51,7 +51,12 @@ public final class CudaExport {
     String name = "kernel " + kernel.name() + " cannot be exported: ";
     if (!kernel.scalars().isEmpty()) {
       throw new UserError(
-          name + "no value for " + kernel.scalars().getFirst().name() + "; give it, as M=4096");
+          name
+              + "no value for "
+              + kernel.scalars().getFirst().name()
+              + "; give it, as "
+              + kernel.scalars().getFirst().name()
+              + "=4096");
     }
     if (!TensorMaps.of(kernel).maps().isEmpty() || kernel.attrs().getLong("cluster", 1) > 1) {
       throw new UserError(

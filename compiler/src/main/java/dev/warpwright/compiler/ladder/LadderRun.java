@@ -35,6 +35,9 @@ public final class LadderRun {
 
   private static final double WARPS_ON_HOPPER = 0.4;
 
+  /** Until the first tiles have come, and the last ones are stored. */
+  private static final double FILLING_US = 3;
+
   private final long m;
   private final long n;
   private final long k;
@@ -106,7 +109,7 @@ public final class LadderRun {
                   Kernel kernel = kernel(rung, model.target(), model.multiprocessors());
                   double rate = 2.0 * m * n * k / (efficiency(rung) * model.bf16Tflops()) * 1e-6;
                   double bytes = 2.0 * (m * k + k * n + m * n) / model.dramGBs() * 1e-3;
-                  double micros = Math.max(rate, bytes);
+                  double micros = FILLING_US + Math.max(rate, bytes);
                   return report(
                       rung, kernel, micros, Double.NaN, Double.NaN, true, registers(kernel), null);
                 }));
