@@ -21,7 +21,6 @@ final class QueueStates extends StateSpace {
   private final int[] grid;
   private final int[] queue;
   private final int[] moved;
-  private int columnsDone;
 
   QueueStates(int rows, int columns, int capacity, boolean lru) {
     super(rows, columns, capacity);
@@ -57,10 +56,8 @@ final class QueueStates extends StateSpace {
   @Override
   void expand(long state, Visitor visitor) {
     int all = (1 << columns) - 1;
-    columnsDone = all;
     for (int m = 0; m < rows; m++) {
       grid[m] = row(state, m);
-      columnsDone &= grid[m];
     }
     int length = 0;
     int rowsIn = 0;
