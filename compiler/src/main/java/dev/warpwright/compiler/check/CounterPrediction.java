@@ -120,7 +120,8 @@ public record CounterPrediction(
     Map<String, Double> counters = new LinkedHashMap<>();
     one.forEach(
         (name, value) -> {
-          double step = second == first ? 0 : (two.getOrDefault(name, value) - value) / (second - first);
+          double step =
+              second == first ? 0 : (two.getOrDefault(name, value) - value) / (second - first);
           counters.put(name, clusters * (value + step * (k - first)));
         });
     int blocks =

@@ -137,6 +137,10 @@ public final class LadderRun {
                           device,
                           progress);
                   KernelReport.Timing timing = r.timing();
+                  if (r.failure() != null && Double.isNaN(r.relError())) {
+                    // Refused before it ran: it would be slow for this shape.
+                    throw new UserError(r.failure());
+                  }
                   return report(
                       rung,
                       kernel,

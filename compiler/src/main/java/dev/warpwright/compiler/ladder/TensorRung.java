@@ -77,7 +77,7 @@ public enum TensorRung {
    */
   ScheduledGemm schedule(long m, long n, long k, GpuTarget target, int multiprocessors) {
     GemmWorkload workload =
-        new GemmWorkload(m, n, k, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, Epilogue.NONE);
+        new GemmWorkload(m, n, k, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, Epilogue.NONE);
     return schedule(workload, target, multiprocessors);
   }
 
