@@ -45,9 +45,9 @@ record GpuTiling(int rows, int threads, int depth) {
     return minBlocks(threads, registers(group));
   }
 
-  /** The same for a kernel whose accumulators take so many registers of each thread. */
-  static long minBlocks(int threads, long accumulators) {
-    long each = accumulators + OTHER_REGISTERS;
+  /** The same for a kernel whose elements of a tile take so many registers of each thread. */
+  static long minBlocks(int threads, long elements) {
+    long each = elements + OTHER_REGISTERS;
     return Math.max(1, GpuTarget.REGISTERS_PER_SM / (threads * each));
   }
 

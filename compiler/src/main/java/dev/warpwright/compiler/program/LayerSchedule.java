@@ -38,6 +38,8 @@ final class LayerSchedule {
   static Scheduled gpu(StageGroup group, LayerTiling tiling) {
     LayerSchedule script = new LayerSchedule(group, tiling);
     script.schedule.annotate("threads", (long) tiling.threads());
+    long elements = (long) tiling.rows() * tiling.cols() / tiling.threads();
+    script.schedule.annotate("minBlocks", GpuTiling.minBlocks(tiling.threads(), elements));
     switch (group.stages().getFirst()) {
       case Product product -> script.product(product);
       case NetworkFunction.Reduction reduction -> script.reductions();
@@ -70,8 +72,6 @@ final class LayerSchedule {
       schedule.compact(schedule.buffer(staged.name()));
     }
     schedule.decomposeReduction(block, depth.outer());
-    long accumulators = (long) tiling.rows() * tiling.cols() / tiling.threads();
-    schedule.annotate("minBlocks", GpuTiling.minBlocks(tiling.threads(), accumulators));
     attrs.put(product.block(), tiling.attrs(product));
     schedule.bind(tiles.rows(), ThreadAxis.BLOCK_X);
     schedule.bind(tiles.cols(), ThreadAxis.BLOCK_Y);
