@@ -8,9 +8,11 @@ export function kernelView() {
   let buttons = [];
 
   const open = name => attempt(async () => {
-    press(buttons.find(button => button.textContent === name));
+    const button = buttons.find(button => button.textContent === name);
+    press(button);
     replace(body, el('p', {class: 'quiet'}, 'Printing…'));
     const data = await get('kernel', {name});
+    if (pressed !== button) return;
     const code = el('pre', {tabindex: 0});
     const views = {'Kernel text': data.text, [data.shape ? `CUDA C++ for ${data.shape}` : 'CUDA C++']: data.cuda};
     const tabs = el('div', {class: 'tabs', role: 'group', 'aria-label': 'Form'}, Object.keys(views).map(view => el('button', {type: 'button', onclick: () => choose(view)}, view)));
@@ -55,13 +57,17 @@ export function kernelView() {
 
   const runs = el('div', {class: 'list'});
   const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'), runs);
+  // The last choice is what is shown, however late the answer to an earlier one comes.
+  let pressed = null;
   const press = button => {
+    pressed = button;
     for (const other of [...list.children, ...runs.children]) other.setAttribute('aria-pressed', String(other === button));
   };
 
   const openRun = (run, button) => attempt(async () => {
     press(button);
     const data = await get('tuning-run', {workload: run.workload, device: run.device});
+    if (pressed !== button) return;
     const good = data.trials.map((t, i) => ({...t, number: i + 1})).filter(t => t.timeUs !== undefined);
     const failures = Object.entries(Object.groupBy(data.trials.filter(t => t.failure), t => t.failure));
     const content = [el('h2', {}, run.workload), el('p', {class: 'quiet'}, `${run.device}: ${count(run.trials)} candidates, ${count(run.failures)} without a time${failures.length ? ` (${failures.map(([why, some]) => `${why} ${some.length}`).join(', ')})` : ''}.`)];
@@ -108,7 +114,7 @@ export function kernelView() {
     }
     buttons = data.kernels.map(name => el('button', {type: 'button', 'aria-pressed': 'false', onclick: () => open(name)}, name));
     replace(list, buttons);
-    await open(data.kernels[0]);
+    if (!pressed) await open(data.kernels[0]);
   });
   return {element};
 }
