@@ -10,7 +10,11 @@ import dev.warpwright.tune.record.Environment;
 /** The GPU of this machine, without a context of its own, and how records name it. */
 record TuningDevice(CudaDevice device, GpuTarget target, Environment environment) {
   static TuningDevice find() {
-    for (CudaDevice device : CudaDriver.require().devices()) {
+    CudaDriver driver =
+        CudaDriver.find()
+            .orElseThrow(
+                () -> new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU"));
+    for (CudaDevice device : driver.devices()) {
       var target = GpuTarget.forCapability(device.major(), device.minor());
       if (target.isPresent()) {
         return new TuningDevice(

@@ -2,12 +2,14 @@ package dev.warpwright.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.runtime.cuda.CudaDriver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +72,18 @@ final class TuningCommandsTest {
     Files.writeString(tasks, "# nothing\n");
     assertThat(run("perf", "--file", tasks.toString())).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("no task").hasLineCount(1);
+  }
+
+  @Test
+  void withoutAGpuThereIsNothingToMeasureOn() {
+    Assumptions.assumeTrue(CudaDriver.find().isEmpty(), "there is a GPU here");
+    for (String command : new String[] {"tune", "perf"}) {
+      assertThat(run(command, "gemm", "MNK=64", "--db", database("d.db")))
+          .isEqualTo(ExitCode.DEVICE);
+      assertThat(err.toString(StandardCharsets.UTF_8))
+          .contains("tune and perf measure on a GPU")
+          .hasLineCount(1);
+    }
   }
 
   @Test
