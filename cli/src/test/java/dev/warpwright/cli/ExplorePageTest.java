@@ -172,6 +172,16 @@ final class ExplorePageTest {
         .textContent();
   }
 
+  /** Waits until a figure is as expected: files are read beside what the page does. */
+  private void awaitFigure(String name, String value) {
+    page.locator(".figures div")
+        .filter(new Locator.FilterOptions().setHasText(name))
+        .first()
+        .locator("dd")
+        .filter(new Locator.FilterOptions().setHasText(value))
+        .waitFor();
+  }
+
   private void set(String label, String value) {
     Locator input = page.getByLabel(label, new Page.GetByLabelOptions().setExact(false)).first();
     input.fill(value);
@@ -253,6 +263,8 @@ final class ExplorePageTest {
     for (Path file : List.of(text.path(), board.path())) {
       button("Reset").click();
       load("order.txt", Files.readString(file));
+      // The message of the first file is still there when the second one is read.
+      awaitFigure("Tiles", "36 / 36");
       assertThat(message()).isEqualTo("36 tiles loaded");
       assertThat(figure("Loads")).isEqualTo(loads);
     }
