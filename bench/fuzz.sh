@@ -7,6 +7,9 @@
 #        fuzz.sh SECONDS all         all readers in one process and SECONDS, which is what continuous integration does
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. .mvn/find-jdk.sh
+JAVA_HOME=$(find_jdk)
+export JAVA_HOME
 seconds=${1:?usage: fuzz.sh SECONDS [READER…]}
 shift
 seeds=model/src/test/resources/fuzz
@@ -36,7 +39,7 @@ for reader in "${readers[@]}"; do
   [[ $reader != all ]] || start=$out/seeds
   log=$out/$reader.log
   code=0
-  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -cp "$classpath" -Xmx512m -XX:MaxDirectMemorySize=256m -XX:+EnableDynamicAgentLoading \
+  "$JAVA_HOME/bin/java" -cp "$classpath" -Xmx512m -XX:MaxDirectMemorySize=256m -XX:+EnableDynamicAgentLoading \
     --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
     com.code_intelligence.jazzer.Jazzer --target_class=dev.warpwright.model.fuzz.ReaderFuzz --target_args="$reader" \
     '--instrumentation_includes=dev.warpwright.**' '--custom_hook_includes=dev.warpwright.**' \
