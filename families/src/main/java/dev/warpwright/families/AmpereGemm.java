@@ -29,7 +29,8 @@ public final class AmpereGemm {
       GemmWorkload workload, AmpereConfig config, GpuTarget target) {
     String instruction = instruction(workload, target);
     if (instruction == null) {
-      return "mma.sync of %s does not exist on %s".formatted(workload.operands(), target.name());
+      return "mma.sync of %s, sums in %s, does not exist on %s"
+          .formatted(workload.operands(), workload.arithmetic().text(), target.name());
     }
     boolean alongN =
         config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
@@ -105,7 +106,7 @@ public final class AmpereGemm {
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
     s.annotate("arch", target.hasHopper() ? GpuTarget.SM_80.name() : target.name());
-    s.annotate("workload", workload.kind());
+    workload.describe(s);
     for (BlockRef block : List.of(init, a, b)) {
       s.tensorize(block, Attrs.NONE);
     }
@@ -130,7 +131,7 @@ public final class AmpereGemm {
 
   private static @Nullable String instruction(GemmWorkload workload, GpuTarget target) {
     DType type = workload.operands();
-    if (type == DType.F16) {
+    if (type == DType.F16 && workload.arithmetic() == Arithmetic.F32) {
       return target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
     }
     if (!target.hasAmpere()) {
@@ -139,6 +140,6 @@ public final class AmpereGemm {
     if (type == DType.BF16) {
       return "mma.m16n8k16.f32.bf16";
     }
-    return type == DType.F32 ? "mma.m16n8k8.f32.tf32" : null;
+    return workload.arithmetic() == Arithmetic.TF32 ? "mma.m16n8k8.f32.tf32" : null;
   }
 }

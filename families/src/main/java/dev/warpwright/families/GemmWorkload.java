@@ -5,6 +5,8 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Type;
+import dev.warpwright.schedule.Schedule;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
 import java.util.ArrayList;
@@ -12,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A product of matrices, {@code C[M, N] = f(A · B)}, with sums in f32.
+ * A product of matrices, {@code C[M, N] = f(A · B)}.
  *
  * @param m rows of the result, at least 1
  * @param n columns of the result, at least 1
@@ -21,9 +23,17 @@ import java.util.Locale;
  * @param result type of C
  * @param layout how A and B lie in memory
  * @param epilogue the function f
+ * @param arithmetic what products and sums are computed in
  */
 public record GemmWorkload(
-    long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
+    long m,
+    long n,
+    long k,
+    DType operands,
+    DType result,
+    Layout layout,
+    Epilogue epilogue,
+    Arithmetic arithmetic) {
   /** First letter A, second B: N as written in the formula, T transposed. */
   public enum Layout {
     /** A[M, K], B[N, K]: both contiguous along K. */
@@ -50,11 +60,32 @@ public record GemmWorkload(
     if (m < 1 || n < 1 || k < 1) {
       throw new IllegalArgumentException("a product of %d x %d x %d".formatted(m, n, k));
     }
+    if (!arithmetic.takes(operands)) {
+      throw new IllegalArgumentException(
+          "products of %s in %s".formatted(operands, arithmetic.text()));
+    }
   }
 
-  /** {@code C = A · Bᵀ} without an epilogue, the result in the operands' type. */
+  /** In the arithmetic that is usual for the operands. */
+  public GemmWorkload(
+      long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
+    this(m, n, k, operands, result, layout, epilogue, Arithmetic.of(operands));
+  }
+
+  /** The same in another arithmetic. */
+  public GemmWorkload with(Arithmetic other) {
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other);
+  }
+
+  /** {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in i32. */
   public static GemmWorkload nt(long m, long n, long k, DType dtype) {
-    return new GemmWorkload(m, n, k, dtype, dtype, Layout.NT, Epilogue.NONE);
+    return of(m, n, k, dtype, Layout.NT);
+  }
+
+  /** {@code C = A · B} without an epilogue, the result in the operands' type; of bytes in i32. */
+  public static GemmWorkload of(long m, long n, long k, DType dtype, Layout layout) {
+    DType result = Arithmetic.of(dtype) == Arithmetic.I32 ? DType.I32 : dtype;
+    return new GemmWorkload(m, n, k, dtype, result, layout, Epilogue.NONE);
   }
 
   /** The name in attributes and records, as {@code gemm_nt}. */
@@ -98,15 +129,20 @@ public record GemmWorkload(
             List.of(rows, columns),
             v -> {
               Expr value = swapped ? sums.at(v.get(1), v.get(0)) : sums.at(v.get(0), v.get(1));
+              if (epilogue.equals(Epilogue.NONE)) {
+                return value;
+              }
+              DType type = arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32;
+              value = Exprs.cast(type, value);
               if (epilogue.alpha() != 1) {
-                value = Exprs.mul(value, Exprs.f32(epilogue.alpha()));
+                value = Exprs.mul(value, Exprs.constant(Type.of(type), epilogue.alpha()));
               }
               if (epilogue.beta() != 0) {
-                Expr old = Exprs.cast(DType.F32, residual.at(v.get(0), v.get(1)));
-                value = Exprs.fma(Exprs.f32(epilogue.beta()), old, value);
+                Expr old = Exprs.cast(type, residual.at(v.get(0), v.get(1)));
+                value = Exprs.fma(Exprs.constant(Type.of(type), epilogue.beta()), old, value);
               }
               if (epilogue.bias()) {
-                value = Exprs.add(value, bias.at(v.get(1)));
+                value = Exprs.add(value, Exprs.cast(type, bias.at(v.get(1))));
               }
               return epilogue.activation().of(value);
             });
@@ -124,22 +160,33 @@ public record GemmWorkload(
   private Tensor sums(Tensor a, Tensor b, boolean swapped) {
     Expr rows = Exprs.i32(swapped ? n : m);
     Expr columns = Exprs.i32(swapped ? m : n);
+    DType type = arithmetic.sums();
     return Tensor.reduce(
         "acc",
-        DType.F32,
+        type,
         List.of(rows, columns),
         List.of(Exprs.i32(k)),
-        Exprs.f32(0),
+        Exprs.zero(Type.of(type)),
         (s, r, last) -> {
           Expr row = s.get(swapped ? 1 : 0);
           Expr column = s.get(swapped ? 0 : 1);
           Expr step = r.getFirst();
-          Expr left =
-              Exprs.cast(DType.F32, layout.transposedA() ? a.at(step, row) : a.at(row, step));
+          Expr left = Exprs.cast(type, layout.transposedA() ? a.at(step, row) : a.at(row, step));
           Expr right =
-              Exprs.cast(DType.F32, layout.transposedB() ? b.at(column, step) : b.at(step, column));
+              Exprs.cast(type, layout.transposedB() ? b.at(column, step) : b.at(step, column));
+          if (arithmetic == Arithmetic.I32) {
+            return Exprs.add(Exprs.mul(left, right), last);
+          }
           return swapped ? Exprs.fma(right, left, last) : Exprs.fma(left, right, last);
         });
+  }
+
+  /** Lets a schedule's program say what it computes. */
+  void describe(Schedule s) {
+    s.annotate("workload", kind());
+    if (arithmetic != Arithmetic.of(operands)) {
+      s.annotate("arithmetic", arithmetic.text());
+    }
   }
 
   /** Operations, a multiply-add counting as two. */

@@ -73,7 +73,7 @@ public final class HopperGemm {
     s.roles(1, config.consumers());
     share(s, m.outer(), n.outer(), config, a, b);
     s.annotate("minBlocks", (long) config.minBlocks());
-    s.annotate("workload", workload.kind());
+    workload.describe(s);
     for (BlockRef block : List.of(init, a, b)) {
       s.tensorize(block, Attrs.NONE);
     }

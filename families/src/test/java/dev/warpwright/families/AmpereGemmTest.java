@@ -29,7 +29,7 @@ class AmpereGemmTest {
         set(GemmWorkload.nt(100, 72, 136, DType.F16), small, GpuTarget.SM_75),
         set(GemmWorkload.nt(65, 65, 65, DType.F16), small, GpuTarget.SM_75),
         set(
-            GemmWorkload.nt(70, 72, 52, DType.F32),
+            GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
             new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_80),
         set(of(70, 136, 104, Layout.NN, ALL), small, GpuTarget.SM_80),

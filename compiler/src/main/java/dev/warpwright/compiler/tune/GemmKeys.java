@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.Activation;
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -23,6 +24,9 @@ public final class GemmKeys {
     parameters.put("k", Long.toString(workload.k()));
     parameters.put("a", workload.operands().text());
     parameters.put("c", workload.result().text());
+    if (workload.arithmetic() != Arithmetic.of(workload.operands())) {
+      parameters.put("sums", workload.arithmetic().text());
+    }
     parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
     parameters.put("epilogue", text(workload.epilogue()));
     return new WorkloadKey(KIND, parameters);
@@ -49,14 +53,17 @@ public final class GemmKeys {
     if (!key.kind().equals(KIND)) {
       throw new IllegalArgumentException(key + " is no product");
     }
+    DType operands = DType.parse(word(key, "a"));
+    String sums = key.parameters().get("sums");
     return new GemmWorkload(
         number(key, "m"),
         number(key, "n"),
         number(key, "k"),
-        DType.parse(word(key, "a")),
+        operands,
         DType.parse(word(key, "c")),
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
-        epilogue(word(key, "epilogue")));
+        epilogue(word(key, "epilogue")),
+        sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)));
   }
 
   private static Epilogue epilogue(String text) {
