@@ -15,6 +15,20 @@ module dev.warpwright.cli {
 
   exports dev.warpwright.cli;
 
-  opens dev.warpwright.cli to
+  opens dev.warpwright.cli.command to
+      info.picocli;
+  opens dev.warpwright.cli.devices to
+      info.picocli;
+  opens dev.warpwright.cli.explore to
+      info.picocli;
+  opens dev.warpwright.cli.kernels to
+      info.picocli;
+  opens dev.warpwright.cli.ladder to
+      info.picocli;
+  opens dev.warpwright.cli.orders to
+      info.picocli;
+  opens dev.warpwright.cli.run to
+      info.picocli;
+  opens dev.warpwright.cli.tuning to
       info.picocli;
 }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
+import java.lang.classfile.constantpool.ClassEntry;
 import java.lang.classfile.constantpool.FieldRefEntry;
 import java.lang.classfile.constantpool.PoolEntry;
 import java.lang.classfile.constantpool.Utf8Entry;
@@ -147,6 +148,39 @@ final class LayersTest {
       assertThat(next).as("what can stand on %s", done).isNotEmpty();
       done.addAll(next);
     }
+  }
+
+  /** Each family of commands has a package; they may use each other, but never in a circle. */
+  @Test
+  void theRoomsOfTheCommandLineHaveNoCycle() {
+    var uses = new TreeMap<String, Set<String>>();
+    for (ClassModel file : MODULES.get("cli")) {
+      if (file.thisClass().asInternalName().equals("module-info")) {
+        continue;
+      }
+      Set<String> used = uses.computeIfAbsent(room(file.thisClass()), r -> new TreeSet<>());
+      for (PoolEntry entry : file.constantPool()) {
+        if (entry instanceof ClassEntry type
+            && type.asInternalName().startsWith("dev/warpwright/cli/")) {
+          used.add(room(type));
+        }
+      }
+    }
+    uses.forEach((room, used) -> used.remove(room));
+    var done = new TreeSet<String>();
+    while (done.size() < uses.size()) {
+      var next =
+          uses.keySet().stream()
+              .filter(r -> !done.contains(r) && done.containsAll(uses.get(r)))
+              .toList();
+      assertThat(next).as("rooms that need no more than %s, of %s", done, uses).isNotEmpty();
+      done.addAll(next);
+    }
+  }
+
+  private static String room(ClassEntry type) {
+    String name = type.asInternalName();
+    return name.substring(0, name.lastIndexOf('/'));
   }
 
   @Test

@@ -1,5 +1,9 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import java.io.PrintStream;

@@ -1,5 +1,36 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.command.Version;
+import dev.warpwright.cli.command.VersionCommand;
+import dev.warpwright.cli.devices.DevicesAction;
+import dev.warpwright.cli.devices.DevicesCommand;
+import dev.warpwright.cli.explore.ExploreAction;
+import dev.warpwright.cli.explore.ExploreCommand;
+import dev.warpwright.cli.kernels.CheckAction;
+import dev.warpwright.cli.kernels.CheckCommand;
+import dev.warpwright.cli.kernels.ExportAction;
+import dev.warpwright.cli.kernels.ExportCommand;
+import dev.warpwright.cli.kernels.KernelAction;
+import dev.warpwright.cli.kernels.KernelCommand;
+import dev.warpwright.cli.ladder.LadderAction;
+import dev.warpwright.cli.ladder.LadderCommand;
+import dev.warpwright.cli.orders.AnalyzeAction;
+import dev.warpwright.cli.orders.AnalyzeCommand;
+import dev.warpwright.cli.orders.OrderAction;
+import dev.warpwright.cli.orders.OrderCommand;
+import dev.warpwright.cli.output.Streams;
+import dev.warpwright.cli.run.PlanAction;
+import dev.warpwright.cli.run.PlanCommand;
+import dev.warpwright.cli.run.RunAction;
+import dev.warpwright.cli.run.RunCommand;
+import dev.warpwright.cli.tuning.DbAction;
+import dev.warpwright.cli.tuning.DbCommand;
+import dev.warpwright.cli.tuning.PerfAction;
+import dev.warpwright.cli.tuning.PerfCommand;
+import dev.warpwright.cli.tuning.TuneAction;
+import dev.warpwright.cli.tuning.TuneCommand;
 import java.io.PrintStream;
 import java.util.List;
 
@@ -15,7 +46,7 @@ public final class Main {
   }
 
   /** Runs a command line; the result is one of {@link ExitCode}. */
-  static int execute(PrintStream out, PrintStream err, String... args) {
+  public static int execute(PrintStream out, PrintStream err, String... args) {
     // Scripts ask for the version to see whether there is a Warpwright: it needs no parser.
     if (args.length == 1 && (args[0].equals("version") || args[0].equals("--version"))) {
       Cli.print(out, Version.current().report(), false);

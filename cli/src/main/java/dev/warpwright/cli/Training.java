@@ -1,5 +1,7 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.output.Streams;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.ArrayList;

@@ -2,8 +2,22 @@ package dev.warpwright.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.cli.KernelRequest.Task;
-import dev.warpwright.cli.KernelRequest.Timing;
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.command.VersionCommand;
+import dev.warpwright.cli.devices.DevicesCommand;
+import dev.warpwright.cli.devices.DevicesRequest;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.kernels.KernelCommand;
+import dev.warpwright.cli.kernels.KernelRequest;
+import dev.warpwright.cli.kernels.KernelRequest.Task;
+import dev.warpwright.cli.kernels.KernelRequest.Timing;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.run.ModelRequest;
+import dev.warpwright.cli.run.Output;
+import dev.warpwright.cli.run.PlanCommand;
+import dev.warpwright.cli.run.RunCommand;
+import dev.warpwright.cli.run.RunRequest;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;

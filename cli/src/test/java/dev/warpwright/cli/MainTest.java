@@ -2,6 +2,8 @@ package dev.warpwright.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.command.VersionCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,0 @@
-package dev.warpwright.cli;
-
-/** Asks for the devices of this machine; there is nothing to choose. */
-public record DevicesRequest() {}

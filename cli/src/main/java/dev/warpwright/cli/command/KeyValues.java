@@ -1,0 +1,127 @@
+package dev.warpwright.cli.command;
+
+import dev.warpwright.ir.UserError;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Arguments of the form {@code KEY=VALUE}; in {@code MN=1024} letters share a value. */
+public final class KeyValues {
+  private static final Pattern FORM = Pattern.compile("([A-Za-z][\\w-]*)=(\\S+)");
+  private static final Pattern SHARED = Pattern.compile("[MNK]{2,3}");
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+  private static final Pattern SECONDS = Pattern.compile("\\d{1,6}(\\.\\d{1,6})?");
+
+  private final Map<String, String> values = new TreeMap<>();
+  private final Map<String, String> unread = new TreeMap<>();
+
+  /**
+   * Takes arguments apart.
+   *
+   * @throws UserError if one has another form, or a key comes twice
+   */
+  public KeyValues(List<String> arguments) {
+    for (String argument : arguments) {
+      Matcher matcher = FORM.matcher(argument);
+      if (!matcher.matches()) {
+        throw new UserError("'" + argument + "' is no KEY=VALUE; write M=4096 or dtype=bf16");
+      }
+      String key = matcher.group(1);
+      List<String> keys = SHARED.matcher(key).matches() ? List.of(key.split("")) : List.of(key);
+      for (String each : keys) {
+        if (values.put(each, matcher.group(2)) != null) {
+          throw new UserError("two values for " + each);
+        }
+      }
+    }
+    unread.putAll(values);
+  }
+
+  /** A value, or null if it is not given. */
+  public @Nullable String text(String key) {
+    unread.remove(key);
+    return values.get(key);
+  }
+
+  /** A value, or another one if it is not given. */
+  public String text(String key, String otherwise) {
+    String text = text(key);
+    return text == null ? otherwise : text;
+  }
+
+  /**
+   * A number.
+   *
+   * @throws UserError if it is missing, or outside its range
+   */
+  public long number(String key, long least, long most) {
+    String text = text(key);
+    if (text == null) {
+      throw new UserError("no value for " + key + "; give " + key + "=...");
+    }
+    return number(key, text, least, most);
+  }
+
+  /** A number, or another one if it is not given. */
+  public long number(String key, long least, long most, long otherwise) {
+    String text = text(key);
+    return text == null ? otherwise : number(key, text, least, most);
+  }
+
+  /** A number of seconds, above 0, or another one if it is not given. */
+  public double seconds(String key, double otherwise) {
+    String text = text(key);
+    if (text == null) {
+      return otherwise;
+    }
+    double value = SECONDS.matcher(text).matches() ? Double.parseDouble(text) : 0;
+    if (value <= 0) {
+      throw new UserError(key + "=" + text + ": it is a number of seconds, as 2.5");
+    }
+    return value;
+  }
+
+  /** Everything that was not asked for yet, as numbers. */
+  public Map<String, Long> otherNumbers() {
+    Map<String, Long> numbers = new TreeMap<>();
+    for (String key : List.copyOf(unread.keySet())) {
+      numbers.put(key, number(key, 0, Long.MAX_VALUE));
+    }
+    return numbers;
+  }
+
+  private static long number(String key, String text, long least, long most) {
+    long value = NUMBER.matcher(text).matches() ? Long.parseLong(text) : -1;
+    if (value < least || value > most) {
+      throw new UserError(
+          key + "=" + text + ": it is a whole number from " + least + " to " + most);
+    }
+    return value;
+  }
+
+  /**
+   * All values, as numbers.
+   *
+   * @throws UserError if one is none
+   */
+  public Map<String, Long> numbers() {
+    Map<String, Long> numbers = new TreeMap<>();
+    values.keySet().forEach(key -> numbers.put(key, number(key, 0, Long.MAX_VALUE)));
+    return numbers;
+  }
+
+  /**
+   * To be called when all was asked for.
+   *
+   * @throws UserError if something given was not
+   */
+  public void finish(String known) {
+    if (!unread.isEmpty()) {
+      throw new UserError(
+          "there is no '" + unread.keySet().iterator().next() + "'; known are " + known);
+    }
+  }
+}

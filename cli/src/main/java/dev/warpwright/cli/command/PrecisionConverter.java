@@ -1,0 +1,26 @@
+package dev.warpwright.cli.command;
+
+import dev.warpwright.model.function.Precision;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** What {@code --precision} may name. */
+public final class PrecisionConverter implements ITypeConverter<Precision> {
+  @Override
+  public Precision convert(String value) {
+    for (Precision precision : Precision.values()) {
+      if (precision.text().equals(value)) {
+        return precision;
+      }
+    }
+    throw new TypeConversionException(
+        "'%s' is not one of %s"
+            .formatted(
+                value,
+                Arrays.stream(Precision.values())
+                    .map(Precision::text)
+                    .collect(Collectors.joining(", "))));
+  }
+}

@@ -1,0 +1,77 @@
+package dev.warpwright.cli.devices;
+
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.compiler.CpuDevice;
+import dev.warpwright.compiler.Device;
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.SimulatedDevice;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.target.GpuTarget;
+import java.util.Optional;
+
+/** Opens what {@code --target} names. */
+public final class Devices {
+  private Devices() {}
+
+  /**
+   * The device.
+   *
+   * @param mustRun whether a GPU target without its device is an error, not a reason to compile
+   *     only
+   */
+  public static Device open(TargetName name, boolean mustRun, Progress progress) {
+    return switch (name) {
+      case CPU -> new CpuDevice();
+      case AUTO -> {
+        Optional<GpuDevice> gpu = GpuDevice.find();
+        if (gpu.isPresent()) {
+          yield gpu.get();
+        }
+        progress.say(whyNoGpu() + ": running on the CPU");
+        yield new CpuDevice();
+      }
+      case SIM -> new SimulatedDevice(GpuTarget.SM_90A);
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> {
+        GpuTarget target = target(name);
+        try {
+          yield GpuDevice.require(target);
+        } catch (DeviceError e) {
+          if (mustRun) {
+            throw e;
+          }
+          yield new OfflineGpu(target);
+        }
+      }
+    };
+  }
+
+  public static GpuTarget target(TargetName name) {
+    return GpuTarget.find(name.text())
+        .orElseThrow(() -> new IllegalArgumentException(name + " is no GPU target"));
+  }
+
+  /** Tells that a model was only compiled for this device, and why. */
+  public static void tellNotRun(Device device, Progress progress) {
+    String why =
+        CudaDriver.find().isEmpty() ? whyNoGpu() : "no GPU here runs " + device.target().name();
+    progress.say(why + ": compiled only, not run");
+  }
+
+  /** Why there is no GPU to run on. */
+  public static String whyNoGpu() {
+    return cause(CudaDriver.whyMissing());
+  }
+
+  /** A message without its advice, which follows a semicolon. */
+  private static String cause(String message) {
+    int semicolon = message.indexOf(';');
+    return semicolon < 0 ? message : message.substring(0, semicolon);
+  }
+
+  /** Whether the device computes, rather than only compiles. */
+  public static boolean canRun(Device device) {
+    return !(device instanceof OfflineGpu);
+  }
+}

@@ -1,0 +1,324 @@
+package dev.warpwright.cli.explore;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.kernels.KernelAction;
+import dev.warpwright.cli.kernels.KernelFile;
+import dev.warpwright.cli.kernels.KernelRequest;
+import dev.warpwright.cli.kernels.KernelRequest.Task;
+import dev.warpwright.cli.kernels.KernelRequest.Timing;
+import dev.warpwright.cli.orders.AnalyzeAction;
+import dev.warpwright.cli.orders.AnalyzeRequest;
+import dev.warpwright.cli.orders.OrderAction;
+import dev.warpwright.cli.orders.OrderRequest;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cost.analyze.Analysis;
+import dev.warpwright.cost.analyze.GemmPrediction;
+import dev.warpwright.cost.analyze.Gpus;
+import dev.warpwright.cost.analyze.MeasuredOrders;
+import dev.warpwright.cost.analyze.NumberType;
+import dev.warpwright.cost.analyze.Part.GemmShape;
+import dev.warpwright.cost.analyze.Staircase;
+import dev.warpwright.cost.analyze.Tiling;
+import dev.warpwright.cost.order.OrderSearch;
+import dev.warpwright.cost.order.SearchMonitor;
+import dev.warpwright.cost.order.TileOrders;
+import dev.warpwright.cost.order.TileProblem;
+import dev.warpwright.cost.order.WorkItem;
+import dev.warpwright.explorer.Endpoint;
+import dev.warpwright.explorer.Jobs;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+
+/**
+ * What the page asks for. Answers are those of the commands: {@code /api/analyze?words=gemm+M=16…}
+ * is {@code warpwright analyze gemm M=16… --json}.
+ */
+final class ExploreEndpoints {
+  private static final int LARGEST = 1_000_000;
+  private static final long SHOWN_ROWS = 16;
+  private static final long SHOWN_EXTENT = 4096;
+
+  private final KernelFolder kernels;
+  private final TuningRuns tuning;
+  private final Jobs jobs;
+
+  ExploreEndpoints(KernelFolder kernels, TuningRuns tuning, Jobs jobs) {
+    this.kernels = kernels;
+    this.tuning = tuning;
+    this.jobs = jobs;
+  }
+
+  /** What changes nothing. */
+  Map<String, Endpoint> readers() {
+    return Map.of(
+        "devices", p -> devices().write(),
+        "analyze", p -> analyze(p).write(),
+        "device", p -> device(p).write(),
+        "staircase", p -> staircase(p).write(),
+        "job", p -> jobs.status(p.getOrDefault("id", "")),
+        "kernels", p -> kernelNames().write(),
+        "kernel", p -> kernel(p).write(),
+        "tuning", p -> tuning.summaries().write(),
+        "tuning-run",
+            p -> tuning.run(p.getOrDefault("workload", ""), p.getOrDefault("device", "")).write());
+  }
+
+  /** What starts or ends work. */
+  Map<String, Endpoint> actors() {
+    return Map.of("search", this::search, "simulate", this::simulate, "cancel", this::cancel);
+  }
+
+  private static Json devices() {
+    return Json.object()
+        .with(
+            "devices",
+            Json.array(
+                DeviceCatalogue.ALL,
+                device ->
+                    Json.object()
+                        .with("id", Gpus.shortName(device))
+                        .with("name", device.name())
+                        .with("multiprocessors", device.multiprocessors())
+                        .with("bandwidth", device.dramGBs() * 1e9)
+                        .with("l2Bytes", (double) device.l2MiB() * (1 << 20))
+                        .with("dtypes", Json.array(types(device), t -> Json.of(t.text())))));
+  }
+
+  private static List<NumberType> types(DeviceModel device) {
+    return Arrays.stream(NumberType.values()).filter(type -> type.supportedBy(device)).toList();
+  }
+
+  private static Json analyze(Map<String, String> parameters) {
+    String words = parameters.getOrDefault("words", "").strip();
+    List<String> list = words.isEmpty() ? List.of() : List.of(words.split("\\s+"));
+    AnalyzeRequest request = AnalyzeRequest.of(list, null, null);
+    return AnalyzeAction.json(
+        request, request.gpus().stream().map(gpu -> Analysis.of(request.workload(), gpu)).toList());
+  }
+
+  private static KeyValues values(Map<String, String> parameters) {
+    return new KeyValues(
+        parameters.entrySet().stream()
+            .filter(e -> !e.getValue().isEmpty())
+            .map(e -> e.getKey() + "=" + e.getValue())
+            .toList());
+  }
+
+  private static GemmShape shape(KeyValues values) {
+    NumberType type = NumberType.parse(values.text("dtype", "bf16"));
+    return new GemmShape(
+        values.number("M", 1, LARGEST),
+        values.number("N", 1, LARGEST),
+        values.number("K", 1, LARGEST),
+        type);
+  }
+
+  /** Predictions for every order and tile, and what was measured of them. */
+  private static Json device(Map<String, String> parameters) {
+    KeyValues values = values(parameters);
+    GemmShape shape = shape(values);
+    DeviceModel device = Gpus.find(values.text("gpu", "h200"));
+    values.finish("M, N, K, dtype, gpu");
+    List<String> orders = new ArrayList<>(TileOrders.READY_MADE);
+    orders.remove("grouped:2");
+    orders.add(orders.indexOf("grouped:8") + 1, "grouped:16");
+    List<GemmPrediction> predictions =
+        Tiling.usual(device).parallelStream()
+            .flatMap(
+                tiling ->
+                    orders.stream()
+                        .map(BlockOrder::parse)
+                        .map(order -> GemmPrediction.of(shape, tiling, order, device)))
+            .toList();
+    List<MeasuredOrders.Row> measured =
+        device == MeasuredOrders.device()
+            ? MeasuredOrders.all().stream().filter(row -> row.shape().equals(shape)).toList()
+            : List.of();
+    return Json.object()
+        .with("gpu", device.name())
+        .with("leastBytes", shape.leastBytes())
+        .with("flops", shape.flops())
+        .with(
+            "shapesMeasured",
+            Json.array(
+                MeasuredOrders.all().stream().map(row -> row.shape().text()).distinct().toList(),
+                Json::of))
+        .with("predictions", Json.array(predictions, AnalyzeAction::prediction))
+        .with(
+            "measured",
+            Json.array(
+                measured,
+                row ->
+                    Json.object()
+                        .with("kernel", row.kernel())
+                        .with("tile", row.tiling().text())
+                        .with("order", row.order().text())
+                        .with("timeUs", row.timeUs())
+                        .with("dramBytes", row.dramBytes())
+                        .with("l2Bytes", row.l2Bytes())
+                        .with("hitRate", row.hitRate())));
+  }
+
+  private static Json staircase(Map<String, String> parameters) {
+    KeyValues values = values(parameters);
+    GemmShape shape = shape(values);
+    DeviceModel device = Gpus.find(values.text("gpu", "h200"));
+    Tiling tiling = Tiling.parse(values.text("tile", "128x128"));
+    String dimension = values.text("along", "M");
+    long last = values.number("last", 1, LARGEST, 4096);
+    values.finish("M, N, K, dtype, gpu, tile, along, last");
+    Staircase stairs = Staircase.of(shape, dimension, last, tiling, device);
+    List<Json> points = new ArrayList<>();
+    for (int i = 0; i < stairs.values().size(); i++) {
+      GemmPrediction p = stairs.points().get(i);
+      points.add(
+          Json.object()
+              .with("at", stairs.values().get(i))
+              .with("timeUs", p.timeUs())
+              .with("waves", p.waves())
+              .with("tail", p.tail())
+              .with("flops", p.shape().flops()));
+    }
+    return Json.object()
+        .with("gpu", device.name())
+        .with("tile", tiling.text())
+        .with("points", new Json.Array(points));
+  }
+
+  private String search(Map<String, String> parameters) {
+    OrderRequest request =
+        OrderRequest.of(
+            OrderRequest.Task.SEARCH, values(parameters), new OrderRequest.Files(null, null));
+    TileProblem problem = request.problem();
+    long id =
+        jobs.start(
+            "search",
+            job ->
+                OrderAction.json(
+                        request,
+                        OrderSearch.search(
+                            new OrderSearch.Request(
+                                problem,
+                                request.policy(),
+                                request.limits().seed(),
+                                request.limits().seconds()),
+                            new Watching(job, problem)))
+                    .write());
+    return started(id);
+  }
+
+  private static String started(long id) {
+    return Json.object().with("id", id).write();
+  }
+
+  private String cancel(Map<String, String> parameters) {
+    jobs.cancel(parameters.getOrDefault("id", ""));
+    return Json.object().with("cancelled", true).write();
+  }
+
+  private Json kernelNames() {
+    return Json.object()
+        .with("folder", kernels.folder().toString())
+        .with("kernels", Json.array(kernels.names(), Json::of));
+  }
+
+  /** A kernel's text, and its CUDA C++ for one shape. */
+  private Json kernel(Map<String, String> parameters) {
+    String name = parameters.getOrDefault("name", "");
+    KernelFile file = KernelFile.read(kernels.file(name));
+    Map<String, Long> values = new TreeMap<>();
+    file.gridKernels(Map.of()).getFirst().scalars().stream()
+        .map(ScalarParam::name)
+        .filter(scalar -> !scalar.startsWith("T"))
+        .forEach(scalar -> values.put(scalar, scalar.equals("M") ? SHOWN_ROWS : SHOWN_EXTENT));
+    List<String> shape = values.entrySet().stream().map(Map.Entry::toString).toList();
+    return Json.object()
+        .with("name", name)
+        .with("names", Json.array(file.names(), Json::of))
+        .with("text", kernels.text(name))
+        .with("cuda", cuda(name, values))
+        .with("shape", String.join(" ", shape));
+  }
+
+  private String cuda(String name, Map<String, Long> values) {
+    return new KernelAction().perform(request(name, Task.CUDA, values), line -> {}).text();
+  }
+
+  private KernelRequest request(String name, Task task, Map<String, Long> values) {
+    return new KernelRequest(
+        kernels.file(name),
+        task,
+        task == Task.SIMULATE ? TargetName.SIM : TargetName.SM_90A,
+        null,
+        OptionalInt.empty(),
+        values,
+        Map.of(),
+        1,
+        new Timing(0, 0));
+  }
+
+  /** Runs a kernel in the simulator. */
+  private String simulate(Map<String, String> parameters) {
+    Map<String, String> rest = new TreeMap<>(parameters);
+    String name = rest.getOrDefault("name", "");
+    rest.remove("name");
+    KernelRequest request = request(name, Task.SIMULATE, values(rest).otherNumbers());
+    long id =
+        jobs.start(
+            "simulate",
+            job -> {
+              Report report =
+                  new KernelAction().perform(request, line -> job.report(Json.of(line).write()));
+              return Json.object()
+                  .with("ok", report.ok())
+                  .with("text", report.text())
+                  .with("details", report.json())
+                  .write();
+            });
+    return started(id);
+  }
+
+  /** Tells a job how far a search is, a few times a second. */
+  private static final class Watching implements SearchMonitor {
+    private static final long BETWEEN = 150_000_000L;
+
+    private final Jobs.Job job;
+    private final TileProblem problem;
+    private long last;
+
+    Watching(Jobs.Job job, TileProblem problem) {
+      this.job = job;
+      this.problem = problem;
+    }
+
+    @Override
+    public boolean cancelled() {
+      return job.cancelled();
+    }
+
+    @Override
+    public void progress(long states, long lowerBound, long loads, List<WorkItem> path) {
+      long now = System.nanoTime();
+      if (now - last > BETWEEN) {
+        last = now;
+        job.report(
+            Json.object()
+                .with("states", states)
+                .with("lowerBound", lowerBound)
+                .with("loads", loads)
+                .with("path", OrderRequest.path(problem, path))
+                .write());
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.warpwright.cli.explore;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Tuning runs as the page shows them; a database that is not there has none, and is not made. */
+record TuningRuns(Path database) {
+  private static final int MOST_RECORDS = 5000;
+
+  /** What there is, by workload and device. */
+  Json summaries() {
+    Json.Members json = Json.object().with("database", database.toString());
+    if (!Files.isRegularFile(database)) {
+      return json.with("runs", new Json.Array(List.of()));
+    }
+    try (TuningDatabase open = TuningDatabase.open(database)) {
+      return json.with(
+          "runs",
+          Json.array(
+              open.summaries(),
+              run ->
+                  Json.object()
+                      .with("workload", run.workload())
+                      .with("target", run.target())
+                      .with("device", run.device())
+                      .with("trials", run.trials())
+                      .with("failures", run.failures())
+                      .with("bestUs", run.bestUs())));
+    }
+  }
+
+  /**
+   * The candidates that were tried for a workload on a device, oldest first, at most 5000.
+   *
+   * @throws UserError if there are none
+   */
+  Json run(String workload, String device) {
+    List<TuningRecord> records = List.of();
+    if (Files.isRegularFile(database)) {
+      try (TuningDatabase open = TuningDatabase.open(database)) {
+        records =
+            open.all().stream()
+                .filter(record -> record.workload().text().equals(workload))
+                .filter(record -> record.environment().device().equals(device))
+                .limit(MOST_RECORDS)
+                .toList();
+      }
+    }
+    if (records.isEmpty()) {
+      throw new UserError("there is no such tuning run any more");
+    }
+    return Json.object()
+        .with("workload", workload)
+        .with("device", device)
+        .with("trials", Json.array(records, TuningRuns::trial));
+  }
+
+  private static Json trial(TuningRecord record) {
+    Json.Members json =
+        Json.object()
+            .with("point", record.point().text())
+            .with("sourceHash", record.sourceHash())
+            .with("at", record.at().toString());
+    return switch (record.outcome()) {
+      case Outcome.Measured measured ->
+          json.with("timeUs", measured.timeUs()).with("relError", measured.relError());
+      case Outcome.Failed failed ->
+          json.with("failure", failed.reason().name().toLowerCase(java.util.Locale.ROOT));
+    };
+  }
+}

@@ -1,0 +1,164 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.PrecisionConverter;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.check.CheckOptions;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "check",
+    description =
+        "Run kernels in the simulator: races, deadlocks, bounds, uninitialised reads, misuse.")
+public final class CheckCommand extends Command {
+  private static final int SCHEDULES = 3;
+
+  private final Action<CheckRequest> action;
+
+  @Parameters(
+      index = "0",
+      paramLabel = "FILE",
+      description =
+          "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, or ladder:RUNG.")
+  Path file = Path.of("");
+
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "NAME=N",
+      description = "Values of scalars, as M=40; default: small ones that are no whole tiles.")
+  List<String> assignments = List.of();
+
+  @Option(
+      names = "--target",
+      paramLabel = "T",
+      converter = TargetName.Converter.class,
+      description = "The GPU for which a model is compiled; default: sm_90a.")
+  TargetName target = TargetName.SIM;
+
+  @Option(
+      names = "--precision",
+      paramLabel = "P",
+      converter = PrecisionConverter.class,
+      description = "f32, tf32, f16 or bf16 for a model; default: the file's.")
+  @Nullable Precision precision;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description =
+          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
+  @Nullable String arch;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "The rows of a model, or the first scalar of a kernel.")
+  @Nullable Integer batch;
+
+  @Option(
+      names = "--attr",
+      paramLabel = "NAME=VALUE",
+      description = "Another value for an attribute of a kernel, as order=hilbert.")
+  Map<String, String> attributes = new TreeMap<>();
+
+  @Option(
+      names = "--schedules",
+      paramLabel = "N",
+      description =
+          "In how many orders of blocks and warps to run: forwards, backwards, then at random;"
+              + " default: 3.")
+  int schedules = SCHEDULES;
+
+  @Option(
+      names = "--sms",
+      paramLabel = "N",
+      description = "How many blocks run at the same time; default: 1, then 3.")
+  @Nullable Integer sms;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "The seed of data and orders; default: another one each time.")
+  @Nullable Long seed;
+
+  @Option(
+      names = "--mutants",
+      paramLabel = "N",
+      description =
+          "Plant up to N mistakes of each kind, one at a time, and tell which are reported.")
+  @Nullable Integer mutants;
+
+  @Option(
+      names = "--emit",
+      paramLabel = "DIR",
+      description =
+          "With --mutants: write the mutants there as a CUDA program, for other checkers.")
+  @Nullable Path emit;
+
+  @Option(
+      names = "--counters",
+      description =
+          "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
+              + " bytes. For products in text, with M, N and K, and for models, with --batch.")
+  boolean counters;
+
+  public CheckCommand(Action<CheckRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    atLeastOne("--batch", batch);
+    atLeastOne("--sms", sms);
+    atLeastOne("--schedules", schedules);
+    atLeastOne("--mutants", mutants);
+    if (emit != null && mutants == null) {
+      throw new UserError("--emit " + emit + ": needs --mutants");
+    }
+    Map<String, Long> scalars = new TreeMap<>();
+    assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
+    return action.perform(
+        new CheckRequest(
+            file,
+            target,
+            precision,
+            arch == null ? null : Architecture.parse(arch),
+            attributes,
+            new CheckOptions(
+                seed == null ? ThreadLocalRandom.current().nextLong() : seed,
+                schedules,
+                optional(sms),
+                scalars,
+                optional(batch)),
+            optional(mutants),
+            emit,
+            counters),
+        progress);
+  }
+
+  private static OptionalInt optional(@Nullable Integer value) {
+    return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+  }
+
+  private static void atLeastOne(String option, @Nullable Integer value) {
+    if (value != null && value < 1) {
+      throw new UserError(option + " " + value + ": must be at least 1");
+    }
+  }
+}

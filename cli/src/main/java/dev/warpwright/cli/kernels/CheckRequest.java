@@ -1,0 +1,37 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.compiler.check.CheckOptions;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to check, and how.
+ *
+ * @param file a file of Kernel text or a model; not yet opened
+ * @param target the GPU for which a model is compiled
+ * @param precision in which a model is compiled; null for the file's
+ * @param arch the architecture of weights without a graph; null for a file that has its own
+ * @param attributes of the kernels that get another value, by name
+ * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
+ * @param counters whether to predict what the kernels ask of an H200's memories, instead
+ * @param emit the folder to write the mutants to, as one CUDA program; null for nowhere
+ */
+public record CheckRequest(
+    Path file,
+    TargetName target,
+    @Nullable Precision precision,
+    @Nullable Architecture arch,
+    Map<String, String> attributes,
+    CheckOptions options,
+    OptionalInt mutants,
+    @Nullable Path emit,
+    boolean counters) {
+  public CheckRequest {
+    attributes = Map.copyOf(attributes);
+  }
+}

@@ -1,0 +1,116 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.SimulatedDevice;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.check.CheckSubject;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Finds what the command {@code check} is to check. */
+final class CheckSubjects {
+  private static final List<String> TEXTS = List.of(".kernel", ".ir", ".txt");
+  private static final int ROWS = 37;
+
+  /** A small shape that every rung takes. */
+  private static final long LADDER = 256;
+
+  private CheckSubjects() {}
+
+  /**
+   * All that a request names.
+   *
+   * @throws UserError if the file is neither Kernel text nor a model, or its text breaks a rule
+   */
+  static List<CheckSubject> of(CheckRequest request) {
+    String name = String.valueOf(request.file().getFileName());
+    if (isLadder(request)) {
+      return ladder(name, request);
+    }
+    if (TEXTS.stream().noneMatch(name::endsWith)) {
+      return List.of(network(request));
+    }
+    KernelFile file = KernelFile.read(request.file());
+    List<String> problems = file.problems();
+    if (!problems.isEmpty()) {
+      throw new UserError(request.file() + ": " + problems.getFirst());
+    }
+    return of(file, request.attributes());
+  }
+
+  /** Whether the request is for rungs of the ladder, of which scalars give the shape. */
+  static boolean isLadder(CheckRequest request) {
+    return request.file().toString().equals("ladder")
+        || request.file().toString().startsWith("ladder:");
+  }
+
+  /** {@code ladder} for all rungs, {@code ladder:NAME} for one. */
+  private static List<CheckSubject> ladder(String name, CheckRequest request) {
+    Map<String, Long> shape = request.options().scalars();
+    for (String scalar : shape.keySet()) {
+      if (!List.of("M", "N", "K").contains(scalar)) {
+        throw new UserError(scalar + ": the shape of a rung is M, N and K");
+      }
+    }
+    List<Rung> rungs = Ladder.RUNGS;
+    if (!name.equals("ladder")) {
+      String wanted = name.substring("ladder:".length());
+      rungs =
+          List.of(
+              Ladder.find(wanted)
+                  .orElseThrow(
+                      () ->
+                          new UserError(
+                              name
+                                  + ": there is no such rung; there are "
+                                  + String.join(
+                                      ", ", Ladder.RUNGS.stream().map(Rung::name).toList()))));
+    }
+    List<CheckSubject> subjects = new ArrayList<>();
+    for (Rung rung : rungs) {
+      subjects.add(
+          new CheckSubject.OfKernel(
+              Ladder.kernel(
+                  rung,
+                  shape.getOrDefault("M", LADDER),
+                  shape.getOrDefault("N", LADDER),
+                  shape.getOrDefault("K", LADDER))));
+    }
+    return subjects;
+  }
+
+  /** All that a file of text holds. */
+  static List<CheckSubject> of(KernelFile file, Map<String, String> attributes) {
+    List<CheckSubject> subjects = new ArrayList<>();
+    file.content().primFuncs().forEach(f -> subjects.add(new CheckSubject.OfFunction(f)));
+    file.kernels(attributes).forEach(k -> subjects.add(new CheckSubject.OfKernel(k)));
+    file.content().programs().forEach(p -> subjects.add(new CheckSubject.OfProgram(p)));
+    return subjects;
+  }
+
+  private static CheckSubject network(CheckRequest request) {
+    if (!request.attributes().isEmpty()) {
+      throw new UserError("--attr is for kernels in text, " + request.file() + " is a model");
+    }
+    GpuTarget target =
+        switch (request.target()) {
+          case AUTO, SIM -> GpuTarget.SM_90A;
+          case CPU -> throw new UserError("--target cpu: check looks at kernels for GPUs");
+          case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(request.target());
+        };
+    Model model = Warpwright.load(request.file(), request.arch());
+    Precision precision =
+        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+    try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
+      return new CheckSubject.OfNetwork(compiled.program(request.options().rows().orElse(ROWS)));
+    }
+  }
+}

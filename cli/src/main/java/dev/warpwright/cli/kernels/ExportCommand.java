@@ -1,0 +1,55 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "export",
+    description = {
+      "Write a kernel as CUDA C++ with a host program that runs, checks and times it; nvcc alone"
+          + " compiles them.",
+      "",
+      "KEY=VALUE: the shape of a rung, 4096 unless given (MNK=4096 or MN=1024 K=2048), or values of"
+          + " the kernel's scalars."
+    })
+public final class ExportCommand extends Command {
+  private final Action<ExportRequest> action;
+
+  @Parameters(
+      index = "0",
+      paramLabel = "WHAT",
+      description = "ladder:RUNG, for example ladder:warp-tiles, or a file of one kernel in text.")
+  String what = "";
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> arguments = List.of();
+
+  @Option(
+      names = {"-o", "--out"},
+      paramLabel = "DIR",
+      required = true,
+      description = "Where the files go.")
+  Path folder = Path.of(".");
+
+  @Option(names = "--target", paramLabel = "T", description = "The GPU: ${COMPLETION-CANDIDATES}.")
+  TargetName target = TargetName.AUTO;
+
+  public ExportCommand(Action<ExportRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    return action.perform(
+        new ExportRequest(what, new KeyValues(arguments).numbers(), folder, target), progress);
+  }
+}

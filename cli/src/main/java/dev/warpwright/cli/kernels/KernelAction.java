@@ -1,0 +1,89 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.target.GpuTarget;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Parses and verifies programs in text, then does what is asked with them. */
+public final class KernelAction implements Action<KernelRequest> {
+  @Override
+  public Report perform(KernelRequest request, Progress progress) {
+    KernelFile file = KernelFile.read(request.file());
+    List<String> problems = file.problems();
+    if (!problems.isEmpty()) {
+      return new Report(
+          false,
+          String.join(System.lineSeparator(), problems.stream().map(OneLine::of).toList()),
+          json(request, file)
+              .with("problems", Json.array(problems, Json::of))
+              .with("verified", false));
+    }
+    return switch (request.task()) {
+      case VERIFY ->
+          new Report(
+              true,
+              OneLine.of(request.file() + ": well formed: " + String.join(", ", file.names())),
+              json(request, file)
+                  .with("problems", Json.array(List.<String>of(), Json::of))
+                  .with("verified", true));
+      case PRINT -> text(request, file, file.text());
+      case CUDA ->
+          text(
+              request,
+              file,
+              CudaPrinter.print(file.gridKernels(request), target(request.target())));
+      case COMPILE -> KernelCompilation.report(request, file);
+      case SIMULATE -> KernelSimulation.report(request, file);
+      case RUN -> KernelExecution.report(request, file);
+      case BENCH -> KernelBenchmark.report(request, file, progress);
+    };
+  }
+
+  static Json.Members json(KernelRequest request, KernelFile file) {
+    return Json.object()
+        .with("file", request.file().toString())
+        .with("names", Json.array(file.names(), Json::of));
+  }
+
+  /** Text for a file, or for standard output. */
+  private static Report text(KernelRequest request, KernelFile file, String text) {
+    if (request.out() == null) {
+      return new Report(true, text.stripTrailing(), json(request, file).with("text", text));
+    }
+    AtomicFile.write(request.out(), out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+    return new Report(
+        true,
+        "wrote " + OneLine.of(request.out().toString()),
+        json(request, file).with("out", request.out().toString()));
+  }
+
+  /**
+   * The GPU to print or compile for: the named one; for {@code auto} the one of this machine, or
+   * the newest.
+   */
+  static GpuTarget target(TargetName name) {
+    return switch (name) {
+      case AUTO ->
+          CudaDriver.find().stream()
+              .flatMap(driver -> driver.devices().stream())
+              .flatMap(gpu -> GpuTarget.forCapability(gpu.major(), gpu.minor()).stream())
+              .findFirst()
+              .orElse(GpuTarget.SM_90A);
+      case SIM -> GpuTarget.SM_90A;
+      case CPU ->
+          throw new UserError("--target cpu: CUDA is for GPUs; name one, for example sm_90a");
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(name);
+    };
+  }
+}

@@ -1,0 +1,27 @@
+package dev.warpwright.cli.kernels;
+
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.check.CheckOptions;
+import dev.warpwright.compiler.check.CheckReport;
+import dev.warpwright.compiler.check.Checks;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Runs programs in text in the simulator and tells what they do that they must not. */
+final class KernelSimulation {
+  private static final int SCHEDULES = 3;
+
+  private KernelSimulation() {}
+
+  static Report report(KernelRequest request, KernelFile file) {
+    CheckOptions options =
+        new CheckOptions(
+            request.seed(), SCHEDULES, OptionalInt.empty(), request.values(), request.batch());
+    List<CheckReport> reports =
+        CheckSubjects.of(file, request.attributes()).stream()
+            .map(subject -> Checks.check(subject, options))
+            .toList();
+    return CheckAction.report(
+        reports, request.seed(), "simulated", KernelAction.json(request, file));
+  }
+}

@@ -1,0 +1,147 @@
+package dev.warpwright.cli.ladder;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.LadderRun;
+import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.compiler.ladder.TensorRung;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Measures or predicts the rungs, prints the table and writes the chart. */
+public final class LadderAction implements Action<LadderRequest> {
+  private static final String DEFAULT_DEVICE = "H200 SXM";
+
+  @Override
+  public Report perform(LadderRequest request, Progress progress) {
+    List<Rung> rungs = rungs(request.rungs());
+    if (request.task() == LadderRequest.Task.PROFILE && rungs.isEmpty()) {
+      throw new UserError("--profile watches rungs in f32; name one of them");
+    }
+    return switch (request.task()) {
+      case PREDICT -> predicted(request, rungs, progress);
+      case MEASURE -> {
+        Optional<GpuDevice> found = GpuDevice.find();
+        if (found.isEmpty()) {
+          progress.say("no GPU here: the times are predicted");
+          yield predicted(request, rungs, progress);
+        }
+        try (GpuDevice device = found.get()) {
+          yield measured(request, rungs, device, progress);
+        }
+      }
+      case LAUNCH -> {
+        try (GpuDevice device = gpu()) {
+          KernelSeries.launch(
+              rungs.stream()
+                  .map(rung -> Ladder.kernel(rung, request.m(), request.n(), request.k()))
+                  .toList(),
+              device,
+              request.seed());
+          yield new Report(true, "", Json.object());
+        }
+      }
+      case PROFILE -> {
+        try (GpuDevice device = gpu()) {
+          Report report = measured(request, rungs, device, progress);
+          Map<String, Map<String, String>> counted = LadderProfile.run(request, rungs, progress);
+          yield new Report(
+              report.ok(),
+              report.text() + System.lineSeparator() + LadderProfile.text(counted),
+              ((Json.Members) report.json()).with("profile", LadderProfile.json(counted)));
+        }
+      }
+    };
+  }
+
+  private static GpuDevice gpu() {
+    return GpuDevice.find()
+        .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; --profile needs a GPU"));
+  }
+
+  private static List<Rung> rungs(List<String> names) {
+    List<Rung> rungs = new ArrayList<>();
+    for (String name : names) {
+      if (TensorRung.find(name).isEmpty()) {
+        rungs.add(Ladder.require(name));
+      }
+    }
+    return names.isEmpty() ? Ladder.RUNGS : rungs;
+  }
+
+  private static List<TensorRung> tensorRungs(List<String> names) {
+    return names.isEmpty()
+        ? List.of(TensorRung.values())
+        : names.stream().flatMap(name -> TensorRung.find(name).stream()).toList();
+  }
+
+  private static Report predicted(LadderRequest request, List<Rung> rungs, Progress progress) {
+    String wanted = request.device() == null ? DEFAULT_DEVICE : request.device();
+    DeviceModel model =
+        DeviceCatalogue.find(wanted)
+            .or(() -> byPart(wanted))
+            .orElseThrow(
+                () ->
+                    new UserError(
+                        "--device "
+                            + wanted
+                            + ": known are "
+                            + String.join(
+                                ", ",
+                                DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
+    LadderRun run = new LadderRun(request.m(), request.n(), request.k(), model);
+    List<RungReport> reports = new ArrayList<>(run.predict(rungs, progress::say));
+    reports.addAll(run.predictTensor(tensorRungs(request.rungs())));
+    return report(request, model.name() + ", predicted, not measured", reports);
+  }
+
+  private static Optional<DeviceModel> byPart(String name) {
+    return DeviceCatalogue.ALL.stream()
+        .filter(device -> device.name().toLowerCase().startsWith(name.toLowerCase()))
+        .findFirst();
+  }
+
+  private static Report measured(
+      LadderRequest request, List<Rung> rungs, GpuDevice device, Progress progress) {
+    DeviceModel model =
+        DeviceCatalogue.find(device.name())
+            .orElseGet(() -> DeviceCatalogue.find(DEFAULT_DEVICE).orElseThrow());
+    LadderRun run = new LadderRun(request.m(), request.n(), request.k(), model);
+    List<RungReport> reports = new ArrayList<>();
+    if (!rungs.isEmpty()) {
+      reports.addAll(run.measure(rungs, device, request.seed(), request.rounds(), progress::say));
+    }
+    reports.addAll(
+        run.measureTensor(
+            tensorRungs(request.rungs()), device, request.seed(), request.rounds(), progress::say));
+    return report(request, device.name(), reports);
+  }
+
+  private static Report report(LadderRequest request, String device, List<RungReport> reports) {
+    String title = "%dx%dx%d on %s".formatted(request.m(), request.n(), request.k(), device);
+    String text = LadderTable.text(title, reports);
+    if (request.chart() != null) {
+      String svg = LadderChart.svg(title, reports);
+      AtomicFile.write(request.chart(), out -> out.write(svg.getBytes(StandardCharsets.UTF_8)));
+      text += System.lineSeparator() + "chart: " + OneLine.of(request.chart().toString());
+    }
+    boolean ok = reports.stream().allMatch(r -> r.failure() == null);
+    return new Report(ok, text, LadderTable.json(request, device, reports));
+  }
+}

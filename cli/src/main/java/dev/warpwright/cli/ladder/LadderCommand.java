@@ -1,0 +1,100 @@
+package dev.warpwright.cli.ladder;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.UserError;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "ladder",
+    description = {
+      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on the"
+          + " GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
+      "",
+      "M, N, K: the shape, 4096 unless given; letters may share a value, as MNK=4096 or MN=1024"
+          + " K=2048."
+    })
+public final class LadderCommand extends Command {
+  private static final long MOST = 1 << 15;
+
+  private final Action<LadderRequest> action;
+
+  @Parameters(arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> arguments = List.of();
+
+  @Option(
+      names = "--rung",
+      paramLabel = "NAME",
+      description = "Only this rung; may be given several times.")
+  List<String> rungs = List.of();
+
+  @Option(
+      names = "--chart",
+      paramLabel = "FILE",
+      description = "Where the chart goes, as SVG; ladder.svg unless given.")
+  Path chart = Path.of("ladder.svg");
+
+  @Option(names = "--no-chart", description = "Write no chart.")
+  boolean noChart;
+
+  @Option(names = "--predict", description = "Predict times even if there is a GPU.")
+  boolean predict;
+
+  @Option(
+      names = "--device",
+      paramLabel = "NAME",
+      description = "Predict for this device, for example A100.")
+  @Nullable String device;
+
+  @Option(
+      names = "--profile",
+      description = "Let Nsight Compute count, too; it has to be installed and allowed to.")
+  boolean profile;
+
+  @Option(names = "--launch", hidden = true, description = "Launch each rung once.")
+  boolean launch;
+
+  @Option(names = "--rounds", paramLabel = "N", description = "Rounds of timing (7).")
+  int rounds = 7;
+
+  @Option(names = "--seed", paramLabel = "N", description = "Seed of the random data (1).")
+  long seed = 1;
+
+  public LadderCommand(Action<LadderRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    KeyValues values = new KeyValues(arguments);
+    long m = values.number("M", 1, MOST, 4096);
+    long n = values.number("N", 1, MOST, 4096);
+    long k = values.number("K", 1, MOST, 4096);
+    values.finish("M, N, K");
+    if (rounds < 1 || rounds > 1000) {
+      throw new UserError("--rounds " + rounds + ": it is a number from 1 to 1000");
+    }
+    if (profile && (predict || device != null)) {
+      throw new UserError("--profile watches a GPU; leave --predict and --device out");
+    }
+    LadderRequest.Task task =
+        launch
+            ? LadderRequest.Task.LAUNCH
+            : profile
+                ? LadderRequest.Task.PROFILE
+                : predict || device != null
+                    ? LadderRequest.Task.PREDICT
+                    : LadderRequest.Task.MEASURE;
+    return action.perform(
+        new LadderRequest(m, n, k, rungs, device, noChart ? null : chart, seed, rounds, task),
+        progress);
+  }
+}

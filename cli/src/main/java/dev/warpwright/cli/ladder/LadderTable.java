@@ -1,0 +1,94 @@
+package dev.warpwright.cli.ladder;
+
+import dev.warpwright.compiler.ladder.RungReport;
+import dev.warpwright.ir.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The rungs as a table, and as JSON. */
+final class LadderTable {
+  private LadderTable() {}
+
+  static String text(String title, List<RungReport> reports) {
+    List<String> lines = new ArrayList<>();
+    lines.add(title);
+    lines.add(
+        "%-17s %-5s %11s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
+            .formatted(
+                "rung",
+                "type",
+                "time us",
+                "GFLOP/s",
+                "cuBLAS",
+                "regs",
+                "shared",
+                "occ.",
+                "DRAM* GB",
+                "L2* GB",
+                "bank*",
+                "limit*"));
+    boolean predicted = false;
+    for (RungReport r : reports) {
+      predicted |= r.predicted();
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "%-17s %-5s %11s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
+              r.name(),
+              r.dtype().text(),
+              number("%.1f", r.timeUs()),
+              number("%.0f", r.gflops()),
+              number("%.1f%%", 100 * r.peerUs() / r.timeUs()),
+              r.registers(),
+              r.sharedBytes(),
+              100 * r.occupancy(),
+              number("%.3f", r.dramBytes() * 1e-9),
+              number("%.2f", r.l2Bytes() * 1e-9),
+              number("%.0f%%", 100 * r.conflicts()),
+              r.bound(),
+              r.failure() == null ? "" : "  WRONG: " + r.failure()));
+    }
+    lines.add(
+        predicted
+            ? "times and columns marked * are predicted by a model, nothing was run"
+            : "verified: every result, before and after timing; * predicted by a model (bank: rounds"
+                + " of shared memory lost to conflicts)");
+    return String.join(System.lineSeparator(), lines);
+  }
+
+  private static String number(String format, double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
+  }
+
+  static Json.Members json(LadderRequest request, String device, List<RungReport> reports) {
+    return Json.object()
+        .with("device", device)
+        .with("M", request.m())
+        .with("N", request.n())
+        .with("K", request.k())
+        .with("seed", request.seed())
+        .with("rungs", Json.array(reports, LadderTable::json));
+  }
+
+  private static Json json(RungReport r) {
+    return Json.object()
+        .with("name", r.name())
+        .with("change", r.change())
+        .with("dtype", r.dtype().text())
+        .with("timeUs", r.timeUs())
+        .with("gflops", r.gflops())
+        .with("cublasUs", r.peerUs())
+        .with("relError", r.relError())
+        .with("verified", r.verified())
+        .with("predicted", r.predicted())
+        .with("registers", r.registers())
+        .with("sharedBytes", r.sharedBytes())
+        .with("occupancy", r.occupancy())
+        .with("predictedDramBytes", r.dramBytes())
+        .with("predictedL2Bytes", r.l2Bytes())
+        .with("predictedConflicts", r.conflicts())
+        .with("predictedLimit", r.bound())
+        .with("failure", r.failure());
+  }
+}

@@ -1,0 +1,5 @@
+/** {@code ladder}: the classic optimisation ladder. */
+@NullMarked
+package dev.warpwright.cli.ladder;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,46 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cost.analyze.Gpus;
+import dev.warpwright.cost.analyze.NumberType;
+import dev.warpwright.cost.analyze.Workload;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.DeviceModel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Asks what a workload costs on devices. */
+public record AnalyzeRequest(
+    Workload workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
+  public AnalyzeRequest {
+    gpus = List.copyOf(gpus);
+  }
+
+  /**
+   * Reads the words of a command line: a kind, or {@code model=NAME}, then values.
+   *
+   * @throws UserError that says which word is wrong
+   */
+  public static AnalyzeRequest of(List<String> words, @Nullable Path csv, @Nullable Path svg) {
+    List<String> rest = new ArrayList<>(words);
+    String kind = rest.isEmpty() || rest.getFirst().contains("=") ? null : rest.removeFirst();
+    KeyValues values = new KeyValues(rest);
+    List<DeviceModel> gpus = Gpus.list(values.text("gpu", "h200"));
+    NumberType type = NumberType.parse(values.text("dtype", "bf16"));
+    String model = values.text("model");
+    if ((kind == null) == (model == null)) {
+      throw new UserError(
+          kind == null
+              ? "what to analyze? gemm, ffn, attention, or model="
+                  + String.join("|", Workload.models())
+              : "give a kind or model=, not both");
+    }
+    Workload workload =
+        model == null
+            ? Workload.of(String.valueOf(kind), type, values.otherNumbers())
+            : Workload.model(model, type, values.otherNumbers());
+    return new AnalyzeRequest(workload, gpus, csv, svg);
+  }
+}

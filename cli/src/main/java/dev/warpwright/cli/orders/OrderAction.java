@@ -1,0 +1,304 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.output.Csv;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cost.order.OrderBounds;
+import dev.warpwright.cost.order.OrderSearch;
+import dev.warpwright.cost.order.OrderSimulation;
+import dev.warpwright.cost.order.OrderText;
+import dev.warpwright.cost.order.SearchMonitor;
+import dev.warpwright.cost.order.TileOrders;
+import dev.warpwright.cost.order.TileProblem;
+import dev.warpwright.cost.order.WorkItem;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.io.AtomicFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/** Searches, shows and scores orders of tiles. */
+public final class OrderAction implements Action<OrderRequest> {
+  private static final long REPORT_NANOS = 2_000_000_000L;
+
+  /** Steps that are printed; a file gets all. */
+  private static final int MOST_LINES = 64;
+
+  @Override
+  public Report perform(OrderRequest request, Progress progress) {
+    return switch (request.task()) {
+      case SEARCH -> search(request, progress);
+      case SHOW -> show(request);
+      case SCORE -> score(request);
+    };
+  }
+
+  private static Report search(OrderRequest request, Progress progress) {
+    TileProblem problem = request.problem();
+    OrderSearch.Result result =
+        OrderSearch.search(
+            new OrderSearch.Request(
+                problem, request.policy(), request.limits().seed(), request.limits().seconds()),
+            new Told(progress));
+    OrderSimulation run = OrderSimulation.run(problem, result.path(), request.policy(), true);
+    writeFiles(request, result.path(), run);
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "%d loads%s, %s: %s"
+            .formatted(
+                run.loads(),
+                problem.cachedResults() ? " and " + run.stores() + " stores" : "",
+                request.policy().text(),
+                verdict(result)));
+    lines.addAll(OrderDrawing.numbers(problem, result.path()));
+    lines.add(new OrderText(problem.atOnce(), result.path()).text());
+    return new Report(true, String.join(System.lineSeparator(), lines), json(request, result));
+  }
+
+  private static String verdict(OrderSearch.Result result) {
+    if (result.proven()) {
+      return result.exact()
+          ? "proven to be the least, after " + result.states() + " states"
+          : "proven to be the least: it meets the lower bound";
+    }
+    return "the best found; no order loads less than "
+        + result.lowerBound()
+        + (result.exact() ? ", by " + result.states() + " states" : "");
+  }
+
+  /** The result of a search, as the command and the page give it. */
+  public static Json.Members json(OrderRequest request, OrderSearch.Result result) {
+    return head(request)
+        .with("loads", result.simulation().loads())
+        .with("stores", result.simulation().stores())
+        .with("lowerBound", result.lowerBound())
+        .with("proven", result.proven())
+        .with("exact", result.exact())
+        .with("states", result.states())
+        .with("path", OrderRequest.path(request.problem(), result.path()));
+  }
+
+  private static Json.Members head(OrderRequest request) {
+    TileProblem p = request.problem();
+    return Json.object()
+        .with("grid", Json.array(List.of(p.rows(), p.columns()), n -> Json.of((long) n)))
+        .with("depth", p.depth())
+        .with("chained", p.chained())
+        .with("capacity", p.capacity())
+        .with("policy", request.policy().text())
+        .with("results", p.cachedResults() ? "cached" : "past")
+        .with("at", p.atOnce());
+  }
+
+  private static Report show(OrderRequest request) {
+    TileProblem problem = request.problem();
+    List<WorkItem> order = order(request);
+    problem.check(order, true);
+    OrderSimulation run = OrderSimulation.run(problem, order, request.policy(), true);
+    writeFiles(request, order, run);
+    List<String> lines = new ArrayList<>(OrderDrawing.numbers(problem, order));
+    lines.add("");
+    for (int i = 0; i < Math.min(MOST_LINES, run.steps().size()); i++) {
+      lines.add(line(problem, i, run.steps().get(i)));
+    }
+    if (run.steps().size() > MOST_LINES) {
+      lines.add((run.steps().size() - MOST_LINES) + " more; --csv FILE has them all");
+    }
+    lines.add(
+        "%d loads, %d hits, %d stores, %d of them at the end; no order loads less than %d"
+            .formatted(
+                run.loads(), run.hits(), run.stores(), run.flushed(), OrderBounds.loads(problem)));
+    Json json =
+        totals(head(request), run)
+            .with("lowerBound", OrderBounds.loads(problem))
+            .with("path", OrderRequest.path(problem, order))
+            .with(
+                "steps",
+                Json.array(
+                    run.steps(),
+                    step ->
+                        Json.object()
+                            .with("loaded", names(problem, step.loaded()))
+                            .with("hits", step.hits())
+                            .with("evicted", names(problem, step.evicted()))
+                            .with("stored", names(problem, step.stored()))
+                            .with("contents", names(problem, step.contents()))));
+    return new Report(true, String.join(System.lineSeparator(), lines), json);
+  }
+
+  private static Json.Members totals(Json.Members json, OrderSimulation run) {
+    return json.with("loads", run.loads())
+        .with("hits", run.hits())
+        .with("stores", run.stores())
+        .with("flushed", run.flushed());
+  }
+
+  private static Json names(TileProblem problem, List<Integer> blocks) {
+    return Json.array(blocks, block -> Json.of(problem.name(block)));
+  }
+
+  private static String line(TileProblem problem, int number, OrderSimulation.Step step) {
+    var tiles = new StringJoiner(" ");
+    for (WorkItem item : step.items()) {
+      tiles.add(
+          (problem.chained() > 0 ? item.gemm() + ":" : "")
+              + "("
+              + item.row()
+              + ","
+              + item.column()
+              + ")");
+    }
+    return "%4d  %-12s loads %-26s hits %-4d holds %s"
+        .formatted(
+            number,
+            tiles,
+            brief(problem, step.loaded(), 4),
+            step.hits(),
+            brief(problem, step.contents(), 12));
+  }
+
+  private static String brief(TileProblem problem, List<Integer> blocks, int most) {
+    if (blocks.isEmpty()) {
+      return "-";
+    }
+    String text = String.join(" ", blocks.stream().limit(most).map(problem::name).toList());
+    return blocks.size() > most ? text + " and " + (blocks.size() - most) + " more" : text;
+  }
+
+  private static Report score(OrderRequest request) {
+    TileProblem problem = request.problem();
+    Map<String, List<WorkItem>> orders = new LinkedHashMap<>();
+    if (request.file() != null || request.order() != null) {
+      orders.put(
+          request.order() != null ? request.order().text() : String.valueOf(request.file()),
+          order(request));
+    } else {
+      TileOrders.READY_MADE.forEach(
+          name -> orders.put(name, TileOrders.of(problem, BlockOrder.parse(name))));
+    }
+    long bound = OrderBounds.loads(problem);
+    List<String> lines = new ArrayList<>();
+    List<Json> scores = new ArrayList<>();
+    var csv = new StringBuilder("order,loads,hits,stores,lowerBound\n");
+    lines.add(
+        "%-14s %10s %10s %10s %14s".formatted("order", "loads", "hits", "stores", "of bound"));
+    orders.forEach(
+        (name, order) -> {
+          problem.check(order, true);
+          OrderSimulation run = OrderSimulation.run(problem, order, request.policy(), false);
+          lines.add(
+              "%-14s %10d %10d %10d %13.2fx"
+                  .formatted(name, run.loads(), run.hits(), run.stores(), ratio(run, bound)));
+          csv.append(
+              "%s,%d,%d,%d,%d\n"
+                  .formatted(Csv.cell(name), run.loads(), run.hits(), run.stores(), bound));
+          scores.add(totals(Json.object().with("order", name), run));
+        });
+    lines.add("no order loads less than " + bound + " blocks");
+    write(request.files().csv(), csv.toString());
+    return new Report(
+        true,
+        String.join(System.lineSeparator(), lines),
+        head(request).with("lowerBound", bound).with("orders", new Json.Array(scores)));
+  }
+
+  private static double ratio(OrderSimulation run, long bound) {
+    return run.loads() / (double) bound;
+  }
+
+  private static List<WorkItem> order(OrderRequest request) {
+    if (request.order() != null) {
+      return TileOrders.of(request.problem(), request.order());
+    }
+    Path file = request.file();
+    if (file == null) {
+      throw new IllegalArgumentException("no order");
+    }
+    try {
+      if (Files.size(file) > OrderText.LONGEST) {
+        throw new UserError(file + ": too large for an order");
+      }
+      OrderText text = OrderText.parse(Files.readString(file));
+      if (text.atOnce() != request.problem().atOnce()) {
+        throw new UserError(
+            "%s: t1 = %d, but at=%d; give at=%d"
+                .formatted(file, text.atOnce(), request.problem().atOnce(), text.atOnce()));
+      }
+      return text.items();
+    } catch (MalformedInputException e) {
+      throw new UserError(file + ": not a text in UTF-8");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (UserError e) {
+      String message = String.valueOf(e.getMessage());
+      throw message.startsWith(file.toString()) ? e : new UserError(file + ": " + message);
+    }
+  }
+
+  private static void writeFiles(OrderRequest request, List<WorkItem> order, OrderSimulation run) {
+    write(request.files().csv(), steps(request.problem(), run));
+    if (request.files().svg() != null) {
+      write(request.files().svg(), OrderDrawing.svg(request.problem(), order));
+    }
+  }
+
+  private static String steps(TileProblem problem, OrderSimulation run) {
+    var csv = new StringBuilder("step,tiles,loaded,hits,evicted,stored,contents\n");
+    for (int i = 0; i < run.steps().size(); i++) {
+      OrderSimulation.Step step = run.steps().get(i);
+      csv.append(i).append(',');
+      csv.append(
+          Csv.cell(
+              String.join(
+                  " ",
+                  step.items().stream()
+                      .map(t -> t.gemm() + ":" + t.row() + ":" + t.column())
+                      .toList())));
+      csv.append(',').append(cell(problem, step.loaded())).append(',').append(step.hits());
+      csv.append(',').append(cell(problem, step.evicted()));
+      csv.append(',').append(cell(problem, step.stored()));
+      csv.append(',').append(cell(problem, step.contents())).append('\n');
+    }
+    return csv.toString();
+  }
+
+  private static String cell(TileProblem problem, List<Integer> blocks) {
+    return Csv.cell(String.join(" ", blocks.stream().map(problem::name).toList()));
+  }
+
+  private static void write(@org.jspecify.annotations.Nullable Path file, String text) {
+    if (file != null) {
+      AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+    }
+  }
+
+  /** Tells a waiting user every other second how far a search is. */
+  private static final class Told implements SearchMonitor {
+    private final Progress progress;
+    private long last = System.nanoTime();
+
+    Told(Progress progress) {
+      this.progress = progress;
+    }
+
+    @Override
+    public void progress(long states, long lowerBound, long loads, List<WorkItem> path) {
+      long now = System.nanoTime();
+      if (now - last > REPORT_NANOS) {
+        last = now;
+        progress.say("%d states; between %d and %d loads".formatted(states, lowerBound, loads));
+      }
+    }
+  }
+}

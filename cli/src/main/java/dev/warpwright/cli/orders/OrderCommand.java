@@ -1,0 +1,72 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.orders.OrderRequest.Task;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.UserError;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "order",
+    description = {
+      "Orders of tiles and the blocks that they load through a cache.",
+      "",
+      "search   the order with the least loads, proven where the grid is small",
+      "show     one order, step by step",
+      "score    ready-made orders, or one, beside the lower bound",
+      "",
+      "grid=4x4       rows and columns of tiles",
+      "capacity=4     blocks that the cache holds",
+      "policy=        lru, fifo or optimal; search: optimal, else lru",
+      "depth=1        blocks along K",
+      "chained=0      columns of tiles of a second matmul that reads the first's result",
+      "results=past   past the cache, or cached and written back",
+      "at=1           tiles at a time",
+      "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...",
+      "file=          an order as text: t1 = 1 Order 0: [(x, y, gemmId), ...]",
+      "seconds=30     after which search returns the best so far; seed=1",
+      ""
+    })
+public final class OrderCommand extends Command {
+  private final Action<OrderRequest> action;
+
+  @Parameters(index = "0", paramLabel = "search|show|score", description = "What to do.")
+  String task = "";
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> words = List.of();
+
+  @Option(names = "--csv", paramLabel = "FILE", description = "Write a table there.")
+  @Nullable Path csv;
+
+  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the order there.")
+  @Nullable Path svg;
+
+  public OrderCommand(Action<OrderRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    Task chosen =
+        switch (task) {
+          case "search" -> Task.SEARCH;
+          case "show" -> Task.SHOW;
+          case "score" -> Task.SCORE;
+          default -> throw new UserError("order '" + task + "' is none of search, show and score");
+        };
+    if (svg != null && chosen == Task.SCORE) {
+      throw new UserError("--svg " + svg + ": draws one order; use it with search or show");
+    }
+    return action.perform(
+        OrderRequest.of(chosen, new KeyValues(words), new OrderRequest.Files(csv, svg)), progress);
+  }
+}

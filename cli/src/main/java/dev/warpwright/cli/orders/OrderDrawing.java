@@ -1,0 +1,93 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cost.order.TileProblem;
+import dev.warpwright.cost.order.WorkItem;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Draws an order: as numbers in a grid, and as arrows. */
+final class OrderDrawing {
+  private static final int LARGEST = 32;
+  private static final int CELL = 44;
+  private static final int MARGIN = 28;
+
+  private OrderDrawing() {}
+
+  /** When each tile is computed; nothing for grids that would not fit on a screen. */
+  static List<String> numbers(TileProblem problem, List<WorkItem> order) {
+    List<String> lines = new ArrayList<>();
+    if (Math.max(problem.columns(), Math.max(problem.rows(), problem.chained())) > LARGEST) {
+      return lines;
+    }
+    for (int gemm = 0; gemm <= (problem.chained() > 0 ? 1 : 0); gemm++) {
+      int width = gemm == 0 ? problem.columns() : problem.chained();
+      int[][] step = new int[problem.rows()][width];
+      for (int i = 0; i < order.size(); i++) {
+        WorkItem item = order.get(i);
+        if (item.gemm() == gemm) {
+          step[item.row()][item.column()] = i;
+        }
+      }
+      if (gemm == 1) {
+        lines.add("");
+      }
+      for (int[] row : step) {
+        var line = new StringBuilder();
+        for (int number : row) {
+          line.append(String.format(Locale.ROOT, "%5d", number));
+        }
+        lines.add(line.toString());
+      }
+    }
+    return lines;
+  }
+
+  /** A picture: tiles with their numbers, the path through them, an arrow at each step. */
+  static String svg(TileProblem problem, List<WorkItem> order) {
+    int second = problem.columns() * CELL + 2 * MARGIN;
+    int width = second + (problem.chained() > 0 ? problem.chained() * CELL + 2 * MARGIN : 0);
+    int height = problem.rows() * CELL + 2 * MARGIN;
+    var svg = new StringBuilder();
+    svg.append(
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif">
+        <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" \
+        orient="auto"><path d="M0 0 8 4 0 8z" fill="#0b6e99"/></marker></defs>
+        <rect width="100%%" height="100%%" fill="#fff"/>
+        """
+            .formatted(width, height));
+    for (int i = 0; i < order.size(); i++) {
+      WorkItem item = order.get(i);
+      int x = x(item, second);
+      int y = MARGIN + item.row() * CELL;
+      svg.append(
+          """
+          <rect x="%d" y="%d" width="%d" height="%d" fill="#eef3f6" stroke="#b8c6ce"/>\
+          <text x="%d" y="%d" font-size="10" fill="#5b6b75">%d</text>
+          """
+              .formatted(x, y, CELL, CELL, x + 4, y + 12, i));
+    }
+    for (int i = 1; i < order.size(); i++) {
+      WorkItem from = order.get(i - 1);
+      WorkItem to = order.get(i);
+      if (from.gemm() == to.gemm()) {
+        svg.append(
+            """
+            <line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#0b6e99" stroke-width="1.6" \
+            marker-end="url(#a)"/>
+            """
+                .formatted(
+                    x(from, second) + CELL / 2,
+                    MARGIN + from.row() * CELL + CELL / 2,
+                    x(to, second) + CELL / 2,
+                    MARGIN + to.row() * CELL + CELL / 2));
+      }
+    }
+    return svg.append("</svg>\n").toString();
+  }
+
+  private static int x(WorkItem item, int second) {
+    return MARGIN + item.column() * CELL + item.gemm() * second;
+  }
+}

@@ -1,0 +1,116 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cost.order.CachePolicy;
+import dev.warpwright.cost.order.TileProblem;
+import dev.warpwright.cost.order.WorkItem;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks for orders of tiles.
+ *
+ * @param order a ready-made one; null for all of them
+ * @param file to read an order from; null for none
+ */
+public record OrderRequest(
+    Task task,
+    TileProblem problem,
+    CachePolicy policy,
+    @Nullable BlockOrder order,
+    @Nullable Path file,
+    Limits limits,
+    Files files) {
+  /** What to do. */
+  public enum Task {
+    SEARCH,
+    SHOW,
+    SCORE
+  }
+
+  /** Of a search. */
+  public record Limits(double seconds, long seed) {}
+
+  /** Where to write; null for nowhere. */
+  public record Files(@Nullable Path csv, @Nullable Path svg) {}
+
+  private static final Pattern GRID = Pattern.compile("(\\d{1,7})x(\\d{1,7})");
+
+  /**
+   * Reads what a user gave.
+   *
+   * @throws UserError that names the key
+   */
+  public static OrderRequest of(Task task, KeyValues values, Files files) {
+    TileProblem problem = problem(values);
+    CachePolicy policy =
+        CachePolicy.parse(values.text("policy", task == Task.SEARCH ? "optimal" : "lru"));
+    String order = task == Task.SEARCH ? null : values.text("order");
+    String file = task == Task.SEARCH ? null : values.text("file");
+    if (order != null && file != null) {
+      throw new UserError("give order= or file=, not both");
+    }
+    if (task == Task.SHOW && order == null && file == null) {
+      throw new UserError("order show needs order=hilbert or file=FILE");
+    }
+    var limits =
+        task == Task.SEARCH
+            ? new Limits(values.seconds("seconds", 30), values.number("seed", 0, Long.MAX_VALUE, 1))
+            : new Limits(1, 1);
+    values.finish(
+        "grid, capacity, policy, depth, chained, results, at, "
+            + (task == Task.SEARCH ? "seconds, seed" : "order, file"));
+    return new OrderRequest(
+        task,
+        problem,
+        policy,
+        order == null ? null : BlockOrder.parse(order),
+        file == null ? null : Path.of(file),
+        limits,
+        files);
+  }
+
+  /** The tiles and the cache. */
+  private static TileProblem problem(KeyValues values) {
+    String grid = values.text("grid");
+    if (grid == null) {
+      throw new UserError("no grid; give grid=4x4, rows and columns of tiles");
+    }
+    Matcher matcher = GRID.matcher(grid);
+    if (!matcher.matches()) {
+      throw new UserError("grid=" + grid + ": write rows and columns of tiles, as grid=4x4");
+    }
+    String results = values.text("results", "past");
+    if (!results.equals("past") && !results.equals("cached")) {
+      throw new UserError(
+          "results=" + results + ": results go past the cache or are cached; write past or cached");
+    }
+    return new TileProblem(
+        Integer.parseInt(matcher.group(1)),
+        Integer.parseInt(matcher.group(2)),
+        (int) values.number("depth", 1, TileProblem.MOST, 1),
+        (int) values.number("chained", 0, TileProblem.MOST, 0),
+        results.equals("cached"),
+        TileProblem.Sizes.ONE,
+        values.number("capacity", 1, Integer.MAX_VALUE),
+        (int) values.number("at", 1, TileProblem.MOST, 1));
+  }
+
+  /** An order in the JSON form: [row, column], and the matmul where there are two. */
+  public static Json path(TileProblem problem, List<WorkItem> order) {
+    return Json.array(
+        order,
+        item ->
+            Json.array(
+                problem.chained() == 0
+                    ? List.of(item.row(), item.column())
+                    : List.of(item.row(), item.column(), item.gemm()),
+                number -> Json.of((long) number)));
+  }
+}

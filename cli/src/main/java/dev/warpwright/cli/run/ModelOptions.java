@@ -1,0 +1,71 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.command.PrecisionConverter;
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The options that every command about a model has. */
+final class ModelOptions {
+  @Parameters(paramLabel = "MODEL", description = "The model's file, for example model.onnx.")
+  Path file = Path.of("");
+
+  @Option(
+      names = "--target",
+      paramLabel = "T",
+      converter = TargetName.Converter.class,
+      description = "auto, cpu, sim, sm_75, sm_80, sm_86, sm_89 or sm_90a; default: auto.")
+  TargetName target = TargetName.AUTO;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description =
+          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
+  @Nullable String arch;
+
+  @Option(
+      names = "--precision",
+      paramLabel = "P",
+      converter = PrecisionConverter.class,
+      description = "f32, tf32, f16 or bf16; default: the file's.")
+  @Nullable Precision precision;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "The number of rows; default: the input's.")
+  @Nullable Integer batch;
+
+  @Option(
+      names = "--emit",
+      paramLabel = "DIR",
+      description =
+          "Write the program there in text, as it is after each step: function, tile program,"
+              + " kernel, CUDA C++.")
+  @Nullable Path emit;
+
+  /**
+   * The checked options.
+   *
+   * @throws UserError if one is out of its range
+   */
+  ModelRequest request() {
+    if (batch != null && batch < 1) {
+      throw new UserError("--batch " + batch + ": the number of rows must be at least 1");
+    }
+    return new ModelRequest(
+        file,
+        target,
+        arch == null ? null : Architecture.parse(arch),
+        precision,
+        batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
+        emit);
+  }
+}

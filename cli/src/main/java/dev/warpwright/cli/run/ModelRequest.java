@@ -1,0 +1,26 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model, and what to compile it for.
+ *
+ * @param file the model's file; not yet opened
+ * @param target where it is to run
+ * @param arch the architecture of weights without a graph; null for a file that has its own
+ * @param precision the precision asked for; null for the file's
+ * @param batch the number of rows, at least 1; empty for the input's
+ * @param emit the folder to write the program to in text, after each step; null for nowhere
+ */
+public record ModelRequest(
+    Path file,
+    TargetName target,
+    @Nullable Architecture arch,
+    @Nullable Precision precision,
+    OptionalInt batch,
+    @Nullable Path emit) {}

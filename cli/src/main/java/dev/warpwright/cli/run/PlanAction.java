@@ -1,0 +1,134 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Device;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.UnfusedTraffic;
+import dev.warpwright.cost.TileTraffic;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Tells which stages share a kernel, what that saves, and why. */
+public final class PlanAction implements Action<ModelRequest> {
+  private static final int DEFAULT_ROWS = 4096;
+
+  @Override
+  public Report perform(ModelRequest request, Progress progress) {
+    Model model = Models.load(request);
+    NonFinite.tell(request.file().toString(), model.graph(), progress);
+    Precision precision =
+        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+    int rows = request.batch().orElse(DEFAULT_ROWS);
+    try (Device device = Devices.open(request.target(), false, progress);
+        CompiledModel compiled = model.compile(device, precision)) {
+      CompiledProgram program = compiled.program(rows);
+      ProgramText.write(request.emit(), compiled, rows, progress);
+      return report(request, device, program, rows);
+    }
+  }
+
+  private static Report report(
+      ModelRequest request, Device device, CompiledProgram program, int rows) {
+    Map<Var, Long> scalars = Map.of(program.network().rows().var(), (long) rows);
+    long unfused = UnfusedTraffic.bytes(program.network(), scalars);
+    UnfusedTraffic.ByLayer layers = UnfusedTraffic.byLayer(program.network(), scalars);
+    int stages = program.network().stages().size();
+    long fused = 0;
+    List<Json> kernels = new ArrayList<>();
+    StringBuilder lines = new StringBuilder();
+    for (CompiledKernel kernel : program.kernels()) {
+      TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
+      fused += traffic.compulsoryBytes();
+      int shared =
+          device.target() instanceof GpuTarget
+              ? KernelResources.of(kernel.kernel()).sharedBytes()
+              : 0;
+      kernels.add(
+          Json.object()
+              .with("name", kernel.kernel().name())
+              .with("strategy", kernel.strategy())
+              .with("why", kernel.why())
+              .with("ops", Json.array(kernel.stages(), Json::of))
+              .with("blocks", traffic.blocks())
+              .with("sharedBytes", shared)
+              .with("bytes", traffic.compulsoryBytes())
+              .with("tileBytes", traffic.tileBytes())
+              .with("multiplyAdds", traffic.multiplyAdds()));
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "%n  %s: %s%n    because %s%n    stages  %s%n    %d blocks, %s of shared memory each,"
+                  + " %s from and to memory, %s through the cores, %.1f M multiply-adds",
+              kernel.kernel().name(),
+              kernel.strategy(),
+              kernel.why(),
+              String.join(", ", kernel.stages()),
+              traffic.blocks(),
+              size(shared),
+              size(traffic.compulsoryBytes()),
+              size(traffic.tileBytes()),
+              traffic.multiplyAdds() / 1e6));
+    }
+    String head =
+        String.format(
+            Locale.ROOT,
+            "%s for %s in %s, %d rows: %d stages in %d kernel%s, %s from and to memory%n  instead"
+                + " of %s by a kernel for each layer (%d kernels), %s by one for each stage (%d)",
+            OneLine.of(request.file().toString()),
+            device.target().name(),
+            program.precision().text(),
+            rows,
+            stages,
+            program.kernels().size(),
+            program.kernels().size() == 1 ? "" : "s",
+            size(fused),
+            size(layers.bytes()),
+            layers.kernels(),
+            size(unfused),
+            stages);
+    Json json =
+        Json.object()
+            .with("model", request.file().toString())
+            .with("target", device.target().name())
+            .with("precision", program.precision().text())
+            .with("rows", rows)
+            .with("bytes", fused)
+            .with("bytesUnfused", unfused)
+            .with("bytesSaved", unfused - fused)
+            .with(
+                "alternatives",
+                new Json.Array(
+                    List.of(
+                        alternative("a kernel for each layer", layers.kernels(), layers.bytes()),
+                        alternative("a kernel for each stage", stages, unfused))))
+            .with("kernels", new Json.Array(kernels));
+    return new Report(true, head + lines, json);
+  }
+
+  private static Json alternative(String strategy, int kernels, long bytes) {
+    return Json.object().with("strategy", strategy).with("kernels", kernels).with("bytes", bytes);
+  }
+
+  private static String size(long bytes) {
+    if (bytes < 10_000) {
+      return bytes + " B";
+    }
+    return bytes < 10_000_000
+        ? String.format(Locale.ROOT, "%.1f kB", bytes / 1e3)
+        : String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
+  }
+}

@@ -1,0 +1,111 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.UserError;
+import java.nio.file.Path;
+import java.util.OptionalDouble;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@CommandLine.Command(
+    name = "run",
+    description = "Compile a model into fused kernels, run it, and verify the output.")
+public final class RunCommand extends Command {
+  private final Action<RunRequest> action;
+
+  @Mixin ModelOptions model = new ModelOptions();
+
+  @Option(names = "--input", paramLabel = "X.npy", description = "The input; default: random data.")
+  @Nullable Path input;
+
+  @Option(
+      names = "--expect",
+      paramLabel = "Y.npy",
+      description = "The right output; default: what the reference interpreter computes.")
+  @Nullable Path expect;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "The seed of random input; default: another one each time.")
+  @Nullable Long seed;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Write the output there: a .npy file, or with --image a .png file.")
+  @Nullable Path out;
+
+  @Option(
+      names = "--image",
+      paramLabel = "WxH",
+      converter = ImageSize.Converter.class,
+      description =
+          "The rows are the pixels of a picture of this size, and their 1 or 3 values from 0 to 1"
+              + " its grey or colour; --out writes it as PNG.")
+  @Nullable ImageSize image;
+
+  @Option(
+      names = "--time",
+      paramLabel = "SECONDS",
+      description = "Measure for that long; default: 0.1. On the CPU give 1 or more.")
+  double seconds = 0.1;
+
+  @Option(
+      names = "--rtol",
+      paramLabel = "R",
+      description =
+          "The greatest |out-ref|/|ref|; default: 3e-6 for f32, 2e-3 for tf32, 4e-3 for f16,"
+              + " 2e-2 for bf16.")
+  @Nullable Double relative;
+
+  @Option(
+      names = "--atol",
+      paramLabel = "A",
+      description = "The greatest absolute error of an element; default: not checked.")
+  @Nullable Double absolute;
+
+  public RunCommand(Action<RunRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    if (image != null && out == null) {
+      throw new UserError("--image " + image + ": give --out FILE.png, where the picture goes");
+    }
+    if (image == null && out != null && out.toString().endsWith(".png")) {
+      throw new UserError("--out " + out + ": for a picture give its size, --image WIDTHxHEIGHT");
+    }
+    if (!(seconds >= 0 && seconds <= 3600)) {
+      throw new UserError("--time " + seconds + ": give seconds, from 0 to 3600");
+    }
+    return action.perform(
+        new RunRequest(
+            model.request(),
+            input,
+            seed == null ? ThreadLocalRandom.current().nextLong() : seed,
+            expect,
+            new Output(out, image),
+            tolerance("--rtol", relative),
+            tolerance("--atol", absolute),
+            seconds),
+        progress);
+  }
+
+  private static OptionalDouble tolerance(String option, @Nullable Double value) {
+    if (value == null) {
+      return OptionalDouble.empty();
+    }
+    if (!(value >= 0) || value.isInfinite()) {
+      throw new UserError(option + " " + value + ": a tolerance must be a number from 0 on");
+    }
+    return OptionalDouble.of(value);
+  }
+}

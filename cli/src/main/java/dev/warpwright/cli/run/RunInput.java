@@ -1,0 +1,152 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.graph.Dim;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.model.npy.NpyArray;
+import dev.warpwright.model.npy.NpyFile;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a model is run on.
+ *
+ * @param values [rows, features], row-major
+ * @param leading the shape in which the rows came
+ */
+record RunInput(float[] values, int rows, List<Long> leading) {
+  private static final int DEFAULT_ROWS = 64;
+
+  /**
+   * The input that a request names, or random numbers.
+   *
+   * @param value the model's input
+   * @param outputFeatures the features of the model's output
+   * @throws UserError if the file does not fit the model, or the rows do not fit into memory
+   */
+  static RunInput of(RunRequest request, Value value, int outputFeatures, Progress progress) {
+    Path file = request.input();
+    RunInput input =
+        file == null
+            ? random(request, value, outputFeatures)
+            : read(file, request, value, outputFeatures);
+    if (file != null) {
+      NonFinite.tell(
+          file.toString(), input.values.length, value.features(), i -> input.values[i], progress);
+    }
+    return input;
+  }
+
+  private static RunInput random(RunRequest request, Value value, int outputFeatures) {
+    int features = value.features();
+    long rows = request.model().batch().orElse(fixedRows(value));
+    Heap.checkRun("--batch " + rows, rows, features, outputFeatures);
+    Random random = new Random(request.seed());
+    float[] values = new float[(int) rows * features];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = (float) random.nextGaussian();
+    }
+    return new RunInput(values, (int) rows, List.of(rows));
+  }
+
+  private static RunInput read(Path file, RunRequest request, Value value, int outputFeatures) {
+    int features = value.features();
+    NpyArray array = NpyFile.read(file);
+    List<Long> shape = array.shape();
+    List<Long> leading = leading(shape, value);
+    if (leading == null) {
+      throw new UserError(
+          file + ": the input has the shape " + shape + ", the model takes " + value.typeText());
+    }
+    if (!array.type().isFloat()) {
+      throw new UserError(
+          file
+              + ": the input holds "
+              + array.type().code()
+              + ", the model takes floats; save it as float32");
+    }
+    long rows = array.count() / features;
+    Heap.checkRun(file.toString(), rows, features, outputFeatures);
+    float[] values = array.toFloats();
+    if (request.model().batch().isEmpty()) {
+      return new RunInput(values, (int) rows, leading);
+    }
+    int wanted = request.model().batch().getAsInt();
+    if (wanted > rows) {
+      throw new UserError("--batch " + wanted + ": " + file + " has only " + rows + " rows");
+    }
+    return new RunInput(Arrays.copyOf(values, wanted * features), wanted, List.of((long) wanted));
+  }
+
+  /**
+   * The dimensions that are rows: those before the model's dimensions of features, or before one
+   * that has them all. Null if neither fits.
+   */
+  private static @Nullable List<Long> leading(List<Long> shape, Value value) {
+    for (List<Long> features : List.of(value.trailing(), List.of((long) value.features()))) {
+      int split = shape.size() - features.size();
+      if (split >= 0 && shape.subList(split, shape.size()).equals(features)) {
+        return shape.subList(0, split);
+      }
+    }
+    return null;
+  }
+
+  /** The rows that the file fixes, or a default. */
+  private static int fixedRows(Value value) {
+    long rows = 1;
+    for (Dim dim : value.leading()) {
+      if (!(dim instanceof Dim.Fixed(long size))) {
+        return DEFAULT_ROWS;
+      }
+      rows *= size;
+    }
+    return Math.toIntExact(rows);
+  }
+
+  /**
+   * The output that a request expects.
+   *
+   * @param value the model's output
+   * @return [rows, features], or null if the request names no file
+   * @throws UserError if the file does not fit
+   */
+  double @Nullable [] expected(RunRequest request, Value value) {
+    int features = value.features();
+    Path file = request.expect();
+    if (file == null) {
+      return null;
+    }
+    NpyArray array = NpyFile.read(file);
+    List<Long> shape = array.shape();
+    long wanted = (long) rows * features;
+    boolean fits =
+        leading(shape, value) != null
+            && (request.model().batch().isPresent()
+                ? array.count() >= wanted
+                : array.count() == wanted);
+    if (!fits) {
+      throw new UserError(
+          file
+              + ": the expected output has the shape "
+              + shape
+              + ", "
+              + rows
+              + " rows of "
+              + features
+              + " features come out");
+    }
+    if (!array.type().isFloat()) {
+      throw new UserError(
+          file
+              + ": the expected output holds "
+              + array.type().code()
+              + ", floats come out; save it as float64");
+    }
+    return Arrays.copyOf(array.toDoubles(), (int) wanted);
+  }
+}

@@ -1,0 +1,140 @@
+package dev.warpwright.cli.run;
+
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.SimulatedDevice;
+import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.sim.Verification;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Gathers what is known of a run, and tells it. */
+final class RunReport {
+  private final RunRequest request;
+  private final CompiledModel compiled;
+  private final int rows;
+  private final double tolerance;
+  private @Nullable Verification verification;
+  private long expectedNans;
+  private int checkedRows;
+  private Executable.@Nullable Timing timing;
+  private boolean warm;
+
+  RunReport(RunRequest request, CompiledModel compiled, int rows, double tolerance) {
+    this.request = request;
+    this.compiled = compiled;
+    this.rows = rows;
+    this.tolerance = tolerance;
+  }
+
+  /** Takes the comparison of some rows with their right values. */
+  void verified(Verification result, double[] right, int ofRows) {
+    verification = result;
+    expectedNans = Arrays.stream(right).filter(Double::isNaN).count();
+    checkedRows = ofRows;
+  }
+
+  /** Takes the measurement; {@code steady} says whether it would be the same later. */
+  void timed(Executable.Timing measured, boolean steady) {
+    timing = measured;
+    warm = steady;
+  }
+
+  Report report(Executable executable) {
+    Verification result = Objects.requireNonNull(verification);
+    Executable.Timing measured = Objects.requireNonNull(timing);
+    boolean accurate =
+        request.absolute().isPresent()
+            ? result.within(tolerance, request.absolute().getAsDouble())
+            : result.within(tolerance);
+    boolean ok = accurate && expectedNans == 0 && executable.findings().isEmpty();
+    List<Executable.KernelFacts> facts = executable.kernelFacts();
+    List<Json> kernels = new ArrayList<>();
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < facts.size(); i++) {
+      CompiledKernel kernel = compiled.program(rows).kernels().get(i);
+      kernels.add(json(facts.get(i), kernel, measured.kernelUs().get(i)));
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "%n  %-12s %s  %s, %d stages",
+              facts.get(i).name(),
+              micros(measured.kernelUs().get(i)),
+              kernel.strategy(),
+              kernel.stages().size()));
+    }
+    String head =
+        String.format(
+            Locale.ROOT,
+            "%s on %s in %s, %d rows: %d kernel%s, %s%s",
+            OneLine.of(request.model().file().toString()),
+            compiled.device().name(),
+            compiled.precision().text(),
+            rows,
+            facts.size(),
+            facts.size() == 1 ? "" : "s",
+            micros(measured.totalUs()).strip(),
+            warm ? "" : " while the JVM warms up (--time 2 measures on)");
+    Json json =
+        Json.object()
+            .with("model", request.model().file().toString())
+            .with("target", compiled.device().target().name())
+            .with("device", compiled.device().name())
+            .with("precision", compiled.precision().text())
+            .with("rows", rows)
+            .with("kernels", new Json.Array(kernels))
+            .with("timeUs", measured.totalUs())
+            .with("maxAbsError", result.maxAbsError())
+            .with("relError", result.relError())
+            .with("rtol", tolerance)
+            .with("warm", warm)
+            .with("checkedRows", checkedRows)
+            .with("nonFiniteMismatches", result.nonFiniteMismatches())
+            .with("findings", Json.array(executable.findings(), Json::of))
+            .with("verified", ok);
+    return new Report(ok, head + lines + System.lineSeparator() + verdict(ok, result), json);
+  }
+
+  private String verdict(boolean ok, Verification result) {
+    String words =
+        String.format(
+            Locale.ROOT,
+            "%s: relative error %.2e (at most %.0e), largest absolute error %.2e",
+            ok ? "verified" : "WRONG",
+            result.relError(),
+            tolerance,
+            result.maxAbsError());
+    if (expectedNans > 0) {
+      return words + "; the right output has " + expectedNans + " NaN, so nothing is proved";
+    }
+    if (result.nonFiniteMismatches() > 0) {
+      return words + "; " + result.nonFiniteMismatches() + " elements are wrongly NaN or infinite";
+    }
+    return words;
+  }
+
+  private String micros(double us) {
+    return compiled.device() instanceof SimulatedDevice
+        ? "simulated"
+        : String.format(Locale.ROOT, "%10.1f us", us);
+  }
+
+  private static Json json(Executable.KernelFacts fact, CompiledKernel kernel, double micros) {
+    return Json.object()
+        .with("name", fact.name())
+        .with("strategy", kernel.strategy())
+        .with("ops", Json.array(kernel.stages(), Json::of))
+        .with("grid", Json.array(fact.grid(), Json::of))
+        .with("block", Json.array(fact.block(), b -> Json.of((long) b)))
+        .with("sharedBytes", fact.sharedBytes())
+        .with("registers", fact.registers())
+        .with("timeUs", micros);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.UserError;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "db",
+    description = {
+      "Look into the tuning database, or change it:",
+      "list: workloads, trials and best times; export FILE, import FILE: records as JSON lines;"
+          + " merge FILE: the records of another database; prune: keep the fastest only."
+    })
+public final class DbCommand extends Command {
+  private final Action<DbRequest> action;
+
+  @Parameters(
+      index = "0",
+      paramLabel = "TASK",
+      description = "list, export, import, merge or prune.")
+  String task = "";
+
+  @Parameters(index = "1", arity = "0..1", paramLabel = "FILE", description = "See above.")
+  @Nullable Path file;
+
+  @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
+  @Nullable Path database;
+
+  @Option(
+      names = "--keep",
+      paramLabel = "N",
+      description = "With prune: records to keep of each workload and environment; default: 10.")
+  int keep = 10;
+
+  public DbCommand(Action<DbRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    DbRequest.Task what;
+    try {
+      what = DbRequest.Task.valueOf(task.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      throw new UserError("db " + task + ": it is list, export, import, merge or prune");
+    }
+    boolean needsFile =
+        switch (what) {
+          case EXPORT, IMPORT, MERGE -> true;
+          case LIST, PRUNE -> false;
+        };
+    if (needsFile == (file == null)) {
+      throw new UserError(
+          needsFile ? "db " + task + " needs a file" : "db " + task + " takes no file: " + file);
+    }
+    if (keep < 1) {
+      throw new UserError("--keep " + keep + ": at least 1");
+    }
+    return action.perform(
+        new DbRequest(what, TuningFiles.database(database), file, keep), progress);
+  }
+}

@@ -1,0 +1,79 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.UserError;
+import java.util.Locale;
+
+/** Reads a product from {@code MNK=4096 dtype=bf16 layout=nt}. */
+final class GemmArguments {
+  /** What {@link #read} asks for. */
+  static final String KEYS = "M, N, K, dtype, out, layout, alpha, beta, bias, act";
+
+  private static final long MOST = 1 << 20;
+
+  private GemmArguments() {}
+
+  /**
+   * Reads the product.
+   *
+   * @throws UserError if a dimension is missing, or a value is none
+   */
+  static GemmWorkload read(KeyValues values) {
+    DType operands = dtype("dtype", values.text("dtype", "bf16"));
+    return new GemmWorkload(
+        values.number("M", 1, MOST),
+        values.number("N", 1, MOST),
+        values.number("K", 1, MOST),
+        operands,
+        dtype("out", values.text("out", operands.text())),
+        layout(values.text("layout", "nt")),
+        epilogue(values));
+  }
+
+  private static DType dtype(String key, String text) {
+    return switch (text) {
+      case "bf16" -> DType.BF16;
+      case "f16" -> DType.F16;
+      case "f32" -> DType.F32;
+      default -> throw new UserError(key + "=" + text + ": it is bf16, f16 or f32");
+    };
+  }
+
+  private static GemmWorkload.Layout layout(String text) {
+    for (GemmWorkload.Layout layout : GemmWorkload.Layout.values()) {
+      if (layout.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return layout;
+      }
+    }
+    throw new UserError("layout=" + text + ": it is nt, nn, tn or tt");
+  }
+
+  private static Epilogue epilogue(KeyValues values) {
+    double alpha = decimal("alpha", values.text("alpha", "1"));
+    double beta = decimal("beta", values.text("beta", "0"));
+    boolean bias = values.number("bias", 0, 1, 0) == 1;
+    String name = values.text("act", "none");
+    for (Activation activation : Activation.values()) {
+      if (activation.name().toLowerCase(Locale.ROOT).equals(name)) {
+        return new Epilogue(alpha, beta, bias, activation);
+      }
+    }
+    throw new UserError("act=" + name + ": it is none, relu, gelu, gelu_tanh or silu");
+  }
+
+  private static double decimal(String key, String text) {
+    try {
+      double value = Double.parseDouble(text);
+      if (Double.isFinite(value)) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new UserError(key + "=" + text + ": it is a number");
+  }
+}

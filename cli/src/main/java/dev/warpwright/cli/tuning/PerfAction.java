@@ -1,0 +1,111 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.kernels.KernelBenchmark;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Reports;
+import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.compiler.tune.GemmSpace;
+import dev.warpwright.compiler.tune.TunedGemm;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.tune.record.TuningDatabase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Measures the best known kernels of products beside their peers. */
+public final class PerfAction implements Action<PerfRequest> {
+  @Override
+  public Report perform(PerfRequest request, Progress progress) {
+    TuningDevice here = TuningDevice.find();
+    List<Report> reports = new ArrayList<>();
+    List<String> rows = new ArrayList<>();
+    double logs = 0;
+    int compared = 0;
+    double worst = Double.POSITIVE_INFINITY;
+    try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      for (GemmWorkload workload : request.workloads()) {
+        TunedGemm kernel = kernel(workload, request, here, database);
+        KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
+        reports.add(report(workload, kernel, bench));
+        rows.add(row(bench, kernel));
+        double ratio = ratio(bench);
+        if (ratio > 0) {
+          logs += Math.log(ratio);
+          worst = Math.min(worst, ratio);
+          compared++;
+        }
+      }
+    }
+    if (reports.size() == 1) {
+      return reports.getFirst();
+    }
+    double mean = Math.exp(logs / Math.max(1, compared));
+    rows.addFirst("%-46s %10s %10s %8s  %s".formatted("", "us", "best peer", "ratio", "origin"));
+    if (compared > 0) {
+      rows.add(
+          String.format(
+              Locale.ROOT,
+              "geometric mean of %d ratios %.3f, least %.3f (above 1 we are faster)",
+              compared,
+              mean,
+              worst));
+    }
+    Report all = Reports.many(reports);
+    return new Report(
+        all.ok(),
+        String.join(System.lineSeparator(), rows),
+        ((Json.Members) all.json()).with("geometricMean", mean).with("least", worst));
+  }
+
+  private static TunedGemm kernel(
+      GemmWorkload workload, PerfRequest request, TuningDevice here, TuningDatabase database) {
+    int multiprocessors = here.device().multiprocessors();
+    return request.untuned()
+        ? new TunedGemm(
+            TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
+            TunedGemm.Origin.UNTUNED)
+        : TunedGemm.find(workload, here.target(), here.device().name(), multiprocessors, database);
+  }
+
+  private static Report report(GemmWorkload workload, TunedGemm kernel, KernelReport bench) {
+    Report report = KernelBenchmark.report(bench);
+    String origin = origin(kernel);
+    return new Report(
+        report.ok(),
+        report.text() + System.lineSeparator() + origin + ": " + kernel.candidate().point().text(),
+        ((Json.Members) report.json())
+            .with("key", GemmKeys.of(workload).text())
+            .with("origin", origin)
+            .with("trace", kernel.candidate().point().text()));
+  }
+
+  private static String origin(TunedGemm kernel) {
+    return kernel.origin().name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Time of the fastest peer by ours; 0 if one of them is missing. */
+  private static double ratio(KernelReport bench) {
+    return bench.peers().stream().mapToDouble(KernelReport.Peer::ratio).min().orElse(0);
+  }
+
+  private static String row(KernelReport bench, TunedGemm kernel) {
+    if (bench.timing() == null) {
+      return "%-46s WRONG: %s".formatted(bench.workload(), bench.failure());
+    }
+    double ours = bench.timing().times().graphUs();
+    double ratio = ratio(bench);
+    return String.format(
+        Locale.ROOT,
+        "%-46s %10.2f %10.2f %8.3f  %s %s",
+        bench.workload(),
+        ours,
+        ours * ratio,
+        ratio,
+        origin(kernel),
+        kernel.candidate().point().text());
+  }
+}

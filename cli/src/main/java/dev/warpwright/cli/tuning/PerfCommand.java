@@ -1,0 +1,91 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.UserError;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "perf",
+    description = {
+      "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
+          + " 'perf gemm MNK=4096 dtype=bf16'.",
+      "",
+      "M, N, K: the shape; letters may share a value. dtype: bf16, f16. layout: nt, nn, tt. bias, act,"
+          + " alpha, beta: what follows the product. Without a record of the shape, the kernel is"
+          + " the analytic model's choice."
+    })
+public final class PerfCommand extends Command {
+  private static final int ROUNDS = 9;
+
+  private final Action<PerfRequest> action;
+
+  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
+  String what = "";
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> arguments = List.of();
+
+  @Option(
+      names = "--file",
+      paramLabel = "FILE",
+      description = "Measure many: each line is a task, as 'gemm MNK=4096 dtype=bf16'.")
+  @Nullable Path file;
+
+  @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
+  @Nullable Path database;
+
+  @Option(names = "--untuned", description = "Ignore the records: what is it like untuned?")
+  boolean untuned;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Rounds of timing, at least 5; default: 9.")
+  int rounds = ROUNDS;
+
+  public PerfCommand(Action<PerfRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    if (rounds < 5) {
+      throw new UserError("--rounds " + rounds + ": at least 5");
+    }
+    List<GemmWorkload> workloads = new ArrayList<>();
+    for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
+      try {
+        workloads.add(workload(task));
+      } catch (UserError e) {
+        throw TaskFile.located(task, e);
+      }
+    }
+    return action.perform(
+        new PerfRequest(workloads, TuningFiles.database(database), rounds, untuned), progress);
+  }
+
+  private static GemmWorkload workload(TaskFile.Task task) {
+    if (!task.what().equals("gemm")) {
+      throw new UserError("'" + task.what() + "' cannot be measured yet; what can is gemm");
+    }
+    KeyValues values = new KeyValues(task.arguments());
+    GemmWorkload workload = GemmArguments.read(values);
+    // A file of tasks serves tune too.
+    for (String key : List.of("t", "seconds", "search", "model", "transfer", "seed")) {
+      values.text(key);
+    }
+    values.finish(GemmArguments.KEYS);
+    return workload;
+  }
+}

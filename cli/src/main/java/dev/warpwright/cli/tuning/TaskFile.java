@@ -1,0 +1,70 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.ir.UserError;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A file of tasks: {@code gemm MNK=4096 dtype=bf16} on each line, {@code #} before remarks. */
+final class TaskFile {
+  private TaskFile() {}
+
+  /**
+   * A task.
+   *
+   * @param where file and line, for messages
+   */
+  record Task(String where, String what, List<String> arguments) {}
+
+  /**
+   * Reads a file.
+   *
+   * @throws UserError if it cannot be read or holds no task
+   */
+  static List<Task> read(Path file) {
+    List<String> lines;
+    try {
+      lines = Files.readAllLines(file);
+    } catch (MalformedInputException e) {
+      throw new UserError(file + ": is no text");
+    } catch (IOException e) {
+      throw new UserError(file + ": cannot be read (" + e.getClass().getSimpleName() + ")");
+    }
+    List<Task> tasks = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      String line = lines.get(i).replaceAll("#.*", "").strip();
+      if (!line.isEmpty()) {
+        List<String> words = List.of(line.split("\\s+"));
+        tasks.add(
+            new Task(file + ", line " + (i + 1), words.getFirst(), words.subList(1, words.size())));
+      }
+    }
+    if (tasks.isEmpty()) {
+      throw new UserError(file + ": no task; write lines like 'gemm MNK=4096 dtype=bf16'");
+    }
+    return tasks;
+  }
+
+  /** The tasks of a file, or the one of the command line. */
+  static List<Task> tasks(@Nullable Path file, String what, List<String> arguments) {
+    if (file == null) {
+      if (what.isEmpty()) {
+        throw new UserError("nothing to do; write 'gemm MNK=4096', or give --file");
+      }
+      return List.of(new Task("", what, arguments));
+    }
+    if (!what.isEmpty()) {
+      throw new UserError("either a task or --file " + file + ", not both");
+    }
+    return read(file);
+  }
+
+  /** Tells in which line of the file a mistake is. */
+  static UserError located(Task task, UserError e) {
+    return task.where().isEmpty() ? e : new UserError(task.where() + ": " + e.getMessage());
+  }
+}

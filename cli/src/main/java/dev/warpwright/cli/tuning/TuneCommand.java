@@ -1,0 +1,95 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.tune.GemmTuning;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.tune.Tuner;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "tune",
+    description = {
+      "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
+          + " t=500 dtype=bf16'. Goes on where an earlier search was interrupted.",
+      "",
+      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16. layout: nt, nn, tt. t:"
+          + " trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
+          + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta: what"
+          + " follows the product."
+    })
+public final class TuneCommand extends Command {
+  private static final int ROUNDS = 9;
+
+  private final Action<TuneRequest> action;
+
+  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
+  String what = "";
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> arguments = List.of();
+
+  @Option(
+      names = "--file",
+      paramLabel = "FILE",
+      description = "Tune many: each line is a task, as 'gemm MNK=4096 dtype=bf16 t=64'.")
+  @Nullable Path file;
+
+  @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
+  @Nullable Path database;
+
+  @Option(
+      names = {"-o", "--out"},
+      paramLabel = "DIR",
+      description = "Where the winner's files go.")
+  @Nullable Path folder;
+
+  public TuneCommand(Action<TuneRequest> action) {
+    this.action = action;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    List<TuneRequest.Search> searches = new ArrayList<>();
+    for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
+      try {
+        searches.add(search(task.what(), task.arguments()));
+      } catch (UserError e) {
+        throw TaskFile.located(task, e);
+      }
+    }
+    return action.perform(
+        new TuneRequest(searches, TuningFiles.database(database), folder, ROUNDS), progress);
+  }
+
+  private static TuneRequest.Search search(String what, List<String> arguments) {
+    if (!what.equals("gemm")) {
+      throw new UserError("'" + what + "' cannot be tuned yet; what can is gemm");
+    }
+    KeyValues values = new KeyValues(arguments);
+    GemmWorkload workload = GemmArguments.read(values);
+    Tuner.Limits limits =
+        new Tuner.Limits(
+            (int) values.number("t", 1, 1_000_000, 200),
+            (double) values.number("seconds", 1, 1_000_000, 600));
+    GemmTuning.Options options =
+        new GemmTuning.Options(
+            limits,
+            GemmTuning.Search.parse(values.text("search", "evolution")),
+            values.number("model", 0, 1, 1) == 1,
+            values.number("transfer", 0, 1, 1) == 1,
+            values.number("seed", 0, Long.MAX_VALUE, 1));
+    values.finish(GemmArguments.KEYS + ", t, seconds, search, model, transfer, seed");
+    return new TuneRequest.Search(workload, options);
+  }
+}

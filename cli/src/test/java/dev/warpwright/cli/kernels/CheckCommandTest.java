@@ -1,0 +1,97 @@
+package dev.warpwright.cli.kernels;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.run.TinyOnnx;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command {@code check}, on kernels and models. */
+final class CheckCommandTest {
+  private static final String RACE =
+      "kernel race(y: f32[8]) grid(b = 1) block(t = 64) { y[0] = f32(t) }";
+  private static final String CLEAN =
+      """
+      kernel copy(x: f32[n], y: f32[n], n: i32 in 1..4096) grid(b = (n + 31) / 32) block(t = 32) {
+        if b * 32 + t < n {
+          y[b * 32 + t] = x[b * 32 + t]
+        }
+      }
+      """;
+
+  @TempDir Path folder;
+  private String out = "";
+  private String err = "";
+
+  private int execute(Object... args) {
+    var outBytes = new ByteArrayOutputStream();
+    var errBytes = new ByteArrayOutputStream();
+    int code =
+        Main.execute(
+            new PrintStream(outBytes, true, StandardCharsets.UTF_8),
+            new PrintStream(errBytes, true, StandardCharsets.UTF_8),
+            Arrays.stream(args).map(String::valueOf).toArray(String[]::new));
+    out = outBytes.toString(StandardCharsets.UTF_8);
+    err = errBytes.toString(StandardCharsets.UTF_8);
+    return code;
+  }
+
+  private Path file(String name, String text) throws IOException {
+    return Files.writeString(folder.resolve(name), text);
+  }
+
+  @Test
+  void aRaceIsReportedWithItsLine() throws IOException {
+    Path file = file("race.kernel", RACE);
+    assertThat(execute("check", file, "--seed", 1)).as(err).isEqualTo(ExitCode.WRONG);
+    assertThat(out).contains("race: data race: y[0]", "'y[0] = f32(t)'", "3 orders", "seed 1");
+    assertThat(execute("check", file, "--seed", 1, "--json")).isEqualTo(ExitCode.WRONG);
+    assertThat(out)
+        .contains("\"kernel\": \"race\"", "\"kind\": \"data race\"", "\"element\": \"y[0]\"")
+        .contains("\"line\": 2", "\"ok\": false");
+  }
+
+  @Test
+  void acleanKernelIsCleanForEveryLength() throws IOException {
+    Path file = file("copy.kernel", CLEAN);
+    assertThat(execute("check", file, "n=50", "--schedules", 2, "--sms", 2)).isEqualTo(ExitCode.OK);
+    assertThat(out).startsWith("checked copy for n=50 in 2 orders").contains("no findings");
+  }
+
+  @Test
+  void aModelIsCheckedInEachPrecision() throws IOException {
+    Path model = Files.write(folder.resolve("tiny.onnx"), TinyOnnx.relu().bytes());
+    for (String precision : new String[] {"f32", "f16"}) {
+      assertThat(execute("check", model, "--precision", precision, "--batch", 3, "--json"))
+          .as(err)
+          .isEqualTo(ExitCode.OK);
+      assertThat(out).contains("\"rows\": 3", "\"findings\": []");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "n=0, n = 0: the kernel is for 1 to 4096",
+    "m=1, m: there is no such scalar",
+    "--sms=0, --sms 0: must be at least 1",
+    "--schedules=0, --schedules 0: must be at least 1",
+    "--attr=order=row, --attr order: kernel copy has only",
+  })
+  void whatIsWrongIsSaidInOneLine(String option, String what) throws IOException {
+    Path file = file("copy.kernel", CLEAN);
+    assertThat(execute("check", file, option)).isEqualTo(ExitCode.USAGE);
+    assertThat(err).startsWith("warpwright: ").contains(what);
+    assertThat(err.lines()).hasSize(1);
+  }
+}

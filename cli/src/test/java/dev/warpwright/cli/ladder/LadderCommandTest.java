@@ -1,0 +1,117 @@
+package dev.warpwright.cli.ladder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The commands ladder and export, on a machine without a GPU. */
+final class LadderCommandTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @TempDir Path folder;
+
+  private int run(String... args) {
+    return Main.execute(
+        new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        args);
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void predictsARungAndDrawsIt() throws IOException {
+    Path chart = folder.resolve("chart.svg");
+    assertThat(
+            run(
+                "ladder",
+                "MN=128",
+                "K=64",
+                "--predict",
+                "--rung",
+                "naive",
+                "--rung",
+                "warp-tiles",
+                "--chart",
+                chart.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .contains("128x128x64 on H200 SXM, predicted, not measured")
+        .containsPattern("naive +f32 +\\d")
+        .containsPattern("warp-tiles +f32 +\\d")
+        .contains("nothing was run");
+    assertThat(Files.readString(chart))
+        .startsWith("<svg")
+        .contains("prefers-color-scheme: dark", ">warp-tiles<", "predicted, not measured")
+        .endsWith("</svg>\n");
+  }
+
+  @Test
+  void jsonSaysWhatIsPredicted() {
+    assertThat(run("ladder", "MNK=64", "--predict", "--no-chart", "--rung", "tiles-1d", "--json"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .contains("\"rungs\": [{\"name\": \"tiles-1d\"")
+        .contains("\"relError\": null", "\"verified\": false", "\"predicted\": true");
+  }
+
+  @Test
+  void tensorCoresTellWhatShapesTheyTake() {
+    assertThat(run("ladder", "MNK=127", "--predict", "--no-chart", "--rung", "wgmma"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).contains("bf16", "not for this shape: rows of 254");
+    assertThat(run("ladder", "MNK=512", "--predict", "--no-chart", "--rung", "wgmma"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out()).containsPattern("wgmma +bf16 +\\d");
+  }
+
+  @Test
+  void exportsARung() throws IOException {
+    Path to = folder.resolve("sources");
+    assertThat(run("export", "ladder:shared", "MN=100", "K=50", "-o", to.toString()))
+        .isEqualTo(ExitCode.OK);
+    try (var files = Files.list(to)) {
+      assertThat(files.map(p -> p.getFileName().toString()))
+          .containsExactlyInAnyOrder("kernel.cuh", "main.cu", "CMakeLists.txt", "trace.json");
+    }
+    assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "ladder MNK=0 | M=0: it is a whole number",
+        "ladder L=4 | there is no 'L'; known are M, N, K",
+        "ladder --rung stairs --predict | there is no rung 'stairs'; there are naive,",
+        "ladder --device abacus | --device abacus: known are",
+        "ladder --rounds 0 | --rounds 0",
+        "export ladder:stairs -o x | there is no rung 'stairs'",
+        "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
+        "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
+        "export model.onnx -o x | exported are ladder:RUNG and files of kernels",
+        "export missing.kernel -o x | missing.kernel",
+        "export ladder:naive | '--out=DIR'"
+      })
+  void saysWhatIsWrong(String command, String message) {
+    assertThat(run(command.strip().split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines().filter(l -> !l.contains("predicting")))
+        .singleElement()
+        .asString()
+        .contains(message.strip());
+  }
+}

@@ -1,0 +1,124 @@
+package dev.warpwright.cli.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The commands {@code order} and {@code analyze} from words to output. */
+final class OrderAndAnalyzeTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @TempDir Path folder;
+
+  private int execute(String... args) {
+    out.reset();
+    err.reset();
+    return Main.execute(stream(out), stream(err), args);
+  }
+
+  private static PrintStream stream(ByteArrayOutputStream to) {
+    return new PrintStream(to, true, StandardCharsets.UTF_8);
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"optimal, 10", "lru, 10", "fifo, 10"})
+  void searchKeepsItsContract(String policy, int loads) {
+    int code = execute("order", "search", "grid=4x4", "capacity=4", "policy=" + policy, "--json");
+    assertThat(code).isZero();
+    assertThat(out())
+        .contains(
+            "\"loads\": " + loads + ",", "\"lowerBound\": " + loads + ",", "\"proven\": true");
+    assertThat(out()).containsPattern("\"path\": \\[(\\[\\d, \\d\\](, )?){16}\\]");
+  }
+
+  @Test
+  void aFoundOrderCanBeReadAgain() throws IOException {
+    execute("order", "search", "grid=3x4", "capacity=3", "policy=lru");
+    Path file = folder.resolve("order.txt");
+    Files.writeString(file, out().lines().filter(line -> line.startsWith("t1")).findFirst().get());
+    int code = execute("order", "score", "grid=3x4", "capacity=3", "policy=lru", "file=" + file);
+    assertThat(code).isZero();
+    assertThat(out()).containsPattern(file + " +9 +");
+  }
+
+  @Test
+  void tablesAndPicturesAreWritten() throws IOException {
+    Path csv = folder.resolve("t.csv");
+    Path svg = folder.resolve("t.svg");
+    String[] files = {"--csv", csv.toString(), "--svg", svg.toString()};
+    assertThat(execute(words("order show grid=3x3 capacity=4 order=hilbert", files))).isZero();
+    assertThat(Files.readAllLines(csv)).hasSize(10).first().asString().startsWith("step,tiles");
+    assertThat(Files.readString(svg)).startsWith("<svg ").contains("marker-end");
+    assertThat(execute(words("analyze model=llama3-8b M=16 gpu=a100,h200", files))).isZero();
+    assertThat(Files.readAllLines(csv)).hasSize(15);
+    assertThat(Files.readString(svg)).contains("A100 SXM 80 GB").endsWith("</svg>\n");
+  }
+
+  private static String[] words(String line, String[] more) {
+    String[] words = line.split(" ");
+    String[] all = java.util.Arrays.copyOf(words, words.length + more.length);
+    System.arraycopy(more, 0, all, words.length, more.length);
+    return all;
+  }
+
+  @Test
+  void analyzeTellsWhatIsBoundByMemory() {
+    assertThat(execute("analyze", "ffn", "M=16", "gpu=a100,a40,4090,3050,h200")).isZero();
+    assertThat(out()).contains("H200 SXM", "RTX 3050 Laptop", "memory").doesNotContain("compute");
+    assertThat(execute("analyze", "gemm", "MNK=8192", "--json")).isZero();
+    assertThat(out())
+        .contains("\"boundBy\": \"compute\"", "\"waves\": ", "\"hitRate\": ", "\"fitsL2\": false");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "order | Missing required parameter",
+        "order fly | none of search, show and score",
+        "order search | no grid; give grid=4x4",
+        "order search grid=4x4 | no value for capacity",
+        "order search grid=4 capacity=3 | grid=4: write rows",
+        "order search grid=4x4 capacity=1 | capacity 1 cannot hold",
+        "order search grid=4x4 capacity=x | capacity=x: it is a whole number",
+        "order search grid=4x4 capacity=4 policy=mru | policy 'mru'",
+        "order search grid=4x4 capacity=4 seconds=-1 | seconds=-1",
+        "order search grid=4x4 capacity=4 colour=red | there is no 'colour'",
+        "order search grid=4x4 grid=2x2 capacity=4 | two values for grid",
+        "order search grid=99999x99999 capacity=4 | too large",
+        "order search grid=9999999x9999999 capacity=4 | too large",
+        "order show grid=4x4 capacity=4 | needs order=",
+        "order show grid=4x4 capacity=4 order=zig | order 'zig'",
+        "order score grid=4x4 capacity=4 file=/no/such | no such file",
+        "order score grid=4x4 capacity=4 --svg x.svg | draws one order",
+        "analyze | what to analyze?",
+        "analyze gemm M=1 | needs a value of N",
+        "analyze gemm MNK=1 model=gpt3 | not both",
+        "analyze gemm MNK=1 gpu=voodoo | not in the catalogue",
+        "analyze gemm MNK=4096 dtype=fp8 gpu=a100 | multiplies no fp8",
+        "analyze model=bert M=1 | none of llama3-8b",
+        "analyze model=gpt3 M=5 batch=2 | no multiple of batch=2"
+      })
+  void badUsageIsOneLine(String line, String message) {
+    assertThat(execute(line.split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines()).hasSize(1);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains(message);
+    assertThat(out()).isEmpty();
+  }
+}

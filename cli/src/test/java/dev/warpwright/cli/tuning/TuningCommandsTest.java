@@ -1,0 +1,124 @@
+package dev.warpwright.cli.tuning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The commands around tuning, as far as they need no GPU. */
+final class TuningCommandsTest {
+  @TempDir private Path folder;
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  private int run(String... args) {
+    out.reset();
+    err.reset();
+    return Main.execute(
+        new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        args);
+  }
+
+  private String database(String name) {
+    return folder.resolve(name).toString();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "gemm MN=1024|no value for K; give K=...",
+        "gemm MNK=0|M=0: it is a whole number from 1 to 1048576",
+        "gemm MNK=64 M=3|two values for M",
+        "gemm MNK=64 dtype=i4|dtype=i4: it is bf16, f16 or f32",
+        "gemm MNK=64 layout=xx|layout=xx: it is nt, nn, tn or tt",
+        "gemm MNK=64 act=what|act=what: it is none, relu",
+        "gemm MNK=64 alpha=big|alpha=big: it is a number",
+        "gemm MNK=64 colour=red|there is no 'colour'",
+        "gemm MNK|is no KEY=VALUE",
+        "ffn MNK=64|cannot be",
+        "--file nowhere.txt|nowhere.txt: cannot be read",
+        "gemm MNK=64 --file x.txt|not both"
+      })
+  void badRequestsAreRefusedInOneLine(String arguments, String message) {
+    for (String command : new String[] {"tune", "perf"}) {
+      int code = run((command + " " + arguments).split(" "));
+      assertThat(code).isEqualTo(ExitCode.USAGE);
+      assertThat(err.toString(StandardCharsets.UTF_8)).contains(message).hasLineCount(1);
+      assertThat(out.size()).isZero();
+    }
+  }
+
+  @Test
+  void aTaskFileTellsWhichLineIsWrong() throws IOException {
+    Path tasks = folder.resolve("tasks.txt");
+    Files.writeString(tasks, "# squares\ngemm MNK=64\n\ngemm MN=64 # no K\n");
+    assertThat(run("tune", "--file", tasks.toString())).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("tasks.txt, line 4: no value for K")
+        .hasLineCount(1);
+    Files.writeString(tasks, "# nothing\n");
+    assertThat(run("perf", "--file", tasks.toString())).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("no task").hasLineCount(1);
+  }
+
+  @Test
+  void withoutAGpuThereIsNothingToMeasureOn() {
+    Assumptions.assumeTrue(CudaDriver.find().isEmpty(), "there is a GPU here");
+    for (String command : new String[] {"tune", "perf"}) {
+      assertThat(run(command, "gemm", "MNK=64", "--db", database("d.db")))
+          .isEqualTo(ExitCode.DEVICE);
+      assertThat(err.toString(StandardCharsets.UTF_8))
+          .contains("tune and perf measure on a GPU")
+          .hasLineCount(1);
+    }
+  }
+
+  @Test
+  void recordsGoFromOneDatabaseToAnother() {
+    String lines = folder.resolve("records.jsonl").toString();
+    assertThat(run("db", "export", lines, "--db", database("a.db"))).isEqualTo(ExitCode.OK);
+    String exported = out.toString(StandardCharsets.UTF_8);
+    // A new database begins with the records that come along, so there is nothing new in them.
+    assertThat(exported).matches("[1-9][0-9]* records exported\\s*");
+    assertThat(run("db", "import", lines, "--db", database("b.db"))).isEqualTo(ExitCode.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("0 records imported");
+    assertThat(run("db", "merge", database("a.db"), "--db", database("b.db")))
+        .isEqualTo(ExitCode.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("0 records merged");
+    assertThat(run("db", "list", "--json", "--db", database("b.db"))).isEqualTo(ExitCode.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .contains("\"workload\": \"gemm a=bf16 c=bf16 epilogue=none k=4096 layout=nt m=4096");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "what|it is list, export, import, merge or prune",
+        "export|needs a file",
+        "list x|takes no file",
+        "import nowhere.jsonl|cannot be read",
+        "merge nowhere.db|no such file",
+        "prune --keep 0|at least 1"
+      })
+  void badUsesOfTheDatabaseAreRefusedInOneLine(String arguments, String message) {
+    int code = run(("db " + arguments + " --db " + database("c.db")).split(" "));
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines().toList().getLast()).contains(message);
+  }
+}
