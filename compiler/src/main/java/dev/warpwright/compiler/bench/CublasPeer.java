@@ -60,8 +60,20 @@ final class CublasPeer {
         Math.toIntExact(weights.extent(workload.transposedWeights() ? 1 : 0)),
         type(weights.dtype()),
         type(output.dtype()),
-        Cublas.Compute.F32,
+        compute(workload),
+        workload.transposedInput(),
         workload.transposedWeights());
+  }
+
+  /** What we compute in; of f32 operands the library uses no tensor cores for that, either. */
+  private static Cublas.Compute compute(Workload workload) {
+    return switch (workload.arithmetic()) {
+      case F32 -> Cublas.Compute.F32;
+      case TF32 -> Cublas.Compute.F32_TF32;
+      case F16 -> Cublas.Compute.F16;
+      case I32 -> Cublas.Compute.I32;
+      case F64 -> Cublas.Compute.F64;
+    };
   }
 
   private static Cublas.Type type(DType dtype) {
@@ -70,7 +82,9 @@ final class CublasPeer {
       case F64 -> Cublas.Type.F64;
       case F16 -> Cublas.Type.F16;
       case BF16 -> Cublas.Type.BF16;
-      case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+      case I8 -> Cublas.Type.I8;
+      case I32 -> Cublas.Type.I32;
+      case BOOL, U8, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
           throw new IllegalArgumentException("no product of " + dtype + " by cuBLAS");
     };
   }

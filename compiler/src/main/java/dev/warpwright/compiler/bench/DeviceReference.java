@@ -124,7 +124,13 @@ final class DeviceReference implements AutoCloseable {
                     1,
                     weights.columns());
         double want =
-            HostReference.dot(row, p == 0 ? i : 0, weights, j, workload.transposedWeights());
+            HostReference.dot(
+                row,
+                p == 0 && workload.transposedInput(),
+                p == 0 ? i : 0,
+                weights,
+                workload.transposedWeights(),
+                j);
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : want;
         double allowed =

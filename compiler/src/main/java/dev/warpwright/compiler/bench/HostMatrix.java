@@ -11,9 +11,8 @@ import java.util.stream.IntStream;
 /**
  * A row-major matrix in host memory.
  *
- * @param dtype f16, bf16, f32 or f64
- * @param elements a {@code short[]} with the bits of f16 or bf16, a {@code float[]} or a {@code
- *     double[]}
+ * @param dtype f16, bf16, f32, f64, i8, u8 or i32
+ * @param elements a {@code short[]} with the bits of f16 or bf16, or an array of the type
  */
 record HostMatrix(DType dtype, long rows, long columns, Object elements) {
   private static final int CHUNK = 1 << 16;
@@ -26,15 +25,17 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
           case F16, BF16 -> new short[count];
           case F32 -> new float[count];
           case F64 -> new double[count];
-          case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          case I8, U8 -> new byte[count];
+          case I32 -> new int[count];
+          case BOOL, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
               throw new IllegalArgumentException("no matrix of " + dtype);
         };
     return new HostMatrix(dtype, rows, columns, elements);
   }
 
   /**
-   * For a buffer of rank 2, filled with normally distributed numbers around 0; the same for a seed
-   * on every machine.
+   * For a buffer of rank 2, filled with normally distributed numbers around 0, rounded and clamped
+   * for bytes; the same for a seed on every machine.
    */
   static HostMatrix random(Buffer buffer, double deviation, long seed) {
     HostMatrix matrix = zeros(buffer.dtype(), buffer.extent(0), buffer.extent(1));
@@ -76,6 +77,8 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
               : Numerics.bf16ToFloat(bits[position]);
       case float[] values -> values[position];
       case double[] values -> values[position];
+      case byte[] values -> dtype == DType.U8 ? values[position] & 0xFF : values[position];
+      case int[] values -> values[position];
       default -> throw new IllegalStateException("elements are a " + elements.getClass());
     };
   }
@@ -86,6 +89,13 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
           bits[position] = dtype == DType.F16 ? Numerics.f16Bits(value) : Numerics.bf16Bits(value);
       case float[] values -> values[position] = (float) value;
       case double[] values -> values[position] = value;
+      case byte[] values ->
+          values[position] =
+              (byte)
+                  (dtype == DType.U8
+                      ? Math.clamp(Math.round(Math.abs(value)), 0, 255)
+                      : Math.clamp(Math.round(value), -128, 127));
+      case int[] values -> values[position] = (int) Math.round(value);
       default -> throw new IllegalStateException("elements are a " + elements.getClass());
     }
   }
@@ -96,6 +106,8 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
       case short[] bits -> MemorySegment.ofArray(bits);
       case float[] values -> MemorySegment.ofArray(values);
       case double[] values -> MemorySegment.ofArray(values);
+      case byte[] values -> MemorySegment.ofArray(values);
+      case int[] values -> MemorySegment.ofArray(values);
       default -> throw new IllegalStateException("elements are a " + elements.getClass());
     };
   }

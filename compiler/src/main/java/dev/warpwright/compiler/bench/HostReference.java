@@ -4,11 +4,16 @@ package dev.warpwright.compiler.bench;
 final class HostReference {
   private HostReference() {}
 
-  /** Σₖ a[i, k] · w[j, k] in f64, or · w[k, j] where w is not stored {@code transposed}. */
-  static double dot(HostMatrix a, long i, HostMatrix w, long j, boolean transposed) {
+  /**
+   * Σₖ a[i, k] · w[j, k] in f64; a[k, i] where a is stored {@code transposedA}, w[k, j] where w is
+   * not stored {@code transposedW}.
+   */
+  static double dot(
+      HostMatrix a, boolean transposedA, long i, HostMatrix w, boolean transposedW, long j) {
     double sum = 0;
-    for (long k = 0; k < a.columns(); k++) {
-      sum += a.get(i, k) * (transposed ? w.get(j, k) : w.get(k, j));
+    for (long k = 0; k < (transposedA ? a.rows() : a.columns()); k++) {
+      sum +=
+          (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
     }
     return sum;
   }

@@ -177,13 +177,14 @@ public final class KernelBench {
         CudaBuffer workspace = memory.allocate(CUBLAS_WORKSPACE);
         cublas.setWorkspace(workspace);
         CublasPeer peer = new CublasPeer(workload, memory, cublas);
-        contestants.add(new Contestant(peer.name(), peer::enqueue));
-        checkPeer(peer.name(), peer::enqueue, peer::result, reference, stream);
+        if (checkPeer(peer.name(), peer::enqueue, peer::result, reference, stream)) {
+          contestants.add(new Contestant(peer.name(), peer::enqueue));
+        }
         light =
             CublasLtPeer.open(workload, memory, workspace, device.context(), stream).orElse(null);
-        if (light != null) {
+        if (light != null
+            && checkPeer(light.name(), light::enqueue, light::result, reference, stream)) {
           contestants.add(new Contestant(light.name(), light::enqueue));
-          checkPeer(light.name(), light::enqueue, light::result, reference, stream);
         }
       }
       int last = memory.count() - 1;
@@ -205,7 +206,9 @@ public final class KernelBench {
       }
       Times ours = times.getFirst();
       double flops = workload.flops() / (ours.graphUs() * 1e-6);
-      double peak = PeakRate.flops(device.context().device(), target, workload.operands());
+      double peak =
+          PeakRate.flops(
+              device.context().device(), target, workload.operands(), workload.arithmetic());
       if (flops > peak) {
         String failure =
             String.format(
@@ -239,16 +242,24 @@ public final class KernelBench {
     }
   }
 
-  /** A peer that computes something else would be no peer. */
-  private void checkPeer(
+  /**
+   * Whether a peer takes the workload, as not all do where rows are not aligned. One that computes
+   * something else would be no peer.
+   */
+  private boolean checkPeer(
       String name,
       IntConsumer enqueue,
       IntFunction<CudaBuffer> result,
       DeviceReference reference,
       CudaStream stream) {
     if (workload instanceof Workload.Gemm) {
-      // The reference is that of set 0.
-      enqueue.accept(0);
+      try {
+        // The reference is that of set 0.
+        enqueue.accept(0);
+      } catch (DeviceError e) {
+        progress.accept(name + " does not take this: " + e.getMessage());
+        return false;
+      }
       stream.synchronize();
       OutputError error = reference.error(result.apply(0));
       if (!error.within(workload.tolerance())) {
@@ -257,6 +268,7 @@ public final class KernelBench {
       progress.accept(
           String.format(Locale.ROOT, "%s: relative error %.2e", name, error.relative()));
     }
+    return true;
   }
 
   private OutputError error(BenchMemory memory, DeviceReference reference, int set) {

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.ir.DType;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.target.GpuTarget;
@@ -12,28 +13,35 @@ final class PeakRate {
    * Operations a second at the highest clock that the driver allows, which is more than data sheets
    * promise for tensor cores.
    *
-   * @param operands type of the operands of products that are summed in f32
+   * @param operands type of the operands of products
+   * @param arithmetic what they are computed in
    */
-  static double flops(CudaDevice device, GpuTarget target, DType operands) {
+  static double flops(
+      CudaDevice device, GpuTarget target, DType operands, Arithmetic arithmetic) {
     return (double) device.multiprocessors()
         * device.clockKhz()
         * 1e3
-        * perClock(device.major(), device.minor(), target, operands);
+        * perClock(device.major(), device.minor(), target, operands, arithmetic);
   }
 
   /** Operations of a multiprocessor in a clock, a multiply-add counting as two. */
-  static int perClock(int major, int minor, GpuTarget target, DType operands) {
-    return switch (operands) {
-      case F16, BF16 ->
-          switch (10 * major + minor) {
-            case 75, 86, 87, 89 -> 1024;
-            case 80 -> 2048;
-            case 90 -> 4096;
-            default -> 8192;
-          };
-      case F32 -> target.fp32PerClock();
-      case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
-          throw new IllegalArgumentException("no rate for products of " + operands);
+  static int perClock(
+      int major, int minor, GpuTarget target, DType operands, Arithmetic arithmetic) {
+    int cc = 10 * major + minor;
+    int half =
+        switch (cc) {
+          case 75, 86, 87, 89 -> 1024;
+          case 80 -> 2048;
+          case 90 -> 4096;
+          default -> 8192;
+        };
+    return switch (arithmetic) {
+      case F32 -> operands == DType.F32 ? target.fp32PerClock() : half;
+      case F16 -> half;
+      case TF32 -> half / 2;
+      case I32 -> 2 * half;
+      // On tensor cores, where there are any for f64.
+      case F64 -> cc == 90 ? 256 : cc == 80 ? 128 : half == 8192 ? 256 : 4;
     };
   }
 }

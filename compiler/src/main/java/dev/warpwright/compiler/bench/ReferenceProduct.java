@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -35,22 +36,24 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
   /** The products of a workload in order: each but the last gives an operand of the next one. */
   static List<ReferenceProduct> of(Workload workload) {
     return switch (workload) {
-      case Workload.Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) ->
-          List.of(of("reference", a, b, transposedB, DType.F64, x -> x));
+      case Workload.Gemm g ->
+          List.of(of("reference", g.a(), g.b(), g.layout(), DType.F64, x -> x));
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of("reference_hidden", x, w1, true, h.dtype(), Ops::gelu),
-              of("reference", h, w2, true, DType.F64, v -> v));
+              of("reference_hidden", x, w1, Layout.NT, h.dtype(), Ops::gelu),
+              of("reference", h, w2, Layout.NT, DType.F64, v -> v));
     };
   }
 
   private static ReferenceProduct of(
-      String name, Buffer a, Buffer w, boolean transposed, DType out, UnaryOperator<Expr> f) {
-    long m = a.extent(0);
-    long k = a.extent(1);
-    long n = w.extent(transposed ? 0 : 1);
-    Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(m), Exprs.i32(k));
+      String name, Buffer a, Buffer w, Layout layout, DType out, UnaryOperator<Expr> f) {
+    boolean ta = layout.transposedA();
+    boolean tb = layout.transposedB();
+    long m = a.extent(ta ? 1 : 0);
+    long k = a.extent(ta ? 0 : 1);
+    long n = w.extent(tb ? 0 : 1);
+    Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(a.extent(0)), Exprs.i32(a.extent(1)));
     Tensor right = Tensor.input("w", w.dtype(), Exprs.i32(w.extent(0)), Exprs.i32(w.extent(1)));
     List<Expr> shape = List.of(Exprs.i32(m), Exprs.i32(n));
     Tensor sum =
@@ -62,10 +65,12 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
             Exprs.zero(Type.of(DType.F64)),
             (s, r, last) ->
                 Exprs.fma(
-                    Exprs.cast(DType.F64, left.at(s.get(0), r.get(0))),
                     Exprs.cast(
                         DType.F64,
-                        transposed ? right.at(s.get(1), r.get(0)) : right.at(r.get(0), s.get(1))),
+                        ta ? left.at(r.get(0), s.get(0)) : left.at(s.get(0), r.get(0))),
+                    Exprs.cast(
+                        DType.F64,
+                        tb ? right.at(s.get(1), r.get(0)) : right.at(r.get(0), s.get(1))),
                     last));
     Tensor result = Tensor.compute("out", out, shape, v -> f.apply(sum.at(v.get(0), v.get(1))));
     PrimFunc func =

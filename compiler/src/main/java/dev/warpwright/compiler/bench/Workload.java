@@ -1,10 +1,13 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
@@ -13,19 +16,21 @@ import java.util.List;
 public sealed interface Workload {
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
-   * N].
+   * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
+   * what is computed in, if not what is usual for the operands.
    */
-  record Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) implements Workload {
-    long m() {
+  record Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic)
+      implements Workload {
+    public long m() {
       return c.extent(0);
     }
 
-    long n() {
+    public long n() {
       return c.extent(1);
     }
 
-    long k() {
-      return a.extent(1);
+    public long k() {
+      return a.extent(layout.transposedA() ? 0 : 1);
     }
   }
 
@@ -61,12 +66,7 @@ public sealed interface Workload {
     String name = kernel.attrs().getString("workload");
     Workload workload =
         switch (name) {
-          case "gemm_nt", "gemm_nn" ->
-              new Gemm(
-                  matrix(kernel, "A"),
-                  matrix(kernel, "B"),
-                  matrix(kernel, "C"),
-                  name.equals("gemm_nt"));
+          case "gemm_nt", "gemm_nn", "gemm_tn", "gemm_tt" -> gemm(kernel, name);
           case "ffn_gelu" ->
               new FfnGelu(
                   matrix(kernel, "X"),
@@ -86,14 +86,15 @@ public sealed interface Workload {
                       + kernel.name()
                       + ": workload \""
                       + name
-                      + "\" is none of \"gemm_nt\", \"gemm_nn\" and \"ffn_gelu\"");
+                      + "\" is none of \"gemm_nt\", \"gemm_nn\", \"gemm_tn\", \"gemm_tt\" and"
+                      + " \"ffn_gelu\"");
         };
     switch (workload) {
-      case Gemm(Buffer a, Buffer b, Buffer c, boolean transposedB) ->
-          checkProduct(kernel, a, b, c, transposedB);
+      case Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic _) ->
+          checkProduct(kernel, a, b, c, layout);
       case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
-        checkProduct(kernel, x, w1, h, true);
-        checkProduct(kernel, h, w2, y, true);
+        checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT);
+        checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT);
       }
     }
     return workload;
@@ -102,7 +103,7 @@ public sealed interface Workload {
   /** The attribute's value. */
   default String kind() {
     return switch (this) {
-      case Gemm g -> g.transposedB() ? "gemm_nt" : "gemm_nn";
+      case Gemm g -> "gemm_" + g.layout().name().toLowerCase(Locale.ROOT);
       case FfnGelu _ -> "ffn_gelu";
     };
   }
@@ -110,7 +111,17 @@ public sealed interface Workload {
   /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
   default String text() {
     return switch (this) {
-      case Gemm g -> "%s M=%d N=%d K=%d %s".formatted(kind(), g.m(), g.n(), g.k(), g.a().dtype());
+      case Gemm g ->
+          "%s M=%d N=%d K=%d %s%s"
+              .formatted(
+                  kind(),
+                  g.m(),
+                  g.n(),
+                  g.k(),
+                  g.a().dtype(),
+                  g.arithmetic() == Arithmetic.of(g.a().dtype())
+                      ? ""
+                      : " in " + g.arithmetic().text());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
               .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
@@ -147,8 +158,24 @@ public sealed interface Workload {
    */
   default boolean transposedWeights() {
     return switch (this) {
-      case Gemm g -> g.transposedB();
+      case Gemm g -> g.layout().transposedB();
       case FfnGelu _ -> true;
+    };
+  }
+
+  /** Whether the first operand is stored with a row for each step of the sums. */
+  default boolean transposedInput() {
+    return switch (this) {
+      case Gemm g -> g.layout().transposedA();
+      case FfnGelu _ -> false;
+    };
+  }
+
+  /** What products are computed in. */
+  default Arithmetic arithmetic() {
+    return switch (this) {
+      case Gemm g -> g.arithmetic();
+      case FfnGelu f -> Arithmetic.of(f.x().dtype());
     };
   }
 
@@ -174,12 +201,12 @@ public sealed interface Workload {
   }
 
   /**
-   * Standard deviation of an input's random elements: 1, and less for weights behind which there is
-   * an activation, so that it sees values of all sizes.
+   * Standard deviation of an input's random elements: 1, of bytes so much that most values occur,
+   * and less for weights behind which there is an activation, so that it sees values of all sizes.
    */
   default double deviation(Buffer input) {
     return switch (this) {
-      case Gemm _ -> 1;
+      case Gemm g -> g.arithmetic() == Arithmetic.I32 ? 40 : 1;
       case FfnGelu f ->
           input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
     };
@@ -187,7 +214,12 @@ public sealed interface Workload {
 
   /** The greatest relative error that counts as right, by the coarsest type that is rounded to. */
   default double tolerance() {
-    double tolerance = 0;
+    double tolerance =
+        switch (arithmetic()) {
+          case F32, I32, F64 -> 0;
+          case TF32 -> 2e-3;
+          case F16 -> 1e-2;
+        };
     for (Buffer buffer : inputs()) {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
     }
@@ -202,9 +234,11 @@ public sealed interface Workload {
       case F32 -> 3e-6;
       case F16 -> 4e-3;
       case BF16 -> 2e-2;
-      case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+      case F64 -> 1e-13;
+      case I8, U8, I32 -> 0;
+      case BOOL, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
           throw new UserError(
-              "workloads over " + dtype + " cannot be verified yet; use f16, bf16 or f32");
+              "workloads over " + dtype + " cannot be verified; use f16, bf16, f32, f64 or i8");
     };
   }
 
@@ -243,17 +277,48 @@ public sealed interface Workload {
             + name);
   }
 
+  private static Gemm gemm(Kernel kernel, String name) {
+    Buffer a = matrix(kernel, "A");
+    String arithmetic = kernel.attrs().getString("arithmetic");
+    return new Gemm(
+        a,
+        matrix(kernel, "B"),
+        matrix(kernel, "C"),
+        GemmWorkload.Layout.valueOf(name.substring("gemm_".length()).toUpperCase(Locale.ROOT)),
+        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()));
+  }
+
+  private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {
+    for (Arithmetic arithmetic : Arithmetic.values()) {
+      if (arithmetic.text().equals(text) && arithmetic.takes(operands)) {
+        return arithmetic;
+      }
+    }
+    throw new UserError(
+        "kernel %s: arithmetic \"%s\" is none for %s".formatted(kernel.name(), text, operands));
+  }
+
   private static void checkProduct(
-      Kernel kernel, Buffer a, Buffer b, Buffer c, boolean transposedB) {
+      Kernel kernel, Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout) {
+    boolean ta = layout.transposedA();
+    boolean tb = layout.transposedB();
     boolean fits =
-        a.extent(0) == c.extent(0)
-            && a.extent(1) == b.extent(transposedB ? 1 : 0)
-            && b.extent(transposedB ? 0 : 1) == c.extent(1);
+        a.extent(ta ? 1 : 0) == c.extent(0)
+            && a.extent(ta ? 0 : 1) == b.extent(tb ? 1 : 0)
+            && b.extent(tb ? 0 : 1) == c.extent(1);
     if (!fits || a.dtype() != b.dtype()) {
       throw new UserError(
-          "kernel %s: %s = %s · %s%s does not fit %s, %s, %s"
+          "kernel %s: %s = %s%s · %s%s does not fit %s, %s, %s"
               .formatted(
-                  kernel.name(), c.name(), a.name(), b.name(), transposedB ? "ᵀ" : "", c, a, b));
+                  kernel.name(),
+                  c.name(),
+                  a.name(),
+                  ta ? "ᵀ" : "",
+                  b.name(),
+                  tb ? "ᵀ" : "",
+                  c,
+                  a,
+                  b));
     }
   }
 }

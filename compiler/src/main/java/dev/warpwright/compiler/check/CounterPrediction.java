@@ -106,9 +106,9 @@ public record CounterPrediction(
       throw new UserError(
           kernel.name() + ": counters are predicted for single products and for networks");
     }
-    long m = gemm.c().extent(0);
-    long n = gemm.c().extent(1);
-    long k = gemm.a().extent(1);
+    long m = gemm.m();
+    long n = gemm.n();
+    long k = gemm.k();
     OrderTraffic.Tile tile = tile(kernel, values);
     long first = Math.min(k, 512);
     long second = Math.min(k, 1024);

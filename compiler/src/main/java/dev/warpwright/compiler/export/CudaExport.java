@@ -108,7 +108,7 @@ public final class CudaExport {
       case Workload.Gemm product -> {
         constants.put("kM", product.c().extent(0));
         constants.put("kN", product.c().extent(1));
-        constants.put("kK", product.a().extent(1));
+        constants.put("kK", product.k());
       }
       case Workload.FfnGelu _ -> {}
       case null -> {}

@@ -133,7 +133,7 @@ final class HostProgramText {
               const std::size_t j = sample == 0 ? 0 : sample == 1 ? kN - 1 : generator() %% kN;
               double sum = 0;
               for (std::size_t k = 0; k < kK; ++k) {
-                sum += double(A[i * kK + k]) * B[%s];
+                sum += double(A[%s]) * B[%s];
               }
               errors += (C[i * kN + j] - sum) * (C[i * kN + j] - sum);
               norm += sum * sum;
@@ -142,7 +142,9 @@ final class HostProgramText {
             const bool right = error <= 3e-6;
             std::printf("relative error %%.2e of 1000 elements: %%s\\n", error, right ? "right" : "WRONG");
           """
-              .formatted(product.transposedB() ? "j * kK + k" : "k * kN + j"));
+              .formatted(
+                  product.layout().transposedA() ? "k * kM + i" : "i * kK + k",
+                  product.layout().transposedB() ? "j * kK + k" : "k * kN + j"));
     }
     out.append(
         """

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Scope;
@@ -49,10 +50,10 @@ class BenchPartsTest {
   @Test
   void ratesAreThoseOfTheArchitecture() {
     // An H200: 132 SMs at up to 1.98 GHz.
-    assertThat(132 * 1.98e9 * PeakRate.perClock(9, 0, GpuTarget.SM_90A, DType.BF16))
+    assertThat(132 * 1.98e9 * PeakRate.perClock(9, 0, GpuTarget.SM_90A, DType.BF16, Arithmetic.F32))
         .isCloseTo(1070e12, within(1e12));
-    assertThat(PeakRate.perClock(8, 0, GpuTarget.SM_80, DType.F16)).isEqualTo(2048);
-    assertThat(PeakRate.perClock(8, 9, GpuTarget.SM_89, DType.F32)).isEqualTo(256);
+    assertThat(PeakRate.perClock(8, 0, GpuTarget.SM_80, DType.F16, Arithmetic.F32)).isEqualTo(2048);
+    assertThat(PeakRate.perClock(8, 9, GpuTarget.SM_89, DType.F32, Arithmetic.F32)).isEqualTo(256);
   }
 
   @Test

@@ -8,6 +8,8 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
@@ -33,7 +35,8 @@ class ReferenceProductTest {
         Buffer.of("A", dtype, Scope.GLOBAL, m, k),
         Buffer.of("B", dtype, Scope.GLOBAL, transposedB ? n : k, transposedB ? k : n),
         Buffer.of("C", dtype, Scope.GLOBAL, m, n),
-        transposedB);
+        transposedB ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
+        Arithmetic.of(dtype));
   }
 
   private static Workload.FfnGelu ffn(long m, long k, long hidden, long n) {

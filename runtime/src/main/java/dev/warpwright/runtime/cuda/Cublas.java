@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.host.NativeLibraries;
@@ -129,7 +130,11 @@ public final class Cublas implements AutoCloseable {
     F32_PEDANTIC(69),
     /** 32-bit inputs rounded to tf32, on tensor cores. */
     F32_TF32(77),
-    F64(70);
+    F64(70),
+    /** 16-bit inputs on tensor cores, sums in 16 bits. */
+    F16(64),
+    /** Bytes, sums in 32 bits. */
+    I32(72);
 
     private final int code;
 
@@ -140,6 +145,16 @@ public final class Cublas implements AutoCloseable {
     int code() {
       return code;
     }
+
+    /** Type of the factors of product and addend. */
+    Type scale() {
+      return switch (this) {
+        case F32, F32_PEDANTIC, F32_TF32 -> Type.F32;
+        case F64 -> Type.F64;
+        case F16 -> Type.F16;
+        case I32 -> Type.I32;
+      };
+    }
   }
 
   /** An element type; the number is the library's. */
@@ -147,7 +162,9 @@ public final class Cublas implements AutoCloseable {
     F32(0),
     F64(1),
     F16(2),
-    BF16(14);
+    BF16(14),
+    I8(3),
+    I32(10);
 
     private final int code;
 
@@ -158,17 +175,38 @@ public final class Cublas implements AutoCloseable {
     int code() {
       return code;
     }
+
+    /** The number one in this type, zero in all bytes that it has not. */
+    MemorySegment one(Arena arena) {
+      MemorySegment one = arena.allocate(JAVA_LONG);
+      switch (this) {
+        case F32 -> one.set(JAVA_FLOAT, 0, 1f);
+        case F64 -> one.set(JAVA_DOUBLE, 0, 1.0);
+        case F16 -> one.set(JAVA_SHORT, 0, Float.floatToFloat16(1f));
+        case BF16 -> one.set(JAVA_SHORT, 0, (short) (Float.floatToIntBits(1f) >>> 16));
+        case I8, I32 -> one.set(JAVA_INT, 0, 1);
+      }
+      return one;
+    }
   }
 
   /**
-   * A product of row-major matrices without padding: D[m][n] = A[m][k] · B.
+   * A product of row-major matrices without padding: D[m][n] = A · B.
    *
    * @param input type of A and B
    * @param output type of D
+   * @param transposedA whether A is stored as [k][m], else as [m][k]
    * @param transposedB whether B is stored as [n][k], else as [k][n]
    */
   public record Gemm(
-      int m, int n, int k, Type input, Type output, Compute compute, boolean transposedB) {}
+      int m,
+      int n,
+      int k,
+      Type input,
+      Type output,
+      Compute compute,
+      boolean transposedA,
+      boolean transposedB) {}
 
   /** Gives memory for split-K and the like; it must stay open for as long as this is used. */
   public void setWorkspace(CudaBuffer workspace) {
@@ -189,13 +227,8 @@ public final class Cublas implements AutoCloseable {
     stream.touch(b);
     stream.touch(d);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment one = arena.allocate(JAVA_LONG);
+      MemorySegment one = gemm.compute().scale().one(arena);
       MemorySegment zero = arena.allocate(JAVA_LONG);
-      if (gemm.compute() == Compute.F64) {
-        one.set(JAVA_DOUBLE, 0, 1.0);
-      } else {
-        one.set(JAVA_FLOAT, 0, 1f);
-      }
       check(call(gemm, a, b, d, one.address(), zero.address()), "cublasGemmEx of " + gemm);
     }
   }
@@ -207,7 +240,7 @@ public final class Cublas implements AutoCloseable {
           gemm.invokeExact(
               handle,
               g.transposedB() ? 1 : 0,
-              0,
+              g.transposedA() ? 1 : 0,
               g.n(),
               g.m(),
               g.k(),
@@ -217,7 +250,7 @@ public final class Cublas implements AutoCloseable {
               g.transposedB() ? g.k() : g.n(),
               a.address(),
               g.input().code,
-              g.k(),
+              g.transposedA() ? g.m() : g.k(),
               zero,
               d.address(),
               g.output().code,

@@ -1,7 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -26,6 +25,7 @@ import java.util.Optional;
 public final class CublasLt implements AutoCloseable {
   private static final List<String> NAMES = List.of("libcublasLt.so.13", "libcublasLt.so.12");
   private static final int TRANSPOSE_A = 3;
+  private static final int TRANSPOSE_B = 4;
   private static final int WORKSPACE_BYTES = 1;
   private static final int ALGORITHM_BYTES = 64;
   private static final int RESULT_BYTES = 96;
@@ -81,8 +81,8 @@ public final class CublasLt implements AutoCloseable {
   /** A product that is described, and the algorithms that the library suggests for it. */
   public final class Product implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment one = arena.allocateFrom(JAVA_FLOAT, 1f);
-    private final MemorySegment zero = arena.allocateFrom(JAVA_FLOAT, 0f);
+    private final MemorySegment one;
+    private final MemorySegment zero = arena.allocate(JAVA_LONG);
     private final long description;
     private final long left;
     private final long right;
@@ -92,16 +92,22 @@ public final class CublasLt implements AutoCloseable {
 
     private Product(Cublas.Gemm gemm, CudaBuffer workspace, int most) {
       this.workspace = workspace;
-      description =
-          create("cublasLtMatmulDescCreate", gemm.compute().code(), Cublas.Type.F32.code());
+      Cublas.Type scale = gemm.compute().scale();
+      one = scale.one(arena);
+      description = create("cublasLtMatmulDescCreate", gemm.compute().code(), scale.code());
       // Column-major, so that Dᵀ = Bᵀ · Aᵀ: the library's A is our B.
       setInt(description, TRANSPOSE_A, gemm.transposedB() ? 1 : 0);
+      setInt(description, TRANSPOSE_B, gemm.transposedA() ? 1 : 0);
       left =
           layout(
               gemm.input(),
               gemm.transposedB() ? gemm.k() : gemm.n(),
               gemm.transposedB() ? gemm.n() : gemm.k());
-      right = layout(gemm.input(), gemm.k(), gemm.m());
+      right =
+          layout(
+              gemm.input(),
+              gemm.transposedA() ? gemm.m() : gemm.k(),
+              gemm.transposedA() ? gemm.k() : gemm.m());
       result = layout(gemm.output(), gemm.n(), gemm.m());
       findAlgorithms(most);
     }
