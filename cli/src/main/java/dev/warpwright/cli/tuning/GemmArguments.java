@@ -2,6 +2,7 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.Activation;
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -11,7 +12,7 @@ import java.util.Locale;
 /** Reads a product from {@code MNK=4096 dtype=bf16 layout=nt}. */
 final class GemmArguments {
   /** What {@link #read} asks for. */
-  static final String KEYS = "M, N, K, dtype, out, layout, alpha, beta, bias, act";
+  static final String KEYS = "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act";
 
   private static final long MOST = 1 << 20;
 
@@ -23,15 +24,27 @@ final class GemmArguments {
    * @throws UserError if a dimension is missing, or a value is none
    */
   static GemmWorkload read(KeyValues values) {
-    DType operands = dtype("dtype", values.text("dtype", "bf16"));
+    String type = values.text("dtype", "bf16");
+    boolean tf32 = type.equals("tf32");
+    DType operands = tf32 ? DType.F32 : dtype("dtype", type);
+    Arithmetic usual = tf32 ? Arithmetic.TF32 : Arithmetic.of(operands);
+    String acc = values.text("acc", usual.sums().text());
+    boolean half = acc.equals("f16") && operands == DType.F16;
+    if (!half && !acc.equals(usual.sums().text())) {
+      throw new UserError(
+          "acc=%s: products of %s are summed in %s"
+              .formatted(acc, type, operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
+    }
+    DType usualResult = usual == Arithmetic.I32 ? DType.I32 : operands;
     return new GemmWorkload(
         values.number("M", 1, MOST),
         values.number("N", 1, MOST),
         values.number("K", 1, MOST),
         operands,
-        dtype("out", values.text("out", operands.text())),
+        dtype("out", values.text("out", usualResult.text())),
         layout(values.text("layout", "nt")),
-        epilogue(values));
+        epilogue(values),
+        half ? Arithmetic.F16 : usual);
   }
 
   private static DType dtype(String key, String text) {
@@ -39,7 +52,16 @@ final class GemmArguments {
       case "bf16" -> DType.BF16;
       case "f16" -> DType.F16;
       case "f32" -> DType.F32;
-      default -> throw new UserError(key + "=" + text + ": it is bf16, f16 or f32");
+      case "f64" -> DType.F64;
+      case "int8", "i8" -> DType.I8;
+      case "int32", "i32" -> {
+        if (key.equals("out")) {
+          yield DType.I32;
+        }
+        throw new UserError(key + "=" + text + ": integers are multiplied as int8");
+      }
+      default ->
+          throw new UserError(key + "=" + text + ": it is bf16, f16, tf32, f32, f64 or int8");
     };
   }
 

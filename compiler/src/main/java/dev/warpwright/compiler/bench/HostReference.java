@@ -12,8 +12,7 @@ final class HostReference {
       HostMatrix a, boolean transposedA, long i, HostMatrix w, boolean transposedW, long j) {
     double sum = 0;
     for (long k = 0; k < (transposedA ? a.rows() : a.columns()); k++) {
-      sum +=
-          (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
+      sum += (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
     }
     return sum;
   }

@@ -16,8 +16,7 @@ final class PeakRate {
    * @param operands type of the operands of products
    * @param arithmetic what they are computed in
    */
-  static double flops(
-      CudaDevice device, GpuTarget target, DType operands, Arithmetic arithmetic) {
+  static double flops(CudaDevice device, GpuTarget target, DType operands, Arithmetic arithmetic) {
     return (double) device.multiprocessors()
         * device.clockKhz()
         * 1e3

@@ -36,8 +36,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
   /** The products of a workload in order: each but the last gives an operand of the next one. */
   static List<ReferenceProduct> of(Workload workload) {
     return switch (workload) {
-      case Workload.Gemm g ->
-          List.of(of("reference", g.a(), g.b(), g.layout(), DType.F64, x -> x));
+      case Workload.Gemm g -> List.of(of("reference", g.a(), g.b(), g.layout(), DType.F64, x -> x));
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
@@ -66,8 +65,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
             (s, r, last) ->
                 Exprs.fma(
                     Exprs.cast(
-                        DType.F64,
-                        ta ? left.at(r.get(0), s.get(0)) : left.at(s.get(0), r.get(0))),
+                        DType.F64, ta ? left.at(r.get(0), s.get(0)) : left.at(s.get(0), r.get(0))),
                     Exprs.cast(
                         DType.F64,
                         tb ? right.at(s.get(1), r.get(0)) : right.at(r.get(0), s.get(1))),

@@ -40,7 +40,10 @@ final class CublasItems extends SelfTestItems {
         d.poison((byte) 0xff, stream);
         Cublas.Type f32 = Cublas.Type.F32;
         cublas.gemm(
-            new Cublas.Gemm(m, n, k, f32, f32, Cublas.Compute.F32_PEDANTIC, false, transposed), a, b, d);
+            new Cublas.Gemm(m, n, k, f32, f32, Cublas.Compute.F32_PEDANTIC, false, transposed),
+            a,
+            b,
+            d);
         product(fa, fb, d, m, n, k, transposed, 1e-6);
         a.copyFrom(MemorySegment.ofArray(bf16(fa)), stream);
         b.copyFrom(MemorySegment.ofArray(bf16(fb)), stream);
