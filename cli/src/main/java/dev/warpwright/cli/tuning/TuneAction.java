@@ -16,6 +16,7 @@ import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
 import java.nio.file.Path;
@@ -35,17 +36,20 @@ public final class TuneAction implements Action<TuneRequest> {
     // One after the other, by the same worker processes; each is measured beside its peers when no
     // worker holds the device's memory.
     List<TuningProgress> found = new ArrayList<>();
+    List<List<TuningRecord>> records = new ArrayList<>();
     try (TuningDatabase database = TuningStore.open(request.database(), progress);
         Measurer measurer = GemmTuning.measurer(here.target(), SEED)) {
       for (TuneRequest.Search search : request.searches()) {
         found.add(search(search, here, measurer, database, progress));
+        records.add(database.records(GemmKeys.of(search.workload()), here.environment()));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
     }
     for (int i = 0; i < found.size(); i++) {
-      reports.add(finish(request.searches().get(i), found.get(i), request, here, progress));
+      reports.add(
+          finish(request.searches().get(i), found.get(i), records.get(i), request, here, progress));
     }
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
@@ -74,6 +78,7 @@ public final class TuneAction implements Action<TuneRequest> {
   private static Report finish(
       TuneRequest.Search search,
       TuningProgress done,
+      List<TuningRecord> records,
       TuneRequest request,
       TuningDevice here,
       Progress progress) {
@@ -88,7 +93,14 @@ public final class TuneAction implements Action<TuneRequest> {
         request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
     Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
     KernelReport report = bench(best.candidate(), request.rounds(), here, progress);
-    WinnerFiles.write(folder, search.workload(), here.environment(), done, report);
+    WinnerFiles.write(
+        folder,
+        search.workload(),
+        here.environment(),
+        here.device().multiprocessors(),
+        done,
+        records,
+        report);
     progress.say("the winner's files are in " + folder);
     return report(key, done, best, report, folder);
   }

@@ -4,12 +4,12 @@ import dev.warpwright.families.AmpereConfig;
 import dev.warpwright.families.AmpereGemm;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
-import dev.warpwright.tune.space.Sketch;
 import java.util.List;
 import java.util.Map;
 
@@ -17,7 +17,7 @@ import java.util.Map;
  * The decisions of {@link AmpereGemm}: for other GPUs than Hopper, and on Hopper for matrices whose
  * rows bulk copies cannot take.
  */
-final class AmpereSketch implements Sketch {
+final class AmpereSketch implements GemmSketch {
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -65,6 +65,11 @@ final class AmpereSketch implements Sketch {
           }
         },
         Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return AmpereGemm.schedule(workload, config(decisions), target);
   }
 
   private AmpereConfig config(Decisions d) {

@@ -1,10 +1,12 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.space.Sketch;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +22,35 @@ public final class GemmSpace {
    * @throws UserError if no family can
    */
   public static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    List<Sketch> sketches = new ArrayList<>();
+    return new Space(List.copyOf(sketches(workload, target, multiprocessors)));
+  }
+
+  /**
+   * The schedule of a point, with its trace and what it was lowered from.
+   *
+   * @throws UserError if no family computes the product, or the point has no kernel
+   */
+  public static ScheduledGemm schedule(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
+    for (GemmSketch sketch : sketches(workload, target, multiprocessors)) {
+      if (sketch.name().equals(point.option(Space.SKETCH))) {
+        try {
+          return sketch.schedule(
+              (name, options) -> {
+                String option = point.option(name);
+                return option == null ? 0 : Math.max(0, options.indexOf(option));
+              });
+        } catch (Rejected e) {
+          throw new UserError(point + ": " + e.getMessage());
+        }
+      }
+    }
+    throw new UserError(point + ": there is no such family for " + GemmKeys.of(workload));
+  }
+
+  private static List<GemmSketch> sketches(
+      GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    List<GemmSketch> sketches = new ArrayList<>();
     if (target == GpuTarget.SM_90A && bulkCopies(workload)) {
       sketches.add(new HopperSketch(workload, multiprocessors));
     } else if (mmaSync(workload, target)) {
@@ -32,7 +62,7 @@ public final class GemmSpace {
                   .formatted(GemmKeys.of(workload), target.name())
               + " sm_75 f16)");
     }
-    return new Space(sketches);
+    return sketches;
   }
 
   /** Whether warpgroups multiply such operands, and rows have the alignment of tensor maps. */

@@ -4,19 +4,19 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
 import dev.warpwright.families.HopperLimits;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
-import dev.warpwright.tune.space.Sketch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 
 /** The decisions of {@link HopperGemm}, asked in an order in which each narrows the next. */
-final class HopperSketch implements Sketch {
+final class HopperSketch implements GemmSketch {
   /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
   private static final int MANY_ROWS = 256;
 
@@ -57,6 +57,11 @@ final class HopperSketch implements Sketch {
           }
         },
         Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return HopperGemm.schedule(workload, config(decisions));
   }
 
   /** Problems differ in numbers; what is left without them is what they are counted by. */

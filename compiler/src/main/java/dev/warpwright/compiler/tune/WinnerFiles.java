@@ -4,12 +4,15 @@ import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.record.WorkloadKey;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,16 +31,21 @@ public final class WinnerFiles {
   }
 
   /**
-   * Writes {@code kernel.kernel}, {@code kernel.cu}, {@code decisions.txt}, {@code tuning.csv} and
-   * {@code report.md}.
+   * Writes what is computed ({@code computation.txt}), how it is scheduled ({@code schedule.txt},
+   * {@code trace.json}), the program that the schedule makes of it ({@code tiles.txt}), what that
+   * is lowered to ({@code kernel.kernel}) and printed as ({@code kernel.cu}), the decisions behind
+   * it ({@code decisions.txt}), what was tried ({@code tuning.csv}) and {@code report.md}.
    *
+   * @param records what was tried, oldest first
    * @throws UserError if that is not possible
    */
   public static void write(
       Path folder,
       GemmWorkload workload,
       Environment environment,
+      int multiprocessors,
       TuningProgress done,
+      List<TuningRecord> records,
       KernelReport report) {
     TuningProgress.Best best = done.best();
     if (best == null) {
@@ -45,24 +53,41 @@ public final class WinnerFiles {
     }
     Kernel kernel = best.candidate().kernel().get();
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
+    ScheduledGemm scheduled =
+        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point());
     Kernel bound = BoundKernel.of(kernel, best.candidate().values()).kernel();
     try {
       Files.createDirectories(folder);
+      Files.writeString(folder.resolve("computation.txt"), IrPrinter.text(scheduled.func()));
+      Files.writeString(folder.resolve("schedule.txt"), ScheduleText.of(scheduled.trace()));
+      Files.writeString(folder.resolve("trace.json"), scheduled.trace().toJson());
+      Files.writeString(folder.resolve("tiles.txt"), IrPrinter.text(scheduled.tiles()));
       Files.writeString(folder.resolve("kernel.kernel"), IrPrinter.text(kernel));
       Files.writeString(folder.resolve("kernel.cu"), CudaPrinter.print(bound, target));
       Files.writeString(folder.resolve("decisions.txt"), best.candidate().point().text() + "\n");
-      Files.writeString(folder.resolve("tuning.csv"), csv(done));
+      Files.writeString(folder.resolve("tuning.csv"), csv(records));
       Files.writeString(folder.resolve("report.md"), report(workload, environment, done, report));
     } catch (IOException e) {
       throw new UserError("cannot write to " + folder + ": " + e.getMessage());
     }
   }
 
-  private static String csv(TuningProgress done) {
-    List<String> lines = new ArrayList<>(List.of("trial,seconds,best_us"));
-    for (TuningProgress.Step step : done.curve()) {
-      lines.add(
-          String.format(Locale.ROOT, "%d,%.3f,%.3f", step.trial(), step.seconds(), step.timeUs()));
+  private static String csv(List<TuningRecord> records) {
+    List<String> lines =
+        new ArrayList<>(List.of("trial,at,time_us,best_us,rel_error,failure,decisions"));
+    double best = Double.POSITIVE_INFINITY;
+    for (TuningRecord record : records) {
+      String trial = lines.size() + "," + record.at() + ",";
+      switch (record.outcome()) {
+        case Outcome.Measured measured -> {
+          best = Math.min(best, measured.timeUs());
+          trial +=
+              String.format(
+                  Locale.ROOT, "%.3f,%.3f,%.3e,", measured.timeUs(), best, measured.relError());
+        }
+        case Outcome.Failed failed -> trial += ",,," + failed.reason().text();
+      }
+      lines.add(trial + "," + record.point());
     }
     return String.join("\n", lines) + "\n";
   }

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * All candidates for a workload: one or more sketches, the choice of which is the first decision.
  */
 public final class Space {
-  private static final String SKETCH = "sketch";
+  /** Name of the first decision. */
+  public static final String SKETCH = "sketch";
 
   private final List<Sketch> sketches;
   private final List<String> names;

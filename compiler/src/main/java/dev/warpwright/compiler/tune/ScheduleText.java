@@ -1,0 +1,24 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.schedule.trace.Instruction;
+import dev.warpwright.schedule.trace.Trace;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A schedule's steps for people: {@code l3, l4 = split(l1, factor = 8)}, a line for each. */
+final class ScheduleText {
+  private ScheduleText() {}
+
+  static String of(Trace trace) {
+    StringBuilder text = new StringBuilder();
+    for (Instruction step : trace.instructions()) {
+      List<String> arguments = new ArrayList<>(step.inputs());
+      step.attrs().forEach((key, value) -> arguments.add(key + " = " + value));
+      if (!step.outputs().isEmpty()) {
+        text.append(String.join(", ", step.outputs())).append(" = ");
+      }
+      text.append(step.op()).append('(').append(String.join(", ", arguments)).append(")\n");
+    }
+    return text.toString();
+  }
+}
