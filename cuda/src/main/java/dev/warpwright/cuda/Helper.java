@@ -64,13 +64,13 @@ enum Helper {
         return mode << 62 | (stride >> 4) << 32 | 1ull << 16 | (address & 0x3FFFF) >> 4;
       }
       """),
-  MATRIX_DESCRIPTOR_ALONG_N(
+  MATRIX_DESCRIPTOR_ACROSS(
       90,
       """
-      // Describes an operand that is stored along the product's columns: rows of so many bytes, swizzled
-      // over them, one for each step of K; further columns lie in the next panel.
+      // Describes an operand that is stored along the product's rows or columns: lines of so many bytes,
+      // swizzled over them, one for each step of K; further rows or columns lie in the next panel.
       template <int width, int panel>
-      __device__ __forceinline__ unsigned long long matrix_descriptor_along_n(const void* start) {
+      __device__ __forceinline__ unsigned long long matrix_descriptor_across(const void* start) {
         const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
         constexpr unsigned long long mode = width == 128 ? 1 : width == 64 ? 2 : 3;
         constexpr unsigned long long stride = 8 * width;  // from 8 rows to the next 8

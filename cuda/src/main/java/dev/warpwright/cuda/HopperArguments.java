@@ -30,8 +30,11 @@ final class HopperArguments {
     List<Expr> args = call.args();
     WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
     if (product != null) {
-      String b = product.alongN() ? descriptorAlongN(args.get(2)) : descriptor(args.get(2));
-      return List.of(print(args.get(0)), descriptor(args.get(1)), b, print(args.get(3)));
+      return List.of(
+          print(args.get(0)),
+          descriptor(args.get(1), product.alongM()),
+          descriptor(args.get(2), product.alongN()),
+          print(args.get(3)));
     }
     TensorMaps.Spec spec = TensorMaps.spec(call).orElse(null);
     if (spec == null) {
@@ -62,24 +65,23 @@ final class HopperArguments {
     return address.buffer();
   }
 
-  private String descriptorAlongN(Expr operand) {
+  /**
+   * The descriptor of an operand.
+   *
+   * @param across whether it is stored across K, in panels of rows or columns of the product
+   */
+  private String descriptor(Expr operand, boolean across) {
     Buffer buffer = buffer(operand);
+    int width = MatrixDescriptor.of(buffer).width();
+    if (!across) {
+      return "%s<%d>(%s)".formatted(uses.helper(Helper.MATRIX_DESCRIPTOR), width, print(operand));
+    }
     return "%s<%d, %d>(%s)"
         .formatted(
-            uses.helper(Helper.MATRIX_DESCRIPTOR_ALONG_N),
-            MatrixDescriptor.of(buffer).width(),
+            uses.helper(Helper.MATRIX_DESCRIPTOR_ACROSS),
+            width,
             MatrixDescriptor.panelBytes(buffer),
             print(operand));
-  }
-
-  private String descriptor(Expr operand) {
-    MatrixDescriptor descriptor = MatrixDescriptor.of(buffer(operand));
-    return uses.helper(Helper.MATRIX_DESCRIPTOR)
-        + "<"
-        + descriptor.width()
-        + ">("
-        + print(operand)
-        + ")";
   }
 
   /** Column and row of the tile's first element: the innermost coordinate comes first. */

@@ -72,20 +72,41 @@ public record GemmWorkload(
     this(m, n, k, operands, result, layout, epilogue, Arithmetic.of(operands));
   }
 
+  /** The same with a row or a column alone stored along K, which changes no place in memory. */
+  public GemmWorkload withVectorsAlongK() {
+    boolean a = layout.transposedA() && m > 1;
+    boolean b = layout.transposedB() || n == 1;
+    Layout same = a ? b ? Layout.TT : Layout.TN : b ? Layout.NT : Layout.NN;
+    return same == layout
+        ? this
+        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic);
+  }
+
   /** The same in another arithmetic. */
   public GemmWorkload with(Arithmetic other) {
     return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other);
   }
 
-  /** {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in i32. */
+  /**
+   * {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in i32, of
+   * 8-bit floats in bf16.
+   */
   public static GemmWorkload nt(long m, long n, long k, DType dtype) {
     return of(m, n, k, dtype, Layout.NT);
   }
 
-  /** {@code C = A · B} without an epilogue, the result in the operands' type; of bytes in i32. */
+  /** The same of matrices that lie as {@code layout} says. */
   public static GemmWorkload of(long m, long n, long k, DType dtype, Layout layout) {
-    DType result = Arithmetic.of(dtype) == Arithmetic.I32 ? DType.I32 : dtype;
-    return new GemmWorkload(m, n, k, dtype, result, layout, Epilogue.NONE);
+    return new GemmWorkload(m, n, k, dtype, resultOf(dtype), layout, Epilogue.NONE);
+  }
+
+  /** The result's type unless another is asked for. */
+  public static DType resultOf(DType operands) {
+    return switch (operands) {
+      case I8, U8 -> DType.I32;
+      case F8E4M3, F8E5M2 -> DType.BF16;
+      case BOOL, I32, U32, I64, U64, F16, BF16, F32, F64, MBARRIER, HANDLE -> operands;
+    };
   }
 
   /** The name in attributes and records, as {@code gemm_nt}. */

@@ -37,6 +37,13 @@ public record HopperConfig(
         tileM, tileN, 64, stages, consumers, 2, 1, new BlockOrder.Grouped(8), blocks, 1, false);
   }
 
+  /** The same with steps of another length. */
+  public HopperConfig withTileK(int newTileK) {
+    return new HopperConfig(
+        tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped);
+  }
+
   /** The same with clusters of another shape. */
   public HopperConfig withCluster(int newClusterM, int newClusterN) {
     return new HopperConfig(

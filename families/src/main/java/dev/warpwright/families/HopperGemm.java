@@ -1,7 +1,6 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
@@ -95,16 +94,26 @@ public final class HopperGemm {
     s.persistent(tiles, config.blocks());
     if (config.clusterM() * config.clusterN() > 1) {
       s.cluster(config.clusterM(), config.clusterN());
-      s.multicast(config.clusterM() > 1 ? b : a);
+      if (config.clusterM() > 1) {
+        s.multicast(b);
+      }
+      if (config.clusterN() > 1) {
+        s.multicast(a);
+      }
     }
   }
 
   /** The matrix instruction: as many columns as the tile, or rows where operands are swapped. */
   private static String instruction(GemmWorkload workload, HopperConfig config) {
-    int columns = config.swapped() ? config.tileM() : config.tileN();
-    int depth = 32 / workload.operands().bytes();
-    String type = workload.operands() == DType.F32 ? "tf32" : workload.operands().text();
-    String along = workload.layout() == GemmWorkload.Layout.NN ? ".tb" : "";
-    return "wgmma.m64n%dk%d.f32.%s%s".formatted(columns, depth, type, along);
+    GemmWorkload.Layout layout = workload.layout();
+    boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
+    boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
+    return "wgmma.m64n%dk%d.f32.%s%s%s"
+        .formatted(
+            config.swapped() ? config.tileM() : config.tileN(),
+            32 / workload.operands().bytes(),
+            HopperLimits.instructionType(workload),
+            alongRows ? ".ta" : "",
+            alongColumns ? ".tb" : "");
   }
 }

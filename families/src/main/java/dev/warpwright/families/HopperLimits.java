@@ -1,6 +1,5 @@
 package dev.warpwright.families;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.target.GpuTarget;
 import org.jspecify.annotations.Nullable;
 
@@ -8,30 +7,19 @@ import org.jspecify.annotations.Nullable;
 public final class HopperLimits {
   private static final int WARPGROUP_ROWS = 64;
   private static final int MAX_SUMS = 208;
+  private static final int MAX_CLUSTER = 8;
 
   private HopperLimits() {}
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
   public static @Nullable String problem(GemmWorkload workload, HopperConfig config) {
+    String operands = operandsProblem(workload);
+    if (operands != null) {
+      return operands;
+    }
     int bytes = workload.operands().bytes();
-    if (workload.operands() != DType.BF16 && workload.operands() != DType.F16) {
-      return "warpgroup products take bf16 and f16, not " + workload.operands().text();
-    }
-    boolean alongN = workload.layout() == GemmWorkload.Layout.NN && !config.swapped();
-    if (workload.layout() != GemmWorkload.Layout.NT && !alongN) {
-      return "layout "
-          + workload.layout()
-          + " needs an operand that warpgroup products do not take";
-    }
-    long row = (alongN ? workload.n() : workload.k()) * bytes;
-    if (workload.k() * bytes % 16 != 0 || row % 16 != 0) {
-      return "rows of %d and %d bytes: bulk copies need multiples of 16"
-          .formatted(workload.k() * bytes, row);
-    }
-    if (alongN && config.tileN() % 16 != 0) {
-      return config.tileN()
-          + " columns of an operand stored along them; multiples of 16 are possible";
-    }
+    boolean alongColumns =
+        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
     int productRows = config.swapped() ? config.tileN() : config.tileM();
     int productColumns = config.swapped() ? config.tileM() : config.tileN();
     if (config.consumers() < 1 || config.consumers() > 4) {
@@ -43,6 +31,10 @@ public final class HopperLimits {
     }
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
       return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
+    }
+    if (alongColumns && productColumns % 16 != 0) {
+      return productColumns
+          + " columns of an operand stored along them; multiples of 16 are possible";
     }
     if (productRows > 256) {
       return productRows + " rows of a tile; a bulk copy moves at most 256";
@@ -64,6 +56,37 @@ public final class HopperLimits {
     return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
   }
 
+  /** Why no configuration computes a product; null if some may. */
+  public static @Nullable String operandsProblem(GemmWorkload workload) {
+    if (instructionType(workload) == null) {
+      return "warpgroup products take bf16, f16, tf32 and 8-bit floats, not %s in %s"
+          .formatted(workload.operands().text(), workload.arithmetic().text());
+    }
+    int bytes = workload.operands().bytes();
+    GemmWorkload.Layout layout = workload.layout();
+    if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
+      return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
+    }
+    long rowOfA = (layout.transposedA() ? workload.m() : workload.k()) * bytes;
+    long rowOfB = (layout.transposedB() ? workload.k() : workload.n()) * bytes;
+    return rowOfA % 16 == 0 && rowOfB % 16 == 0
+        ? null
+        : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
+  }
+
+  /** The type in an instruction's name; null if there is none. */
+  static @Nullable String instructionType(GemmWorkload workload) {
+    boolean sums = workload.arithmetic() == Arithmetic.F32;
+    return switch (workload.operands()) {
+      case BF16 -> sums ? "bf16" : null;
+      case F16 -> sums ? "f16" : null;
+      case F8E4M3 -> sums ? "e4m3" : null;
+      case F8E5M2 -> sums ? "e5m2" : null;
+      case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : null;
+      case BOOL, I8, U8, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
+    };
+  }
+
   /** Why so many blocks with so much shared memory each do not fit on a multiprocessor. */
   static @Nullable String sharedProblem(long shared, int blocks, GpuTarget target) {
     long each =
@@ -83,8 +106,8 @@ public final class HopperLimits {
     if (config.blocks() == 0 || config.blocks() % size != 0) {
       return "%d blocks are no multiple of a cluster of %d".formatted(config.blocks(), size);
     }
-    if (config.clusterM() > 1 && config.clusterN() > 1) {
-      return "a cluster shares operands along one dimension only";
+    if (size > MAX_CLUSTER) {
+      return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
     }
     boolean fits =
         Math.ceilDiv(workload.m(), config.tileM()) >= config.clusterM()

@@ -49,6 +49,31 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(16, 14336, 4096, DType.BF16),
                 new HopperConfig(16, 64, 128, 5, 1, 1, 1, ORDER, 0, 2, true))),
         set(
+            "along M and N",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.BF16, Layout.TN),
+                HopperConfig.pairs(128, 256, 4, 2, 132))),
+        set(
+            "along M, a cluster of four",
+            HopperGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F16, Layout.TT),
+                new HopperConfig(128, 256, 64, 4, 2, 2, 2, ORDER, 128, 1, false))),
+        set(
+            "few rows, along N",
+            HopperGemm.schedule(
+                GemmWorkload.of(16, 14336, 4096, DType.BF16, Layout.NN),
+                new HopperConfig(16, 128, 64, 5, 2, 1, 1, ORDER, 0, 2, true))),
+        set(
+            "tf32",
+            HopperGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.F32).with(Arithmetic.TF32),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32))),
+        set(
+            "8-bit floats",
+            HopperGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.F8E4M3),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(128))),
+        set(
             "mma.sync",
             AmpereGemm.schedule(
                 square,

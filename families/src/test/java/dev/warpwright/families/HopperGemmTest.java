@@ -1,5 +1,6 @@
 package dev.warpwright.families;
 
+import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
 import java.util.stream.Stream;
@@ -9,6 +10,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Schedules for Hopper: what they make computes what they were made of, without findings. */
 class HopperGemmTest {
+  private static final BlockOrder ROW = new BlockOrder.Row();
   private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU_TANH);
 
   static Stream<ArgumentSet> cases() {
@@ -18,29 +20,69 @@ class HopperGemmTest {
             GemmWorkload.nt(136, 200, 72, DType.F16),
             HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2)),
         set(
-            new GemmWorkload(
-                100, 72, 64, DType.BF16, DType.F32, GemmWorkload.Layout.NT, Epilogue.NONE),
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.F32, Layout.NT, Epilogue.NONE),
             HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1)),
         set(
-            new GemmWorkload(100, 77, 64, DType.F16, DType.F16, GemmWorkload.Layout.NT, ALL),
+            new GemmWorkload(100, 77, 64, DType.F16, DType.F16, Layout.NT, ALL),
             HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1)),
         set(
-            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL),
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, Layout.NT, ALL),
             HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1)),
         set(
-            new GemmWorkload(
-                136, 200, 136, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, Epilogue.NONE),
+            new GemmWorkload(136, 200, 136, DType.BF16, DType.BF16, Layout.NN, Epilogue.NONE),
             HopperConfig.pairs(64, 128, 3, 1, 2)),
         set(
-            new GemmWorkload(
-                136, 264, 72, DType.F16, DType.F16, GemmWorkload.Layout.NN, Epilogue.NONE),
+            new GemmWorkload(136, 264, 72, DType.F16, DType.F16, Layout.NN, Epilogue.NONE),
             HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2)),
         set(
             GemmWorkload.nt(13, 200, 264, DType.BF16),
-            new HopperConfig(16, 64, 128, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+            new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(
             GemmWorkload.nt(37, 129, 128, DType.BF16),
-            new HopperConfig(32, 128, 64, 3, 2, 1, 1, new BlockOrder.Row(), 0, 1, true)));
+            new HopperConfig(32, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)),
+        set(
+            GemmWorkload.of(136, 200, 72, DType.BF16, Layout.TN),
+            HopperConfig.pairs(64, 64, 3, 1, 2)),
+        set(
+            GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT),
+            HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2)),
+        set(
+            GemmWorkload.of(13, 200, 72, DType.BF16, Layout.NN),
+            new HopperConfig(16, 128, 64, 3, 2, 1, 1, ROW, 0, 2, true)),
+        set(
+            GemmWorkload.of(24, 136, 72, DType.F16, Layout.TT),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        set(
+            GemmWorkload.of(24, 136, 72, DType.BF16, Layout.TN),
+            new HopperConfig(32, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        set(
+            GemmWorkload.nt(136, 120, 44, DType.F32).with(Arithmetic.TF32),
+            HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32)),
+        set(
+            GemmWorkload.nt(24, 72, 44, DType.F32).with(Arithmetic.TF32),
+            new HopperConfig(24, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true)),
+        set(
+            GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
+            HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128)),
+        set(
+            new GemmWorkload(
+                72,
+                136,
+                80,
+                DType.F8E5M2,
+                DType.F32,
+                Layout.NT,
+                new Epilogue(0.25, 0, true, Activation.RELU)),
+            HopperConfig.pairs(128, 64, 3, 2, 2).withCluster(1, 2).withTileK(64)),
+        set(
+            GemmWorkload.nt(200, 200, 136, DType.BF16),
+            new HopperConfig(64, 64, 64, 3, 1, 2, 2, ROW, 4, 1, false)),
+        set(
+            GemmWorkload.of(200, 264, 72, DType.F16, Layout.TN),
+            new HopperConfig(64, 128, 64, 3, 1, 2, 2, new BlockOrder.Grouped(2), 4, 1, false)),
+        set(
+            GemmWorkload.nt(264, 120, 136, DType.BF16),
+            new HopperConfig(64, 64, 64, 3, 1, 4, 1, ROW, 4, 1, false)));
   }
 
   private static ArgumentSet set(GemmWorkload workload, HopperConfig config) {

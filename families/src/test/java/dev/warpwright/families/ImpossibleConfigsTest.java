@@ -30,11 +30,18 @@ class ImpossibleConfigsTest {
     refused(SQUARE, HopperConfig.pairs(128, 260, 4, 2, 132), "260 columns");
     refused(SQUARE, HopperConfig.pairs(256, 256, 2, 2, 132), "256 registers");
     refused(SQUARE, HopperConfig.pairs(128, 256, 4, 2, 131), "no multiple of a cluster");
-    refused(SQUARE, good.withCluster(2, 2), "one dimension only");
+    refused(
+        SQUARE,
+        new HopperConfig(128, 128, 64, 4, 2, 4, 4, ORDER, 128, 1, false),
+        "a cluster of 16 blocks");
+    refused(
+        GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
+        good,
+        "both must lie along K");
     refused(
         GemmWorkload.nt(128, 4096, 4096, DType.BF16), good, "a cluster of more tiles than there");
     refused(GemmWorkload.nt(4096, 4096, 4097, DType.BF16), good, "bulk copies need multiples");
-    refused(GemmWorkload.nt(4096, 4096, 4096, DType.F32), good, "not f32");
+    refused(GemmWorkload.nt(4096, 4096, 4096, DType.F32), good, "not f32 in f32");
   }
 
   @Test

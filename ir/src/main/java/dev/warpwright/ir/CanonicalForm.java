@@ -325,6 +325,7 @@ final class CanonicalForm {
         region(m.c());
         region(m.a());
         region(m.b());
+        emit(m.transposeA());
         emit(m.transposeB());
         emit(m.attrs().values());
       }

@@ -129,13 +129,19 @@ public class Rewriter {
         Expr newValue = expr(value);
         yield newTo == to && newValue == value ? s : new Stmt.TileFill(newTo, newValue, attrs);
       }
-      case Stmt.TileMma(Region c, Region a, Region b, boolean transposeB, Attrs attrs) -> {
+      case Stmt.TileMma(
+              Region c,
+              Region a,
+              Region b,
+              boolean transposeA,
+              boolean transposeB,
+              Attrs attrs) -> {
         Region newC = region(c);
         Region newA = region(a);
         Region newB = region(b);
         yield newC == c && newA == a && newB == b
             ? s
-            : new Stmt.TileMma(newC, newA, newB, transposeB, attrs);
+            : new Stmt.TileMma(newC, newA, newB, transposeA, transposeB, attrs);
       }
       case Stmt.TileMap m -> {
         List<Expr> extents = exprs(m.extents());

@@ -166,12 +166,18 @@ public sealed interface Stmt
   record TileFill(Region to, Expr value, Attrs attrs) implements Stmt {}
 
   /**
-   * {@code c[i, j] += Σₖ a[i, k] · b[k, j]}, or {@code · b[j, k]} if {@code transposeB}. The
-   * operands are widened to c's type (rounded to tf32 first if the attribute {@code instr} says so)
-   * and accumulated by fma in ascending k, or as the matrix instruction named by {@code instr}
-   * does.
+   * {@code c[i, j] += Σₖ a[i, k] · b[k, j]}, with {@code a[k, i]} if {@code transposeA} and {@code
+   * b[j, k]} if {@code transposeB}. The operands are widened to c's type (rounded to tf32 first if
+   * the attribute {@code instr} says so) and accumulated by fma in ascending k, or as the matrix
+   * instruction named by {@code instr} does.
    */
-  record TileMma(Region c, Region a, Region b, boolean transposeB, Attrs attrs) implements Stmt {}
+  record TileMma(Region c, Region a, Region b, boolean transposeA, boolean transposeB, Attrs attrs)
+      implements Stmt {
+    /** With a as it is. */
+    public TileMma(Region c, Region a, Region b, boolean transposeB, Attrs attrs) {
+      this(c, a, b, false, transposeB, attrs);
+    }
+  }
 
   /**
    * For every point of the box 0 ≤ vars &lt; extents, the stores in order. Points do not depend on

@@ -45,11 +45,15 @@ final class ProductCalls {
           Frame f = w.lanes[0];
           int from = (int) first.eval(f);
           boolean adds = scale.eval(f) != 0;
-          SharedRows aRows = a.rows(f, WarpgroupProduct.ROWS, WarpgroupProduct.DEPTH);
+          int depth = meaning.depth();
+          SharedRows aRows =
+              meaning.alongM()
+                  ? a.panels(f, depth, WarpgroupProduct.ROWS)
+                  : a.rows(f, WarpgroupProduct.ROWS, depth);
           SharedRows bRows =
               meaning.alongN()
-                  ? b.panels(f, WarpgroupProduct.DEPTH, meaning.columns())
-                  : b.rows(f, meaning.columns(), WarpgroupProduct.DEPTH);
+                  ? b.panels(f, depth, meaning.columns())
+                  : b.rows(f, meaning.columns(), depth);
           if (from + meaning.elements() > registers.storageElements()) {
             throw d.outOfBounds(f);
           }
@@ -70,16 +74,17 @@ final class ProductCalls {
           long epoch = queue.epoch(w);
           int rows = WarpgroupProduct.ROWS / ProductQueue.WARPS;
           if (w.requests != null) {
-            w.requests
-                .counting()
-                .matrixMultiplyAdds((long) rows * meaning.columns() * WarpgroupProduct.DEPTH);
+            w.requests.counting().matrixMultiplyAdds((long) rows * meaning.columns() * depth);
           }
           int firstRow = w.index % ProductQueue.WARPS * rows;
-          int depth = WarpgroupProduct.DEPTH;
+          if (meaning.alongM()) {
+            reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
+          } else {
+            reads(site, w, aRows, firstRow, rows, 0, depth, epoch);
+          }
           int bRowCount = meaning.alongN() ? depth : meaning.columns();
           int bColumns = meaning.alongN() ? meaning.columns() : depth;
-          reads(site, w, aRows, firstRow, rows, depth, epoch);
-          reads(site, w, bRows, 0, bRowCount, bColumns, epoch);
+          reads(site, w, bRows, 0, bRowCount, 0, bColumns, epoch);
           queue.issue(
               w,
               new ProductQueue.Product(
@@ -88,13 +93,20 @@ final class ProductCalls {
   }
 
   private static void reads(
-      UnitSite site, Warp w, SharedRows rows, int firstRow, int count, int columns, long epoch) {
+      UnitSite site,
+      Warp w,
+      SharedRows rows,
+      int firstRow,
+      int count,
+      int firstColumn,
+      int columns,
+      long epoch) {
     Shadow shadow = w.block.shadows[rows.slot()];
     if (shadow == null) {
       return;
     }
     for (int r = firstRow; r < firstRow + count; r++) {
-      for (int c = 0; c < columns; c += rows.chunk()) {
+      for (int c = firstColumn; c < firstColumn + columns; c += rows.chunk()) {
         shadow.unitReads(w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where());
       }
     }

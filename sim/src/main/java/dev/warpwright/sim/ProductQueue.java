@@ -158,12 +158,15 @@ final class ProductQueue {
         d[thread * elements + i] = Bytes.getInt(registers, p.first + Float.BYTES * i);
       }
     }
+    int depth = p.meaning.depth();
     p.meaning.accumulate(
         d,
-        p.a.shorts(block, WarpgroupProduct.ROWS, WarpgroupProduct.DEPTH),
+        p.meaning.alongM()
+            ? p.a.bitsByColumn(block, depth, WarpgroupProduct.ROWS)
+            : p.a.bits(block, WarpgroupProduct.ROWS, depth),
         p.meaning.alongN()
-            ? p.b.shortsByColumn(block, WarpgroupProduct.DEPTH, p.meaning.columns())
-            : p.b.shorts(block, p.meaning.columns(), WarpgroupProduct.DEPTH));
+            ? p.b.bitsByColumn(block, depth, p.meaning.columns())
+            : p.b.bits(block, p.meaning.columns(), depth));
     for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
       byte[] registers = registers(thread, p);
       for (int i = 0; i < elements; i++) {

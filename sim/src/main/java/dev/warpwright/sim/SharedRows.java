@@ -28,10 +28,10 @@ record SharedRows(
     return (int) swizzle.apply(first + column / width * panel + row * pitch + column % width);
   }
 
-  /** The bits of a tile of 16-bit elements, column by column. */
-  short[] shortsByColumn(BlockRun block, int rows, int columns) {
-    short[] byRow = shorts(block, rows, columns);
-    short[] bits = new short[byRow.length];
+  /** The bits of a tile's elements, column by column. */
+  int[] bitsByColumn(BlockRun block, int rows, int columns) {
+    int[] byRow = bits(block, rows, columns);
+    int[] bits = new int[byRow.length];
     for (int r = 0; r < rows; r++) {
       for (int c = 0; c < columns; c++) {
         bits[c * rows + r] = byRow[r * columns + c];
@@ -40,19 +40,27 @@ record SharedRows(
     return bits;
   }
 
-  /** The bits of a tile of 16-bit elements, row by row. */
-  short[] shorts(BlockRun block, int rows, int columns) {
+  /** The bits of a tile's elements of 8, 16 or 32 bits, row by row. */
+  int[] bits(BlockRun block, int rows, int columns) {
     byte[] memory = block.memory[slot];
-    short[] bits = new short[rows * columns];
+    int[] bits = new int[rows * columns];
     int chunk = chunk();
     for (int r = 0; r < rows; r++) {
       for (int c = 0; c < columns; c += chunk) {
-        int at = offset(r, c) * Short.BYTES;
+        int at = offset(r, c) * elementBytes;
         for (int i = 0; i < chunk; i++) {
-          bits[r * columns + c + i] = Bytes.getShort(memory, at + i * Short.BYTES);
+          bits[r * columns + c + i] = element(memory, at + i * elementBytes);
         }
       }
     }
     return bits;
+  }
+
+  private int element(byte[] memory, int at) {
+    return switch (elementBytes) {
+      case 1 -> memory[at];
+      case 2 -> Bytes.getShort(memory, at);
+      default -> Bytes.getInt(memory, at);
+    };
   }
 }

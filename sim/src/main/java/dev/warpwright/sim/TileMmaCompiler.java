@@ -122,10 +122,11 @@ final class TileMmaCompiler {
     return f -> {
       int m = (int) c.rows.eval(f);
       int n = (int) c.cols.eval(f);
-      int k = (int) a.cols.eval(f);
+      int k = (int) (mma.transposeA() ? a.rows : a.cols).eval(f);
       LongExpr bk = mma.transposeB() ? b.cols : b.rows;
       LongExpr bn = mma.transposeB() ? b.rows : b.cols;
-      if (a.rows.eval(f) != m || bn.eval(f) != n || bk.eval(f) != k) {
+      LongExpr am = mma.transposeA() ? a.cols : a.rows;
+      if (am.eval(f) != m || bn.eval(f) != n || bk.eval(f) != k) {
         throw new IllegalArgumentException(
             context.source().name()
                 + ": tiles do not fit each other in '"
@@ -133,6 +134,9 @@ final class TileMmaCompiler {
                 + "'");
       }
       double[] x = a.values(f, tf32);
+      if (mma.transposeA()) {
+        x = transposed(x, k, m);
+      }
       double[] y = b.values(f, tf32);
       if (mma.transposeB()) {
         y = transposed(y, n, k);

@@ -35,13 +35,12 @@ final class GemmArguments {
           "acc=%s: products of %s are summed in %s"
               .formatted(acc, type, operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
     }
-    DType usualResult = usual == Arithmetic.I32 ? DType.I32 : operands;
     return new GemmWorkload(
         values.number("M", 1, MOST),
         values.number("N", 1, MOST),
         values.number("K", 1, MOST),
         operands,
-        dtype("out", values.text("out", usualResult.text())),
+        dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
         layout(values.text("layout", "nt")),
         epilogue(values),
         half ? Arithmetic.F16 : usual);
@@ -53,6 +52,8 @@ final class GemmArguments {
       case "f16" -> DType.F16;
       case "f32" -> DType.F32;
       case "f64" -> DType.F64;
+      case "e4m3" -> DType.F8E4M3;
+      case "e5m2" -> DType.F8E5M2;
       case "int8", "i8" -> DType.I8;
       case "int32", "i32" -> {
         if (key.equals("out")) {
@@ -61,7 +62,8 @@ final class GemmArguments {
         throw new UserError(key + "=" + text + ": integers are multiplied as int8");
       }
       default ->
-          throw new UserError(key + "=" + text + ": it is bf16, f16, tf32, f32, f64 or int8");
+          throw new UserError(
+              key + "=" + text + ": it is bf16, f16, tf32, f32, f64, e4m3, e5m2 or int8");
     };
   }
 

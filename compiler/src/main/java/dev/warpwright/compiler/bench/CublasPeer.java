@@ -84,7 +84,9 @@ final class CublasPeer {
       case BF16 -> Cublas.Type.BF16;
       case I8 -> Cublas.Type.I8;
       case I32 -> Cublas.Type.I32;
-      case BOOL, U8, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+      case F8E4M3 -> Cublas.Type.E4M3;
+      case F8E5M2 -> Cublas.Type.E5M2;
+      case BOOL, U8, U32, I64, U64, MBARRIER, HANDLE ->
           throw new IllegalArgumentException("no product of " + dtype + " by cuBLAS");
     };
   }

@@ -11,8 +11,9 @@ import java.util.stream.IntStream;
 /**
  * A row-major matrix in host memory.
  *
- * @param dtype f16, bf16, f32, f64, i8, u8 or i32
- * @param elements a {@code short[]} with the bits of f16 or bf16, or an array of the type
+ * @param dtype f16, bf16, f32, f64, an 8-bit float, i8, u8 or i32
+ * @param elements a {@code short[]} with the bits of f16 or bf16, a {@code byte[]} with those of
+ *     8-bit floats, or an array of the type
  */
 record HostMatrix(DType dtype, long rows, long columns, Object elements) {
   private static final int CHUNK = 1 << 16;
@@ -25,9 +26,9 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
           case F16, BF16 -> new short[count];
           case F32 -> new float[count];
           case F64 -> new double[count];
-          case I8, U8 -> new byte[count];
+          case I8, U8, F8E4M3, F8E5M2 -> new byte[count];
           case I32 -> new int[count];
-          case BOOL, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+          case BOOL, U32, I64, U64, MBARRIER, HANDLE ->
               throw new IllegalArgumentException("no matrix of " + dtype);
         };
     return new HostMatrix(dtype, rows, columns, elements);
@@ -77,7 +78,7 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
               : Numerics.bf16ToFloat(bits[position]);
       case float[] values -> values[position];
       case double[] values -> values[position];
-      case byte[] values -> dtype == DType.U8 ? values[position] & 0xFF : values[position];
+      case byte[] values -> ofByte(values[position]);
       case int[] values -> values[position];
       default -> throw new IllegalStateException("elements are a " + elements.getClass());
     };
@@ -89,15 +90,28 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
           bits[position] = dtype == DType.F16 ? Numerics.f16Bits(value) : Numerics.bf16Bits(value);
       case float[] values -> values[position] = (float) value;
       case double[] values -> values[position] = value;
-      case byte[] values ->
-          values[position] =
-              (byte)
-                  (dtype == DType.U8
-                      ? Math.clamp(Math.round(Math.abs(value)), 0, 255)
-                      : Math.clamp(Math.round(value), -128, 127));
+      case byte[] values -> values[position] = toByte(value);
       case int[] values -> values[position] = (int) Math.round(value);
       default -> throw new IllegalStateException("elements are a " + elements.getClass());
     }
+  }
+
+  private double ofByte(byte bits) {
+    return switch (dtype) {
+      case F8E4M3 -> Numerics.e4m3ToFloat(bits);
+      case F8E5M2 -> Numerics.e5m2ToFloat(bits);
+      case U8 -> bits & 0xFF;
+      default -> bits;
+    };
+  }
+
+  private byte toByte(double value) {
+    return switch (dtype) {
+      case F8E4M3 -> Numerics.e4m3Bits(value);
+      case F8E5M2 -> Numerics.e5m2Bits(value);
+      case U8 -> (byte) Math.clamp(Math.round(Math.abs(value)), 0, 255);
+      default -> (byte) Math.clamp(Math.round(value), -128, 127);
+    };
   }
 
   /** The elements' memory, for copies. */

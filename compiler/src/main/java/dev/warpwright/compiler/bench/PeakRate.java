@@ -35,7 +35,8 @@ final class PeakRate {
           default -> 8192;
         };
     return switch (arithmetic) {
-      case F32 -> operands == DType.F32 ? target.fp32PerClock() : half;
+      case F32 ->
+          operands == DType.F32 ? target.fp32PerClock() : operands.bytes() == 1 ? 2 * half : half;
       case F16 -> half;
       case TF32 -> half / 2;
       case I32 -> 2 * half;

@@ -236,9 +236,13 @@ public sealed interface Workload {
       case BF16 -> 2e-2;
       case F64 -> 1e-13;
       case I8, U8, I32 -> 0;
-      case BOOL, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+      // Hopper sums their products with 14 significant bits, always toward zero.
+      case F8E4M3, F8E5M2 -> 3e-2;
+      case BOOL, U32, I64, U64, MBARRIER, HANDLE ->
           throw new UserError(
-              "workloads over " + dtype + " cannot be verified; use f16, bf16, f32, f64 or i8");
+              "workloads over "
+                  + dtype
+                  + " cannot be verified; use f16, bf16, f32, f64, i8 or an 8-bit float");
     };
   }
 

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperLimits;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
@@ -49,9 +50,10 @@ public final class GemmSpace {
   }
 
   private static List<GemmSketch> sketches(
-      GemmWorkload workload, GpuTarget target, int multiprocessors) {
+      GemmWorkload product, GpuTarget target, int multiprocessors) {
+    GemmWorkload workload = product.withVectorsAlongK();
     List<GemmSketch> sketches = new ArrayList<>();
-    if (target == GpuTarget.SM_90A && bulkCopies(workload)) {
+    if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
       sketches.add(new HopperSketch(workload, multiprocessors));
     } else if (mmaSync(workload, target)) {
       sketches.add(new AmpereSketch(workload, target, multiprocessors));
@@ -63,18 +65,6 @@ public final class GemmSpace {
               + " sm_75 f16)");
     }
     return sketches;
-  }
-
-  /** Whether warpgroups multiply such operands, and rows have the alignment of tensor maps. */
-  private static boolean bulkCopies(GemmWorkload workload) {
-    int bytes = workload.operands().bytes();
-    boolean rows = workload.k() * bytes % 16 == 0;
-    return bytes == 2
-        && switch (workload.layout()) {
-          case NT -> rows;
-          case NN -> rows && workload.n() * bytes % 16 == 0;
-          case TN, TT -> false;
-        };
   }
 
   private static boolean mmaSync(GemmWorkload workload, GpuTarget target) {

@@ -49,6 +49,11 @@ final class HopperModel {
 
   private static final double CLUSTER = 1.65;
 
+  private static final int SECTOR = 32;
+
+  /** How much longer a copy takes whose rows begin in the middle of a sector. */
+  private static final double RAGGED = 2;
+
   private HopperModel() {}
 
   static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
@@ -66,11 +71,11 @@ final class HopperModel {
     double ops = 2.0 * c.tileM() * c.tileN() * c.tileK();
     double columns = c.swapped() ? c.tileM() : c.tileN();
     double wide = columns / (columns + SPARE_COLUMNS) * (256 + SPARE_COLUMNS) / 256;
-    double rate = OPS * wide * (c.consumers() == 1 ? ALONE : 1);
+    double rate = OPS * 2 / bytes * wide * (c.consumers() == 1 ? ALONE : 1);
     double math = ops / rate * sharing;
     double loaded =
         ((double) c.tileM() / c.clusterN() + (double) c.tileN() / c.clusterM()) * c.tileK() * bytes;
-    double l2 = loaded / L2_BYTES * sharing;
+    double l2 = loaded * (isRagged(w) ? RAGGED : 1) / L2_BYTES * sharing;
     double dram = dramBytes(w, c, slots, tilesM, tilesN, bytes);
     double dramTime = dram / DRAM_BYTES;
     double fetch = Math.max(l2, dramTime / (waves * steps));
@@ -115,6 +120,13 @@ final class HopperModel {
         f.keySet().stream().toList(),
         f.values().stream().mapToDouble(Double::doubleValue).toArray(),
         predicted);
+  }
+
+  /** Whether rows begin in the middle of a sector of the cache. */
+  private static boolean isRagged(GemmWorkload w) {
+    long rowOfA = w.layout().transposedA() ? w.m() : w.k();
+    long rowOfB = w.layout().transposedB() ? w.k() : w.n();
+    return (rowOfA | rowOfB) * w.operands().bytes() % SECTOR != 0;
   }
 
   /** Waves of tiles reuse within the wave; panels that fit the cache are read once. */

@@ -85,17 +85,13 @@ final class HopperSketch implements GemmSketch {
   }
 
   private HopperConfig config(Decisions d) {
-    // B stored along its columns cannot be the product's rows.
-    boolean swapped =
-        workload.layout() == GemmWorkload.Layout.NT
-            && workload.m() <= MANY_ROWS
-            && d.choose("swapped");
+    boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
     if (swapped) {
       // The product's rows are columns of the result.
-      columns = Math.toIntExact(d.choose("tileM", few(workload.m())));
+      columns = Math.toIntExact(d.choose("tileM", few()));
       rows = Math.toIntExact(d.choose("tileN", 64, 128, 192, 256));
       consumers = consumers(d, rows);
     } else {
@@ -105,12 +101,13 @@ final class HopperSketch implements GemmSketch {
     }
     int tileM = swapped ? columns : rows;
     int tileN = swapped ? rows : columns;
-    int tileK = Math.toIntExact(d.choose("tileK", 64, 128));
+    int bytes = workload.operands().bytes();
+    int tileK = Math.toIntExact(d.choose("tileK", 128 / bytes, 256 / bytes));
     int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2));
     int stages = stages(d, tileM, tileN, tileK, minBlocks);
     int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
     boolean persistent = cluster[0] * cluster[1] > 1 || d.choose("persistent");
-    int blocks = persistent ? multiprocessors * minBlocks / size(cluster) * size(cluster) : 0;
+    int blocks = persistent ? blocks(d, minBlocks, size(cluster)) : 0;
     BlockOrder order =
         persistent
             ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
@@ -129,6 +126,19 @@ final class HopperSketch implements GemmSketch {
         swapped);
   }
 
+  /**
+   * Blocks that run at the same time. Multiprocessors come in groups whose sizes are even but no
+   * multiples of more: some are left over by clusters of 4.
+   */
+  private int blocks(Decisions d, int minBlocks, int cluster) {
+    if (cluster <= 2) {
+      return multiprocessors * minBlocks / cluster * cluster;
+    }
+    int few = Math.max(1, multiprocessors / 16) * 16;
+    int fewer = Math.max(1, few - 16);
+    return Math.toIntExact(d.choose("resident", few, fewer)) * minBlocks / cluster * cluster;
+  }
+
   private static int size(int[] cluster) {
     return cluster[0] * cluster[1];
   }
@@ -144,12 +154,11 @@ final class HopperSketch implements GemmSketch {
   }
 
   /** Heights of tiles for few rows: no more than twice what there is. */
-  private static long[] few(long rows) {
-    long[] options =
-        LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
-            .filter(t -> t < 2 * Math.max(rows, 8))
-            .toArray();
-    return options;
+  private long[] few() {
+    int granule = workload.layout().transposedA() ? 16 : 8;
+    return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
+        .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
+        .toArray();
   }
 
   private static long[] wide(long columns) {
@@ -183,6 +192,15 @@ final class HopperSketch implements GemmSketch {
     }
     if (workload.n() > tileN) {
       shapes.add("1x2");
+    }
+    if (workload.m() > tileM && workload.n() > tileN) {
+      shapes.add("2x2");
+    }
+    if (workload.m() > 3L * tileM) {
+      shapes.add("4x1");
+    }
+    if (workload.n() > 3L * tileN) {
+      shapes.add("1x4");
     }
     return shapes;
   }

@@ -41,7 +41,7 @@ public record TunedGemm(Candidate candidate, Origin origin) {
     Optional<TuningRecord> record = database.best(GemmKeys.of(workload), target.name(), device);
     if (record.isPresent()) {
       Space.Drawn drawn = space.replay(record.get().point());
-      if (drawn.candidate() != null && drawn.point().equals(record.get().point())) {
+      if (drawn.candidate() != null && drawn.point().agrees(record.get().point())) {
         return new TunedGemm(drawn.candidate(), Origin.TUNED);
       }
     }

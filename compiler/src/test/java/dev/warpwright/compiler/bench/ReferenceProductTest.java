@@ -54,7 +54,9 @@ class ReferenceProductTest {
     "F16,16,16,16,true",
     "F32,33,17,1,true",
     "BF16,1,40,3,true",
-    "F16,9,7,5,false"
+    "F16,9,7,5,false",
+    "F8E4M3,9,16,64,true",
+    "F8E5M2,3,5,7,true"
   })
   void functionAndKernelComputeProducts(DType dtype, int m, int n, int k, boolean transposedB) {
     ReferenceProduct product = ReferenceProduct.of(gemm(dtype, m, n, k, transposedB)).getFirst();

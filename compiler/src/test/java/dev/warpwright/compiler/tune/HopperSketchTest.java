@@ -2,6 +2,7 @@ package dev.warpwright.compiler.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -13,6 +14,7 @@ import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -46,6 +48,27 @@ final class HopperSketchTest {
     randomPointsBecomeKernels(
         new GemmWorkload(m, n, k, DType.F16, DType.F16, layout, Epilogue.NONE),
         GpuTarget.find(target).orElseThrow());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1, 14336, 4096, NN, BF16",
+    "1, 14336, 4096, TT, F16",
+    "16, 14336, 4096, TN, BF16",
+    "64, 14336, 4096, TT, BF16",
+    "1024, 1024, 1024, TN, F16",
+    "16, 14336, 4096, NT, F8E4M3",
+    "4096, 4096, 4096, NT, F8E5M2"
+  })
+  void layoutsAndTypesOfWarpgroups(
+      long m, long n, long k, GemmWorkload.Layout layout, DType operands) {
+    randomPointsBecomeKernels(GemmWorkload.of(m, n, k, operands, layout), GpuTarget.SM_90A);
+  }
+
+  @Test
+  void roundedSingles() {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Arithmetic.TF32), GpuTarget.SM_90A);
   }
 
   private static void randomPointsBecomeKernels(GemmWorkload workload, GpuTarget target) {

@@ -172,13 +172,11 @@ final class StmtParser {
         Region c = exprs.region();
         cursor.expect("+=");
         Region a = exprs.region();
+        boolean transposeA = transposed();
         cursor.expect("*");
         Region b = exprs.region();
-        boolean transposed = cursor.accept("^");
-        if (transposed) {
-          cursor.expect("T");
-        }
-        yield new Stmt.TileMma(c, a, b, transposed, declarations.attrs());
+        boolean transposeB = transposed();
+        yield new Stmt.TileMma(c, a, b, transposeA, transposeB, declarations.attrs());
       }
       case "tile.map" -> map();
       case "tile.reduce" -> reduce();
@@ -353,6 +351,14 @@ final class StmtParser {
         break;
       }
     }
+  }
+
+  private boolean transposed() {
+    boolean found = cursor.accept("^");
+    if (found) {
+      cursor.expect("T");
+    }
+    return found;
   }
 
   private Stmt map() {

@@ -141,7 +141,7 @@ final class StmtPrinter {
         exprs.region(m.c());
         out.add(" += ");
         exprs.region(m.a());
-        out.add(" * ");
+        out.add(m.transposeA() ? "^T * " : " * ");
         exprs.region(m.b());
         out.add(m.transposeB() ? "^T" : "");
         attrs(m.attrs());

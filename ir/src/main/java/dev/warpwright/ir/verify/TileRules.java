@@ -66,27 +66,30 @@ final class TileRules {
     }
   }
 
-  void mma(Stmt.TileMma m) {
-    List<Expr> c = extents(m.c());
-    List<Expr> a = extents(m.a());
-    List<Expr> b = extents(m.b());
+  void mma(Stmt.TileMma product) {
+    List<Expr> c = extents(product.c());
+    List<Expr> a = extents(product.a());
+    List<Expr> b = extents(product.b());
     if (c.size() > 2 || a.size() > 2 || b.size() > 2) {
-      problem(m, "a matrix product takes tiles of two dimensions");
+      problem(product, "a matrix product takes tiles of two dimensions");
     } else if (c.size() == 2 && a.size() == 2 && b.size() == 2) {
-      Expr k = b.get(m.transposeB() ? 1 : 0);
-      Expr n = b.get(m.transposeB() ? 0 : 1);
-      if (differ(c.get(0), a.get(0)) || differ(c.get(1), n) || differ(a.get(1), k)) {
-        problem(m, "the shapes of the tiles of the matrix product do not fit");
+      Expr k = b.get(product.transposeB() ? 1 : 0);
+      Expr n = b.get(product.transposeB() ? 0 : 1);
+      Expr m = a.get(product.transposeA() ? 1 : 0);
+      Expr depth = a.get(product.transposeA() ? 0 : 1);
+      if (differ(c.get(0), m) || differ(c.get(1), n) || differ(depth, k)) {
+        problem(product, "the shapes of the tiles of the matrix product do not fit");
       }
     }
-    DType sum = m.c().buffer().dtype();
+    DType sum = product.c().buffer().dtype();
     if (!ExprRules.isArithmetic(sum)) {
-      problem(m, "'" + m.c().buffer().name() + "' of type " + sum + " cannot hold sums");
+      problem(
+          product, "'" + product.c().buffer().name() + "' of type " + sum + " cannot hold sums");
     }
-    DType left = m.a().buffer().dtype();
-    DType right = m.b().buffer().dtype();
+    DType left = product.a().buffer().dtype();
+    DType right = product.b().buffer().dtype();
     if (left.isFloat() != sum.isFloat() || right.isFloat() != sum.isFloat()) {
-      problem(m, "products of %s and %s are summed in %s".formatted(left, right, sum));
+      problem(product, "products of %s and %s are summed in %s".formatted(left, right, sum));
     }
   }
 

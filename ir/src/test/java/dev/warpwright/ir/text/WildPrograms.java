@@ -345,7 +345,7 @@ final class WildPrograms {
         Region to = region();
         yield new Stmt.TileFill(to, Exprs.cast(to.buffer().dtype(), f32(1)), attrs());
       }
-      case 15 -> new Stmt.TileMma(region(), region(), region(), chance(50), attrs());
+      case 15 -> new Stmt.TileMma(region(), region(), region(), chance(50), chance(50), attrs());
       case 16 -> {
         List<Expr> extents = List.of(i32(1), i32(0));
         List<Var> mapped = List.of(newVar(), newVar());

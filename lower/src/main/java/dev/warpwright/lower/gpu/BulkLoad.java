@@ -1,5 +1,6 @@
 package dev.warpwright.lower.gpu;
 
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -17,10 +18,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A copy of an operand's tile that one thread starts and the copy engine carries out. With {@code
- * multicast} each block of a cluster loads an equal part of the tile's rows into all of them.
+ * A copy of an operand's tile that one thread starts and the copy engine carries out. Blocks of a
+ * cluster that need the same tile load an equal part of its rows each, into all of them.
  */
-record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
+record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
+  /** Which blocks of a cluster copy the same tile together. */
+  enum Sharing {
+    NONE,
+    /** Those that are neighbours along the rows of the result. */
+    ALONG_M,
+    /** Those that are neighbours along its columns. */
+    ALONG_N
+  }
+
   private static final long MAX_BOX = 256;
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
@@ -61,24 +71,64 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
               .formatted(from.buffer().name(), to.buffer().name(), why));
     }
     OperandRing ring = OperandRing.of(to.buffer(), stages);
+    Sharing sharing = copy.attrs().has("multicast") ? sharing(from, work) : Sharing.NONE;
     // Parts must begin where a swizzle does: every 8 rows.
-    boolean parts = ring.rows() % (8 * work.clusterSize()) == 0;
-    boolean wanted = copy.attrs().has("multicast") && work.clusterSize() > 1;
-    return new BulkLoad(copy, ring, wanted && parts && isShared(from, work));
+    boolean parts = ring.rows() % (8 * blocks(sharing, work)) == 0;
+    return new BulkLoad(copy, ring, parts ? sharing : Sharing.NONE);
   }
 
-  /** Whether all blocks of a cluster copy the same tile. */
-  private static boolean isShared(Region from, WorkItems work) {
-    boolean[] found = {false};
+  private static Sharing sharing(Region from, WorkItems work) {
+    boolean[] differs = new boolean[2];
     work.each(
         item -> {
-          Var differs = work.clusterM() > 1 ? item.row() : item.column();
           for (Range range : item.at().region(from).ranges()) {
-            Walk.expressions(range.min(), e -> found[0] |= e == differs);
+            Walk.expressions(
+                range.min(),
+                e -> {
+                  differs[0] |= e == item.row();
+                  differs[1] |= e == item.column();
+                });
           }
           return Stmt.Seq.EMPTY;
         });
-    return !found[0];
+    if (work.clusterM() > 1 && !differs[0]) {
+      return Sharing.ALONG_M;
+    }
+    return work.clusterN() > 1 && !differs[1] ? Sharing.ALONG_N : Sharing.NONE;
+  }
+
+  boolean multicast() {
+    return sharing != Sharing.NONE;
+  }
+
+  private static long blocks(Sharing sharing, WorkItems work) {
+    return switch (sharing) {
+      case NONE -> 1;
+      case ALONG_M -> work.clusterM();
+      case ALONG_N -> work.clusterN();
+    };
+  }
+
+  /** This block's place among those that share. */
+  private Expr place(WorkItems work) {
+    return sharing == Sharing.ALONG_M ? work.rankM() : work.rankN();
+  }
+
+  /** Bits of the ranks that share. */
+  private Expr mask(WorkItems work) {
+    if (sharing == Sharing.ALONG_N) {
+      Expr row = Exprs.i32((1L << work.clusterN()) - 1);
+      return work.clusterM() == 1
+          ? row
+          : Exprs.fold(BinaryOp.SHL, row, Exprs.mul(work.rankM(), work.clusterN()));
+    }
+    long column = 0;
+    for (long m = 0; m < work.clusterM(); m++) {
+      column |= 1L << m * work.clusterN();
+    }
+    return work.clusterN() == 1
+        ? Exprs.i32(column)
+        : Exprs.fold(BinaryOp.SHL, Exprs.i32(column), work.rankN());
   }
 
   /**
@@ -92,14 +142,14 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
     Expr row = from.ranges().get(0).min();
     Expr column = from.ranges().get(1).min();
     Buffer global = from.buffer();
-    long size = work.clusterSize();
+    long size = blocks(sharing, work);
     return Stmts.loop(
         ForKind.UNROLLED,
         "p",
         ring.panels(),
         panel -> {
           Expr at = Exprs.add(column, Exprs.mul(panel, ring.width()));
-          if (!multicast) {
+          if (!multicast()) {
             return Exprs.evaluate(
                 HopperIntrinsics.BULK_LOAD,
                 ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
@@ -108,7 +158,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
                 Exprs.i32(ring.rows()),
                 Exprs.i32(ring.width()));
           }
-          Expr part = Exprs.mul(work.rank(), ring.rows() / size);
+          Expr part = Exprs.mul(place(work), ring.rows() / size);
           return Exprs.evaluate(
               HopperIntrinsics.BULK_LOAD_MULTICAST,
               ring.at(stage, panel, part, Exprs.i32(0)),
@@ -116,7 +166,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, boolean multicast) {
               full,
               Exprs.i32(ring.rows() / size),
               Exprs.i32(ring.width()),
-              Exprs.i32((1L << size) - 1));
+              mask(work));
         });
   }
 }

@@ -42,6 +42,7 @@ final class MmaLowering {
   }
 
   private static long depth(Stmt.TileMma mma) {
+    require(mma, !mma.transposeA(), "needs A with K contiguous");
     return Guards.extent(mma.a().tile().get(1));
   }
 

@@ -46,6 +46,9 @@ record MmaOperands(
     int tilesN = (int) layout.registerDigits().get(2).extent();
     String name = mma.c().buffer().name();
     boolean transposed = !mma.transposeB();
+    if (mma.transposeA()) {
+      throw new LoweringException("the product into %s needs A with K contiguous".formatted(name));
+    }
     long depth = a.tile().extent(1);
     long bDepth = b.tile().extent(transposed ? 0 : 1);
     if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {

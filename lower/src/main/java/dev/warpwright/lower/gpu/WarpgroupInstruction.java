@@ -21,10 +21,16 @@ import java.util.List;
  * @param columns of one product, those of the tile
  * @param depth elements of K of one product
  * @param rowTiles products of 64 rows that one warpgroup computes
+ * @param alongM whether A is stored with its rows contiguous
  * @param alongN whether B is stored with its columns contiguous
  */
 record WarpgroupInstruction(
-    TargetIntrinsic intrinsic, int columns, int depth, int rowTiles, boolean alongN) {
+    TargetIntrinsic intrinsic,
+    int columns,
+    int depth,
+    int rowTiles,
+    boolean alongM,
+    boolean alongN) {
   static final int ROWS = WarpgroupProduct.ROWS;
   static final int THREADS = WarpgroupProduct.THREADS;
   private static final String PREFIX = "wgmma.";
@@ -66,11 +72,16 @@ record WarpgroupInstruction(
         c,
         product.alongN() != mma.transposeB(),
         text + " takes B stored along " + (product.alongN() ? "its columns" : "K"));
+    require(
+        c,
+        product.alongM() == mma.transposeA(),
+        text + " takes A stored along " + (product.alongM() ? "its rows" : "K"));
     return new WarpgroupInstruction(
         intrinsic,
         product.columns(),
-        WarpgroupProduct.DEPTH,
+        product.depth(),
         (int) (rows / ROWS / consumers),
+        product.alongM(),
         product.alongN());
   }
 

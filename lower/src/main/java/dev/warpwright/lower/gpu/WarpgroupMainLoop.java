@@ -145,11 +145,14 @@ final class WarpgroupMainLoop {
     WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, consumers);
     OperandRing a = operand(mma, mma.a(), instruction);
     OperandRing b = operand(mma, mma.b(), instruction);
+    boolean alongM = instruction.alongM();
     boolean alongN = instruction.alongN();
+    long depthOfA = a.tile().extent(alongM ? 0 : 1);
+    long rowsOfA = a.tile().extent(alongM ? 1 : 0);
     long depthOfB = b.tile().extent(alongN ? 0 : 1);
     long columnsOfB = b.tile().extent(alongN ? 1 : 0);
-    if (a.tile().extent(1) != depthOfB
-        || a.rows() != mma.c().buffer().extent(0)
+    if (depthOfA != depthOfB
+        || rowsOfA != mma.c().buffer().extent(0)
         || columnsOfB != instruction.columns()) {
       throw new LoweringException(
           "the operands of the product into " + mma.c().buffer().name() + " are not whole tiles");
@@ -160,7 +163,7 @@ final class WarpgroupMainLoop {
     return Stmts.loop(
         ForKind.UNROLLED,
         "kk",
-        a.tile().extent(1) / depth,
+        depthOfA / depth,
         kk ->
             Stmts.loop(
                 ForKind.UNROLLED,
@@ -180,9 +183,9 @@ final class WarpgroupMainLoop {
                       instruction.intrinsic(),
                       new Expr.AddressOf(
                           acc, List.of(Exprs.mul(x, instruction.registersPerRowTile()))),
-                      at(a, stage, row, kk, depth),
+                      alongM ? across(a, stage, row, kk, depth) : at(a, stage, row, kk, depth),
                       alongN
-                          ? b.at(stage, Exprs.i32(0), Exprs.mul(kk, depth), Exprs.i32(0))
+                          ? across(b, stage, Exprs.i32(0), kk, depth)
                           : at(b, stage, Exprs.i32(0), kk, depth),
                       adds);
                 }));
@@ -193,6 +196,15 @@ final class WarpgroupMainLoop {
     return ring.at(stage, Exprs.div(kk, steps), row, Exprs.mul(Exprs.mod(kk, steps), depth));
   }
 
+  /** The same of an operand that is stored with its rows or columns, from {@code first} on. */
+  private static Expr across(OperandRing ring, Expr stage, Expr first, Expr kk, long depth) {
+    return ring.at(
+        stage,
+        Exprs.div(first, ring.width()),
+        Exprs.mul(kk, depth),
+        Exprs.mod(first, ring.width()));
+  }
+
   private OperandRing operand(Stmt.TileMma mma, Region region, WarpgroupInstruction instruction) {
     OperandRing ring = rings.get(region.buffer());
     if (ring == null || !region.equals(Region.whole(region.buffer()))) {
@@ -201,7 +213,8 @@ final class WarpgroupMainLoop {
               .formatted(region.buffer().name(), mma.c().buffer().name()));
     }
     DType wanted = instruction.intrinsic().operands().get(1).dtype();
-    int alongK = instruction.alongN() && region == mma.b() ? 0 : 1;
+    boolean across = region == mma.b() ? instruction.alongN() : instruction.alongM();
+    int alongK = across ? 0 : 1;
     if (ring.tile().dtype() != wanted || ring.tile().extent(alongK) % instruction.depth() != 0) {
       throw new LoweringException(
           "operand %s of the product into %s is no %s tile with a depth that %d divides"

@@ -97,9 +97,6 @@ record WorkItems(
           "a cluster of %d x %d tiles does not fit %s, which has %d x %d"
               .formatted(clusterM, clusterN, result.name(), rows, columns));
     }
-    if (clusterM > 1 && clusterN > 1) {
-      throw new LoweringException("a cluster shares operands along one dimension only");
-    }
     long size = clusterM * clusterN;
     long rowItems = Math.ceilDiv(rows, clusterM);
     long columnItems = Math.ceilDiv(columns, clusterN);
@@ -216,17 +213,27 @@ record WorkItems(
             Exprs.load(table, at),
             new Stmt.Let(
                 row,
-                inCluster(Exprs.shr(entry, 16), clusterM),
+                inCluster(Exprs.shr(entry, 16), clusterM, rankM()),
                 new Stmt.Let(
                     column,
-                    inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN),
+                    inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()),
                     body.apply(item))));
     Expr count = Exprs.div(Exprs.add(Exprs.sub(Exprs.i32(tiles), own), clusters - 1), clusters);
     return Stmt.For.of(ForKind.SERIAL, i, count, inner);
   }
 
-  private Expr inCluster(Expr item, long size) {
-    return size == 1 ? item : Exprs.add(Exprs.mul(item, size), rank);
+  /** A block's row of tiles in its cluster: ranks count row by row. */
+  Expr rankM() {
+    return clusterN == 1 ? rank : Exprs.div(rank, clusterN);
+  }
+
+  /** A block's column of tiles in its cluster. */
+  Expr rankN() {
+    return clusterM == 1 ? rank : Exprs.mod(rank, clusterN);
+  }
+
+  private static Expr inCluster(Expr item, long size, Expr place) {
+    return size == 1 ? item : Exprs.add(Exprs.mul(item, size), place);
   }
 
   /** Quotient and remainder of the loop variable are the tile's row and column. */

@@ -47,7 +47,10 @@ final class MmaLowering {
    */
   boolean usesPanels(Stmt.TileMma mma) {
     PanelPlan.Panel panel = plan.panels().get(mma.b().buffer());
-    if (panel == null || mma.c().ranges().size() != 2 || mma.a().ranges().size() != 2) {
+    if (panel == null
+        || mma.transposeA()
+        || mma.c().ranges().size() != 2
+        || mma.a().ranges().size() != 2) {
       return false;
     }
     Range columns = mma.b().ranges().get(panel.columnDimension());
@@ -382,7 +385,7 @@ final class MmaLowering {
     List<Range> ct = c.tile();
     Expr rows = c.ranges().get(c.ranges().size() - 2).extent();
     Expr columns = c.ranges().getLast().extent();
-    Expr depth = a.ranges().getLast().extent();
+    Expr depth = a.ranges().get(a.ranges().size() - (mma.transposeA() ? 2 : 1)).extent();
     if (ct.size() > 2) {
       throw new IllegalArgumentException("matrix multiplication of more than two dimensions: " + c);
     }
@@ -393,7 +396,9 @@ final class MmaLowering {
         at -> {
           Var k = Var.index("k");
           List<Expr> ci = matrix(c, at.get(0), at.get(1));
-          Expr left = new Expr.Load(a.buffer(), matrix(a, at.get(0), k));
+          Expr left =
+              new Expr.Load(
+                  a.buffer(), mma.transposeA() ? matrix(a, k, at.get(0)) : matrix(a, at.get(0), k));
           Expr right =
               new Expr.Load(
                   b.buffer(), mma.transposeB() ? matrix(b, at.get(1), k) : matrix(b, k, at.get(1)));

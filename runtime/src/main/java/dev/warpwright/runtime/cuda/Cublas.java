@@ -164,7 +164,9 @@ public final class Cublas implements AutoCloseable {
     F16(2),
     BF16(14),
     I8(3),
-    I32(10);
+    I32(10),
+    E4M3(28),
+    E5M2(29);
 
     private final int code;
 
@@ -185,6 +187,7 @@ public final class Cublas implements AutoCloseable {
         case F16 -> one.set(JAVA_SHORT, 0, Float.floatToFloat16(1f));
         case BF16 -> one.set(JAVA_SHORT, 0, (short) (Float.floatToIntBits(1f) >>> 16));
         case I8, I32 -> one.set(JAVA_INT, 0, 1);
+        case E4M3, E5M2 -> throw new IllegalStateException("no factors of " + this);
       }
       return one;
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -26,6 +27,7 @@ public final class CublasLt implements AutoCloseable {
   private static final List<String> NAMES = List.of("libcublasLt.so.13", "libcublasLt.so.12");
   private static final int TRANSPOSE_A = 3;
   private static final int TRANSPOSE_B = 4;
+  private static final int FAST_ACCUMULATION = 25;
   private static final int WORKSPACE_BYTES = 1;
   private static final int ALGORITHM_BYTES = 64;
   private static final int RESULT_BYTES = 96;
@@ -98,6 +100,9 @@ public final class CublasLt implements AutoCloseable {
       // Column-major, so that Dᵀ = Bᵀ · Aᵀ: the library's A is our B.
       setInt(description, TRANSPOSE_A, gemm.transposedB() ? 1 : 0);
       setInt(description, TRANSPOSE_B, gemm.transposedA() ? 1 : 0);
+      if (gemm.input() == Cublas.Type.E4M3 || gemm.input() == Cublas.Type.E5M2) {
+        setByte(description, FAST_ACCUMULATION, (byte) 1);
+      }
       left =
           layout(
               gemm.input(),
@@ -123,6 +128,14 @@ public final class CublasLt implements AutoCloseable {
           bind("cublasLtMatmulDescSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
       check(
           invoke(set, target, attribute, arena.allocateFrom(JAVA_INT, value), 4L),
+          "cublasLtMatmulDescSetAttribute");
+    }
+
+    private void setByte(long target, int attribute, byte value) {
+      MethodHandle set =
+          bind("cublasLtMatmulDescSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+      check(
+          invoke(set, target, attribute, arena.allocateFrom(JAVA_BYTE, value), 1L),
           "cublasLtMatmulDescSetAttribute");
     }
 

@@ -158,8 +158,9 @@ final class TileReductions {
   private @Nullable Stmt product(Stmt.Store store, List<TileIndex> c, Operand a, Operand b) {
     List<Var> rows = c.get(0).vars();
     List<Var> cols = c.get(1).vars();
-    List<Var> depth = a.tile().get(1).vars();
-    if (!a.tile().get(0).vars().equals(rows)
+    boolean across = !a.tile().get(0).vars().equals(rows);
+    List<Var> depth = a.tile().get(across ? 0 : 1).vars();
+    if (!a.tile().get(across ? 1 : 0).vars().equals(rows)
         || !reduceVars.containsAll(depth)
         || tile.extents(reduceVars::contains).values().stream().filter(n -> n > 1).count()
             != depth.size()) {
@@ -196,6 +197,7 @@ final class TileReductions {
         TileCopies.region(store.buffer(), c),
         TileCopies.region(a.load().buffer(), a.tile()),
         TileCopies.region(b.load().buffer(), b.tile()),
+        across,
         !plain,
         attrs);
   }

@@ -260,37 +260,43 @@ public final class HopperIntrinsics {
   private static final Map<TargetIntrinsic, WarpgroupProduct> PRODUCTS = new HashMap<>();
 
   static {
-    for (String type : List.of("bf16", "f16")) {
-      MatrixMeanings.Input input =
-          type.equals("f16") ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16;
-      for (int i = 8; i <= 512; i += 8) {
-        boolean alongN = i > 256;
-        int n = alongN ? i - 256 : i;
-        if (alongN && n % 16 != 0) {
-          continue;
+    for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
+      for (int n = 8; n <= 256; n += 8) {
+        addProduct(new WarpgroupProduct(n, input, false, false));
+      }
+      // Only 16-bit operands may be stored along the product's rows or columns.
+      for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
+        addProduct(new WarpgroupProduct(n, input, true, false));
+        if (n % 16 == 0) {
+          addProduct(new WarpgroupProduct(n, input, false, true));
+          addProduct(new WarpgroupProduct(n, input, true, true));
         }
-        String text = "wgmma.m64n" + n + "k16.f32." + type + (alongN ? ".tb" : "");
-        TargetIntrinsic product =
-            add(
-                text,
-                Collective.WARPGROUP,
-                Unit.WARPGROUP_MMA,
-                HopperWrappers.wgmma(text, n, type, alongN),
-                new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, n / 2),
-                new Operand("a", DType.parse(type), SHARED, Access.READ, 16),
-                new Operand("b", DType.parse(type), SHARED, Access.READ, 16),
-                i32("scale_d"));
-        PRODUCTS.put(product, new WarpgroupProduct(n, input, alongN));
       }
     }
+  }
+
+  private static void addProduct(WarpgroupProduct product) {
+    DType type = product.input().dtype();
+    PRODUCTS.put(
+        add(
+            product.text(),
+            Collective.WARPGROUP,
+            Unit.WARPGROUP_MMA,
+            "",
+            new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, product.elements()),
+            new Operand("a", type, SHARED, Access.READ, 16),
+            new Operand("b", type, SHARED, Access.READ, 16),
+            i32("scale_d")),
+        product);
   }
 
   private HopperIntrinsics() {}
 
   /**
-   * Columns n of a product {@code wgmma.m64nNk16…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
-   * or without D where {@code scale_d} is 0; A (64 × 16) and B (n × 16) begin at the elements
-   * given. The name ends in {@code .tb} where B is stored as 16 × n. 0 for any other intrinsic.
+   * Columns n of a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
+   * or without D where {@code scale_d} is 0; A (64 × K) and B (n × K) begin at the elements given,
+   * where K elements are 32 bytes. The name contains {@code .ta} where A is stored as K × 64, and
+   * {@code .tb} where B is stored as K × n. 0 for any other intrinsic.
    */
   public static int productColumns(TargetIntrinsic intrinsic) {
     WarpgroupProduct product = PRODUCTS.get(intrinsic);

@@ -196,12 +196,14 @@ final class HopperWrappers {
     """;
   }
 
-  /**
-   * D (64 × n) += A · B, A and, unless {@code alongN}, B K-major in shared memory; with {@code
-   * scale_d} zero D is not read.
-   */
-  static String wgmma(String text, int n, String type, boolean alongN) {
-    int registers = n / 2;
+  /** D (64 × n) += A · B of operands in shared memory; with {@code scale_d} zero D is not read. */
+  static String wgmma(String text, WarpgroupProduct product) {
+    int registers = product.elements();
+    String type = product.input().ptx();
+    String along =
+        product.input().bytes() == 2
+            ? ", %d, %d".formatted(product.alongM() ? 1 : 0, product.alongN() ? 1 : 0)
+            : "";
     List<String> names = new ArrayList<>();
     List<String> constraints = new ArrayList<>();
     for (int i = 0; i < registers; i++) {
@@ -225,9 +227,9 @@ final class HopperWrappers {
         float* d, unsigned long long a, unsigned long long b, int scale_d) {
       asm volatile(
           "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
-          "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s "
+          "wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s "
           "%s
-          "%%%d, %%%d, p, 1, 1, 0, %d; }"
+          "%%%d, %%%d, p, 1, 1%s; }"
           : %s
           : "l"(a), "l"(b), "r"(scale_d));
     }
@@ -235,13 +237,14 @@ final class HopperWrappers {
         .formatted(
             text.replace('.', '_'),
             registers + 2,
-            n,
+            product.columns(),
+            product.depth(),
             type,
             type,
             regs,
             registers,
             registers + 1,
-            alongN ? 1 : 0,
+            along,
             outs);
   }
 }

@@ -1,5 +1,7 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.ir.DType;
+
 /**
  * What the matrix instructions of a warp do, element by element. Lane {@code l} has {@code g = l /
  * 4} and {@code q = l % 4}; the maps are those of the PTX ISA's sections on matrix fragments.
@@ -9,9 +11,34 @@ public final class MatrixMeanings {
 
   /** Element types that a matrix instruction multiplies. */
   public enum Input {
-    F16,
-    BF16,
-    TF32
+    F16(DType.F16, "f16"),
+    BF16(DType.BF16, "bf16"),
+    /** Read from f32, of which the low 13 bits are ignored. */
+    TF32(DType.F32, "tf32"),
+    E4M3(DType.F8E4M3, "e4m3"),
+    E5M2(DType.F8E5M2, "e5m2");
+
+    private final DType dtype;
+    private final String ptx;
+
+    Input(DType dtype, String ptx) {
+      this.dtype = dtype;
+      this.ptx = ptx;
+    }
+
+    /** Type of the buffers that hold such elements. */
+    public DType dtype() {
+      return dtype;
+    }
+
+    /** The name in instructions. */
+    public String ptx() {
+      return ptx;
+    }
+
+    public int bytes() {
+      return dtype.bytes();
+    }
   }
 
   private MatrixMeanings() {}
@@ -44,28 +71,20 @@ public final class MatrixMeanings {
    */
   private static TensorCore.Operand gather(Lanes lanes, int operand, int rows, int k, Input input) {
     int rowBlocks = rows / 8;
-    int perRegister = input == Input.TF32 ? 1 : 2;
+    int perRegister = 4 / input.bytes();
     int registers = rowBlocks * k / 4 / perRegister;
-    short[] halves = new short[rows * k];
-    int[] words = new int[rows * k];
+    int[] elements = new int[rows * k];
     for (int lane = 0; lane < WARP; lane++) {
       for (int r = 0; r < registers; r++) {
         int bits = lanes.load32(operand, lane, 4 * r);
         int row = lane / 4 + 8 * (r % rowBlocks);
         int start = row * k + perRegister * (lane % 4) + 4 * perRegister * (r / rowBlocks);
-        if (input == Input.TF32) {
-          words[start] = bits;
-        } else {
-          halves[start] = (short) bits;
-          halves[start + 1] = (short) (bits >>> 16);
+        for (int i = 0; i < perRegister; i++) {
+          elements[start + i] = bits >>> 32 / perRegister * i;
         }
       }
     }
-    return switch (input) {
-      case F16 -> TensorCore.f16(halves);
-      case BF16 -> TensorCore.bf16(halves);
-      case TF32 -> TensorCore.tf32(words);
-    };
+    return TensorCore.operand(input, elements);
   }
 
   /**

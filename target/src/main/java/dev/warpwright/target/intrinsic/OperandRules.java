@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OperandRules {
   private static final long MAX_ARRIVALS = (1 << 20) - 1;
-  private static final int STEP_BYTES = 32;
+  private static final int STEP_BYTES = WarpgroupProduct.DEPTH_BYTES;
 
   private OperandRules() {}
 
@@ -85,22 +85,28 @@ final class OperandRules {
   }
 
   private static @Nullable String product(TargetIntrinsic intrinsic, Expr.Call call) {
-    int columns = HopperIntrinsics.productColumns(intrinsic);
-    if (columns == 0) {
+    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    if (product == null) {
       // The wait counts at most 7 groups.
       return intrinsic.takesConstant() ? range(intrinsic, call, 0, 0, 7, 1) : null;
     }
-    String a = operand(intrinsic, call, 1, 64);
-    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
-    boolean alongN = product != null && product.alongN();
-    return a != null
-        ? a
-        : alongN ? alongN(intrinsic, call, columns) : operand(intrinsic, call, 2, columns);
+    int rows = WarpgroupProduct.ROWS;
+    String a =
+        product.alongM()
+            ? across(intrinsic, call, 1, rows, product.depth())
+            : operand(intrinsic, call, 1, rows);
+    if (a != null) {
+      return a;
+    }
+    return product.alongN()
+        ? across(intrinsic, call, 2, product.columns(), product.depth())
+        : operand(intrinsic, call, 2, product.columns());
   }
 
-  /** 16 rows of panels of columns, from a group of 8 rows on. */
-  private static @Nullable String alongN(TargetIntrinsic intrinsic, Expr.Call call, int columns) {
-    Expr.AddressOf start = (Expr.AddressOf) call.args().get(2);
+  /** {@code depth} rows of panels of columns, from a group of 8 rows on. */
+  private static @Nullable String across(
+      TargetIntrinsic intrinsic, Expr.Call call, int operand, int columns, int depth) {
+    Expr.AddressOf start = (Expr.AddressOf) call.args().get(operand);
     Buffer buffer = start.buffer();
     try {
       MatrixDescriptor.of(buffer);
@@ -116,13 +122,19 @@ final class OperandRules {
     long column = indices.getLast() instanceof Expr.IntImm imm ? imm.value() : 0;
     if (row % 8 == 0
         && column == 0
-        && row + WarpgroupProduct.DEPTH <= buffer.extent(buffer.rank() - 2)
+        && row + depth <= buffer.extent(buffer.rank() - 2)
         && panel * width + columns <= panels * width) {
       return null;
     }
-    return "operand 'b' of %s reads %d rows of %d columns from row %d, column %d of %s on; it must"
+    return "operand '%s' of %s reads %d rows of %d columns from row %d, column %d of %s on; it must"
             .formatted(
-                intrinsic.text(), WarpgroupProduct.DEPTH, columns, row, column, buffer.name())
+                intrinsic.operands().get(operand).name(),
+                intrinsic.text(),
+                depth,
+                columns,
+                row,
+                column,
+                buffer.name())
         + " begin at multiples of 8 rows, at column 0, and stay within %d panels of %d columns"
             .formatted(panels, width);
   }

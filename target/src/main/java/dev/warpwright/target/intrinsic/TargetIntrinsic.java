@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * @param minimumArch least compute capability times ten, for example 80; architecture-specific
  *     forms name 90 and set {@code archSpecific}
  * @param archSpecific needs the {@code a} form of the target (wgmma, setmaxnreg)
- * @param cuda definition of the device function that wraps the PTX instruction; only its name where
- *     CUDA has it built in. If it is a template over an {@code int}, the one operand is its
- *     argument and must be a constant
+ * @param cuda definition of the device function that wraps the PTX instruction, empty for products
+ *     of warpgroups; only its name where CUDA has it built in. If it is a template over an {@code
+ *     int}, the one operand is its argument and must be a constant
  * @param source where it is specified, for example a PTX ISA section
  */
 public record TargetIntrinsic(
@@ -88,6 +88,13 @@ public record TargetIntrinsic(
     operands = List.copyOf(operands);
   }
 
+  /** The text of a product is made when it is asked for: there are hundreds of them. */
+  @Override
+  public String cuda() {
+    WarpgroupProduct product = cuda.isEmpty() ? HopperIntrinsics.product(this) : null;
+    return product == null ? cuda : HopperWrappers.wgmma(text, product);
+  }
+
   /** Name of the CUDA function that is called. */
   public String function() {
     return isBuiltIn() ? cuda : text.replace('.', '_');
@@ -95,7 +102,7 @@ public record TargetIntrinsic(
 
   /** Whether CUDA has {@link #function()} built in, so that there is nothing to define. */
   public boolean isBuiltIn() {
-    return cuda.indexOf('(') < 0;
+    return !cuda.isEmpty() && cuda.indexOf('(') < 0;
   }
 
   /** Whether the operand is a template argument of the CUDA function, hence a constant. */

@@ -14,6 +14,7 @@ import dev.warpwright.ir.Numerics;
  */
 final class TensorCore {
   private static final int FRACTION_BITS = 25;
+  private static final int COARSE_FRACTION_BITS = 13;
   private static final int F32_FRACTION_BITS = 23;
   private static final int NAN = 0x7FFFFFFF;
 
@@ -30,31 +31,30 @@ final class TensorCore {
 
   private TensorCore() {}
 
-  /** Operands of f16 from their bits. */
-  static Operand f16(short[] bits) {
+  /**
+   * Operands from the bits of their elements.
+   *
+   * @param bits those above an element's size are ignored; of tf32 the low 13 are
+   */
+  static Operand operand(MatrixMeanings.Input input, int[] bits) {
     float[] values = new float[bits.length];
     for (int i = 0; i < bits.length; i++) {
-      values[i] = Numerics.f16ToFloat(bits[i]);
+      values[i] =
+          switch (input) {
+            case F16 -> Numerics.f16ToFloat((short) bits[i]);
+            case BF16 -> Numerics.bf16ToFloat((short) bits[i]);
+            case TF32 -> Float.intBitsToFloat(bits[i] & 0xFFFFE000);
+            case E4M3 -> Numerics.e4m3ToFloat((byte) bits[i]);
+            case E5M2 -> Numerics.e5m2ToFloat((byte) bits[i]);
+          };
     }
-    return decode(values, 10, -14);
-  }
-
-  /** Operands of bf16 from their bits. */
-  static Operand bf16(short[] bits) {
-    float[] values = new float[bits.length];
-    for (int i = 0; i < bits.length; i++) {
-      values[i] = Numerics.bf16ToFloat(bits[i]);
-    }
-    return decode(values, 7, -126);
-  }
-
-  /** Operands of tf32 from f32 bits, of which the low 13 are ignored. */
-  static Operand tf32(int[] bits) {
-    float[] values = new float[bits.length];
-    for (int i = 0; i < bits.length; i++) {
-      values[i] = Float.intBitsToFloat(bits[i] & 0xFFFFE000);
-    }
-    return decode(values, 10, -126);
+    return switch (input) {
+      case F16 -> decode(values, 10, -14);
+      case BF16 -> decode(values, 7, -126);
+      case TF32 -> decode(values, 10, -126);
+      case E4M3 -> decode(values, 3, -6);
+      case E5M2 -> decode(values, 2, -14);
+    };
   }
 
   private static Operand decode(float[] values, int fractionBits, int minExponent) {
@@ -80,6 +80,22 @@ final class TensorCore {
    * @return bits of an f32
    */
   static int sum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
+    return sum(acc, a, aStart, b, bStart, count, FRACTION_BITS);
+  }
+
+  /**
+   * The same as Hopper's warpgroup products of 8-bit floats form it: cut off {@value
+   * #COARSE_FRACTION_BITS} bits below the greatest exponent, and the sum to as many (measured on an
+   * H100 for sums that begin at zero).
+   */
+  static int coarseSum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
+    int bits = sum(acc, a, aStart, b, bStart, count, COARSE_FRACTION_BITS);
+    boolean finite = (bits >>> F32_FRACTION_BITS & 0xFF) != 0xFF;
+    return finite ? bits & -1 << F32_FRACTION_BITS - COARSE_FRACTION_BITS : bits;
+  }
+
+  private static int sum(
+      int acc, Operand a, int aStart, Operand b, int bStart, int count, int fractionBits) {
     int accExponent = acc >>> F32_FRACTION_BITS & 0xFF;
     if (accExponent == 0xFF || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
       return special(Float.intBitsToFloat(acc), a, aStart, b, bStart, count);
@@ -99,16 +115,16 @@ final class TensorCore {
       return 0;
     }
     long magnitude =
-        aligned(accSignificand, FRACTION_BITS - F32_FRACTION_BITS - (largest - accExponent));
+        aligned(accSignificand, fractionBits - F32_FRACTION_BITS - (largest - accExponent));
     long sum = acc < 0 ? -magnitude : magnitude;
-    int room = FRACTION_BITS - a.fractionBits - b.fractionBits - largest;
+    int room = fractionBits - a.fractionBits - b.fractionBits - largest;
     for (int k = 0; k < count; k++) {
       long product = (long) a.significand[aStart + k] * b.significand[bStart + k];
       long sign = product >> 63;
       int shift = room + a.exponent[aStart + k] + b.exponent[bStart + k];
       sum += (aligned((product ^ sign) - sign, shift) ^ sign) - sign;
     }
-    return truncated(sum, largest - FRACTION_BITS);
+    return truncated(sum, largest - fractionBits);
   }
 
   private static boolean finite(Operand a, int aStart, Operand b, int bStart, int count) {

@@ -1,21 +1,23 @@
 package dev.warpwright.target.intrinsic;
 
 /**
- * What {@code wgmma.m64nNk16.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64
- * × 16) and B (n × 16) with k contiguous, or of B stored as 16 × n. Thread t of the warpgroup holds
- * n/2 elements of D.
+ * What {@code wgmma.m64nNkK.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64 ×
+ * K) and B (n × K) with k contiguous, or of A stored as K × 64 or B as K × n. K elements are 32
+ * bytes. Thread t of the warpgroup holds n/2 elements of D.
  *
  * @param columns n
  * @param input type of A and B
- * @param alongN whether B is stored with n contiguous, in panels of as many columns as a row of its
+ * @param alongM whether A is stored with its rows contiguous, in panels of as many as a row of its
  *     buffer has
+ * @param alongN whether B is stored with n contiguous, in such panels
  */
-public record WarpgroupProduct(int columns, MatrixMeanings.Input input, boolean alongN) {
+public record WarpgroupProduct(
+    int columns, MatrixMeanings.Input input, boolean alongM, boolean alongN) {
   /** Rows of A and D. */
   public static final int ROWS = 64;
 
-  /** Elements of a row of A and B. */
-  public static final int DEPTH = 16;
+  /** Bytes of the elements along K. */
+  public static final int DEPTH_BYTES = 32;
 
   /** Threads that execute it together. */
   public static final int THREADS = 128;
@@ -30,6 +32,17 @@ public record WarpgroupProduct(int columns, MatrixMeanings.Input input, boolean 
     return 8 * (i >> 2) + 2 * (thread % 4) + (i & 1);
   }
 
+  /** The name, as {@code wgmma.m64n256k16.f32.bf16}. */
+  public String text() {
+    return "wgmma.m64n%dk%d.f32.%s%s%s"
+        .formatted(columns, depth(), input.ptx(), alongM ? ".ta" : "", alongN ? ".tb" : "");
+  }
+
+  /** Elements of a row of A and B. */
+  public int depth() {
+    return DEPTH_BYTES / input.bytes();
+  }
+
   /** Elements of D that a thread holds. */
   public int elements() {
     return columns / 2;
@@ -39,28 +52,25 @@ public record WarpgroupProduct(int columns, MatrixMeanings.Input input, boolean 
    * Adds A · Bᵀ to D.
    *
    * @param d bits of the f32 elements: those of thread t begin at {@code t * elements()}
-   * @param a bits of A, row by row
-   * @param b bits of B, row by row
+   * @param a bits of the elements of A, row by row
+   * @param b bits of the elements of B, row by row
    */
-  public void accumulate(int[] d, short[] a, short[] b) {
-    TensorCore.Operand left = operand(a);
-    TensorCore.Operand right = operand(b);
+  public void accumulate(int[] d, int[] a, int[] b) {
+    TensorCore.Operand left = TensorCore.operand(input, a);
+    TensorCore.Operand right = TensorCore.operand(input, b);
     int elements = elements();
+    int depth = depth();
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements; i++) {
         int at = thread * elements + i;
+        int aStart = row(thread, i) * depth;
+        int bStart = column(thread, i) * depth;
+        // Sums of 8-bit products keep 13 bits of the fraction only.
         d[at] =
-            TensorCore.sum(
-                d[at], left, row(thread, i) * DEPTH, right, column(thread, i) * DEPTH, DEPTH);
+            input.bytes() == 1
+                ? TensorCore.coarseSum(d[at], left, aStart, right, bStart, depth)
+                : TensorCore.sum(d[at], left, aStart, right, bStart, depth);
       }
     }
-  }
-
-  private TensorCore.Operand operand(short[] bits) {
-    return switch (input) {
-      case F16 -> TensorCore.f16(bits);
-      case BF16 -> TensorCore.bf16(bits);
-      case TF32 -> throw new IllegalStateException("tf32 elements have 32 bits");
-    };
   }
 }

@@ -12,15 +12,21 @@ class TensorCoreTest {
   private static final long SEED = Long.getLong("seed", 20_260_101);
 
   private static float f16Sum(float acc, float[] a, float[] b) {
-    short[] x = new short[a.length];
-    short[] y = new short[a.length];
+    int[] x = new int[a.length];
+    int[] y = new int[a.length];
     for (int i = 0; i < a.length; i++) {
       x[i] = Numerics.f16Bits(a[i]);
       y[i] = Numerics.f16Bits(b[i]);
     }
     int bits = Float.floatToRawIntBits(acc);
     return Float.intBitsToFloat(
-        TensorCore.sum(bits, TensorCore.f16(x), 0, TensorCore.f16(y), 0, a.length));
+        TensorCore.sum(
+            bits,
+            TensorCore.operand(MatrixMeanings.Input.F16, x),
+            0,
+            TensorCore.operand(MatrixMeanings.Input.F16, y),
+            0,
+            a.length));
   }
 
   @Test
@@ -85,7 +91,13 @@ class TensorCoreTest {
     int[] one = {Float.floatToRawIntBits(1)};
     assertThat(
             Float.intBitsToFloat(
-                TensorCore.sum(0, TensorCore.tf32(x), 0, TensorCore.tf32(one), 0, 1)))
+                TensorCore.sum(
+                    0,
+                    TensorCore.operand(MatrixMeanings.Input.TF32, x),
+                    0,
+                    TensorCore.operand(MatrixMeanings.Input.TF32, one),
+                    0,
+                    1)))
         .isEqualTo(1);
   }
 }

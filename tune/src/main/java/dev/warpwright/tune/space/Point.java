@@ -66,6 +66,14 @@ public record Point(List<Choice> choices) {
     return null;
   }
 
+  /**
+   * Whether this has all choices of another point. What it has beside them are decisions that did
+   * not exist when the other was recorded; the first option of such a decision is what there was.
+   */
+  public boolean agrees(Point other) {
+    return choices.containsAll(other.choices);
+  }
+
   /** Without a choice. */
   public Point without(String name) {
     return new Point(choices.stream().filter(c -> !c.name().equals(name)).toList());
