@@ -18,6 +18,7 @@ import dev.warpwright.cli.ladder.LadderAction;
 import dev.warpwright.cli.ladder.LadderCommand;
 import dev.warpwright.cli.orders.AnalyzeAction;
 import dev.warpwright.cli.orders.AnalyzeCommand;
+import dev.warpwright.cli.orders.MeasureAction;
 import dev.warpwright.cli.orders.OrderAction;
 import dev.warpwright.cli.orders.OrderCommand;
 import dev.warpwright.cli.output.Streams;
@@ -64,7 +65,7 @@ public final class Main {
         new TuneCommand(new TuneAction()),
         new PerfCommand(new PerfAction()),
         new DbCommand(new DbAction()),
-        new OrderCommand(new OrderAction()),
+        new OrderCommand(new OrderAction(), new MeasureAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),
         new LadderCommand(new LadderAction()),

@@ -57,6 +57,8 @@ class HopperPrintingTest {
           Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
           Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
           Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
+          Map.entry(Intrinsics.GLOBAL_TIMER, "Count[1] = u32(global.timer())"),
+          Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(
               HopperIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
           Map.entry(HopperIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
@@ -76,7 +78,7 @@ class HopperPrintingTest {
         : tiles;
   }
 
-  private static final Set<Unit> ANYWHERE = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER);
+  private static final Set<Unit> ANYWHERE = Set.of(Unit.COUNTER, Unit.NAMED_BARRIER, Unit.CLOCK);
 
   static Stream<TargetIntrinsic> intrinsics() {
     return Intrinsics.all().stream().filter(i -> i.effect() instanceof Drives);
@@ -247,7 +249,7 @@ class HopperPrintingTest {
   }
 
   @Test
-  void countersAndNamedBarriersCompileForTheOldestTarget() {
+  void whatExistsAnywhereCompilesForTheOldestTarget() {
     Optional<CudaCompiler> compiler = CudaCompilers.system();
     assumeTrue(compiler.isPresent(), "no CUDA compiler: intrinsics are not compiled");
     List<Kernel> kernels = new ArrayList<>();
@@ -255,6 +257,6 @@ class HopperPrintingTest {
         .filter(HopperPrintingTest::isAnywhere)
         .forEach(intrinsic -> kernels.add(kernel(intrinsic)));
     String text = CudaPrinter.print(kernels, GpuTarget.SM_75);
-    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(4);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(6);
   }
 }

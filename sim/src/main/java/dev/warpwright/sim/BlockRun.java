@@ -58,6 +58,11 @@ final class BlockRun {
     return index.toString();
   }
 
+  /** Where the block runs: the simulator has a multiprocessor for each block in execution. */
+  int multiprocessor() {
+    return in.place * in.blocks.size() + rank;
+  }
+
   Agents agents() {
     return in.agents;
   }

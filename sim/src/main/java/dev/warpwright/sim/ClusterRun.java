@@ -11,18 +11,24 @@ final class ClusterRun {
   final Agents agents;
   final List<BlockRun> blocks = new ArrayList<>();
 
+  /** Which of the places for clusters in execution this one has. */
+  final int place;
+
   final BulkLoads loads;
   final Counters.Released counters;
+  final Turns turns;
   final @Nullable Counting counting;
 
   private final Context context;
 
-  ClusterRun(Context context, long number, Agents agents, Grid grid) {
+  ClusterRun(Context context, long number, int place, Agents agents, Grid grid) {
     this.context = context;
     this.number = number;
+    this.place = place;
     this.agents = agents;
     this.loads = grid.loads;
     this.counters = grid.counters;
+    this.turns = grid.turns;
     this.counting = grid.counting;
   }
 

@@ -23,6 +23,8 @@ final class Grid {
 
   final Counters.Released counters = new Counters.Released();
 
+  final Turns turns = new Turns();
+
   /** Counts requests, if they are to be counted. */
   @Nullable Counting counting;
 

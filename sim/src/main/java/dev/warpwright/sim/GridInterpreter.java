@@ -173,11 +173,12 @@ public final class GridInterpreter {
     int size = (int) clusterSize(grid);
     boolean counts = usesCounters();
     Agents common = new Agents(true);
-    new Scheduler(context, options, grid.loads, kernel.body())
+    new Scheduler(context, options, grid.loads, grid.turns, kernel.body())
         .run(
             Math.toIntExact(grid.blocks.count() / size),
             Math.max(1, options.residentBlocks() / size),
-            number -> start(grid, counts ? common : new Agents(false), number, size));
+            (number, place) ->
+                start(grid, counts ? common : new Agents(false), number, place, size));
   }
 
   private void bind(Grid grid, Buffer b) {
@@ -208,8 +209,8 @@ public final class GridInterpreter {
   }
 
   /** Starts the blocks of a cluster. */
-  private ClusterRun start(Grid grid, Agents agents, long number, int size) {
-    ClusterRun cluster = new ClusterRun(context, number, agents, grid);
+  private ClusterRun start(Grid grid, Agents agents, long number, int place, int size) {
+    ClusterRun cluster = new ClusterRun(context, number, place, agents, grid);
     for (int rank = 0; rank < size; rank++) {
       Index3 index = grid.blocks.index(number * size + rank);
       BlockRun block = new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());

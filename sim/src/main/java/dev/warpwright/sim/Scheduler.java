@@ -2,11 +2,11 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,16 +24,24 @@ final class Scheduler {
   private final Context context;
   private final GridOptions options;
   private final BulkLoads loads;
+  private final Turns turns;
   private final Stmt body;
   private final SplittableRandom random;
   private final List<ClusterRun> resident = new ArrayList<>();
   private int yields;
   private int turn;
 
-  Scheduler(Context context, GridOptions options, BulkLoads loads, Stmt body) {
+  /** Starts a cluster in one of the places for those in execution. */
+  @FunctionalInterface
+  interface Start {
+    ClusterRun cluster(long number, int place);
+  }
+
+  Scheduler(Context context, GridOptions options, BulkLoads loads, Turns turns, Stmt body) {
     this.context = context;
     this.options = options;
     this.loads = loads;
+    this.turns = turns;
     this.body = body;
     this.random = new SplittableRandom(options.seed());
   }
@@ -43,12 +51,15 @@ final class Scheduler {
    *
    * @param atOnce how many are in execution together
    */
-  void run(int clusters, int atOnce, IntFunction<ClusterRun> start) {
+  void run(int clusters, int atOnce, Start start) {
     int[] order = Options.order(options.blocks(), clusters, random);
+    BitSet taken = new BitSet();
     int next = 0;
     while (next < clusters || !resident.isEmpty()) {
       while (next < clusters && resident.size() < atOnce) {
-        resident.add(start.apply(order[next++]));
+        taken.clear();
+        resident.forEach(cluster -> taken.set(cluster.place));
+        resident.add(start.cluster(order[next++], taken.nextClearBit(0)));
       }
       step();
       resident.forEach(cluster -> cluster.endBlocks(body));
@@ -97,6 +108,7 @@ final class Scheduler {
   }
 
   private void resume(Warp w) {
+    turns.next();
     w.resume();
     if (w.runnable()) {
       yields++;

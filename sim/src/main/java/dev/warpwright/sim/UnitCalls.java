@@ -27,6 +27,8 @@ final class UnitCalls {
       case NAMED_BARRIER -> namedBarrier(site);
       case REGISTER_FILE -> registers(site);
       case PROXY -> fence(site);
+      // Their values are all there is to them.
+      case CLOCK -> WarpNode.straight((w, mask) -> {});
       case COUNTER -> {
         WarpNode.Straight add = Counters.add(where, calls);
         yield WarpNode.straight(

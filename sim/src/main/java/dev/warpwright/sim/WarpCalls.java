@@ -7,6 +7,7 @@ import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.Meaning;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
@@ -69,6 +70,12 @@ final class WarpCalls implements CallCompiler {
   private Exec value(Expr.Call call, IntrinsicCall.ResultSink sink) {
     if (call.op() == HopperIntrinsics.CLUSTER_RANK) {
       return f -> sink.set(f, Objects.requireNonNull(f.actor).block.rank);
+    }
+    if (call.op() == Intrinsics.SM_ID) {
+      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.multiprocessor());
+    }
+    if (call.op() == Intrinsics.GLOBAL_TIMER) {
+      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.in.turns.now());
     }
     if (call.op() instanceof TargetIntrinsic counter
         && counter.effect() instanceof TargetIntrinsic.Drives(var unit)

@@ -22,7 +22,9 @@ import picocli.CommandLine.Parameters;
       "search   the order with the least loads, proven where the grid is small",
       "show     one order, step by step",
       "score    ready-made orders, or one, beside the lower bound",
+      "measure  what orders cost on the GPU: time, bytes, and which multiprocessor did what when",
       "",
+      "search, show and score:",
       "grid=4x4       rows and columns of tiles",
       "capacity=4     blocks that the cache holds",
       "policy=        lru, fifo or optimal; search: optimal, else lru",
@@ -33,12 +35,19 @@ import picocli.CommandLine.Parameters;
       "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...",
       "file=          an order as text: t1 = 1 Order 0: [(x, y, gemmId), ...]",
       "seconds=30     after which search returns the best so far; seed=1",
+      "",
+      "measure:",
+      "M= N= K=       the product; dtype=bf16 or f16",
+      "tile=128x128   sizes of tiles, with commas; 256x256 on Hopper: a cluster of two blocks",
+      "order=         orders, with commas: row,grouped:8,hilbert",
+      "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
       ""
     })
 public final class OrderCommand extends Command {
   private final Action<OrderRequest> action;
+  private final Action<MeasureRequest> measuring;
 
-  @Parameters(index = "0", paramLabel = "search|show|score", description = "What to do.")
+  @Parameters(index = "0", paramLabel = "search|show|score|measure", description = "What to do.")
   String task = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -47,21 +56,42 @@ public final class OrderCommand extends Command {
   @Option(names = "--csv", paramLabel = "FILE", description = "Write a table there.")
   @Nullable Path csv;
 
-  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the order there.")
+  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the order, or the timelines.")
   @Nullable Path svg;
 
-  public OrderCommand(Action<OrderRequest> action) {
+  @Option(
+      names = "--timeline",
+      paramLabel = "FILE",
+      description = "measure: write a row for each work item.")
+  @Nullable Path timeline;
+
+  @Option(names = "--no-counters", description = "measure: without Nsight Compute.")
+  boolean noCounters;
+
+  public OrderCommand(Action<OrderRequest> action, Action<MeasureRequest> measuring) {
     this.action = action;
+    this.measuring = measuring;
   }
 
   @Override
   public Report perform(Progress progress) {
+    if (task.equals("measure")) {
+      return measuring.perform(
+          MeasureRequest.of(
+              new KeyValues(words), !noCounters, new MeasureRequest.Files(csv, svg, timeline)),
+          progress);
+    }
+    if (timeline != null || noCounters) {
+      throw new UserError("--timeline and --no-counters belong to order measure");
+    }
     Task chosen =
         switch (task) {
           case "search" -> Task.SEARCH;
           case "show" -> Task.SHOW;
           case "score" -> Task.SCORE;
-          default -> throw new UserError("order '" + task + "' is none of search, show and score");
+          default ->
+              throw new UserError(
+                  "order '" + task + "' is none of search, show, score and measure");
         };
     if (svg != null && chosen == Task.SCORE) {
       throw new UserError("--svg " + svg + ": draws one order; use it with search or show");

@@ -91,7 +91,7 @@ final class OrderAndAnalyzeTest {
       delimiter = '|',
       value = {
         "order | Missing required parameter",
-        "order fly | none of search, show and score",
+        "order fly | none of search, show, score and measure",
         "order search | no grid; give grid=4x4",
         "order search grid=4x4 | no value for capacity",
         "order search grid=4 capacity=3 | grid=4: write rows",

@@ -103,32 +103,30 @@ final class TuningData implements AutoCloseable {
   }
 
   /** A kernel's launches, one for each set, and the memory that only it needs. */
-  record Launches(List<CudaLaunch> launches, List<CudaBuffer> own) implements AutoCloseable {
+  record Launches(List<CudaLaunch> launches, Map<Buffer, CudaBuffer> own) implements AutoCloseable {
     @Override
     public void close() {
-      own.forEach(CudaBuffer::close);
+      own.values().forEach(CudaBuffer::close);
     }
   }
 
   /** Prepares a kernel of this workload on every set. */
   Launches launches(BoundKernel bound, GridLauncher launcher) {
-    List<CudaBuffer> own = new ArrayList<>();
-    Map<Buffer, CudaBuffer> extra = new HashMap<>();
+    Map<Buffer, CudaBuffer> own = new HashMap<>();
     bound
         .contents()
         .forEach(
             (buffer, content) -> {
               if (shared(buffer) == null) {
                 CudaBuffer fresh = device.context().allocate(Workload.bytes(buffer));
-                own.add(fresh);
-                extra.put(buffer, fresh);
+                own.put(buffer, fresh);
                 fill(fresh, content);
               }
             });
     stream.synchronize();
     List<CudaLaunch> launches = new ArrayList<>();
     for (int set = 0; set < count(); set++) {
-      Map<Buffer, CudaBuffer> arguments = new HashMap<>(extra);
+      Map<Buffer, CudaBuffer> arguments = new HashMap<>(own);
       for (Buffer buffer : bound.contents().keySet()) {
         Buffer mine = shared(buffer);
         if (mine != null) {

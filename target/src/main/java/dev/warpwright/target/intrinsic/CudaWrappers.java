@@ -70,6 +70,24 @@ final class CudaWrappers {
       }
       """;
 
+  static final String SM_ID =
+      """
+      __device__ __forceinline__ unsigned sm_id() {
+        unsigned number;
+        asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+        return number;
+      }
+      """;
+
+  static final String GLOBAL_TIMER =
+      """
+      __device__ __forceinline__ unsigned long long global_timer() {
+        unsigned long long now;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now) :: "memory");
+        return now;
+      }
+      """;
+
   private CudaWrappers() {}
 
   static String ldmatrix(int matrices, boolean transposed) {

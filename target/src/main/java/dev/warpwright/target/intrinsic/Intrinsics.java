@@ -10,9 +10,11 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.target.intrinsic.MatrixMeanings.Input;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Computes;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Effect;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.SyncKind;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Synchronises;
+import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -158,6 +160,14 @@ public final class Intrinsics {
   public static final TargetIntrinsic PACK_BF16X2 =
       pack("pack.bf16x2", Numerics::bf16Bits, 80, CudaWrappers.PACK_BF16X2);
 
+  /** The number of the multiprocessor that the thread runs on. */
+  public static final TargetIntrinsic SM_ID =
+      clock("sm.id", Type.U32, CudaWrappers.SM_ID, "PTX ISA, %smid");
+
+  /** Nanoseconds that pass alike on all multiprocessors; how often they are counted is not said. */
+  public static final TargetIntrinsic GLOBAL_TIMER =
+      clock("global.timer", Type.of(DType.U64), CudaWrappers.GLOBAL_TIMER, "PTX ISA, %globaltimer");
+
   static {
     for (TargetIntrinsic intrinsic : HopperIntrinsics.TABLE) {
       BY_NAME.put(intrinsic.text(), intrinsic);
@@ -203,6 +213,11 @@ public final class Intrinsics {
         75,
         builtIn,
         "PTX ISA, " + section);
+  }
+
+  private static TargetIntrinsic clock(String text, Type result, String cuda, String source) {
+    return add(
+        text, Collective.THREAD, List.of(), result, new Drives(Unit.CLOCK), 75, cuda, source);
   }
 
   private static TargetIntrinsic ldmatrix(int matrices, boolean transposed) {

@@ -50,8 +50,8 @@ public record TargetIntrinsic(
   public record Drives(Unit unit) implements Effect {}
 
   /**
-   * The units that {@link Drives} names, each with the operations listed in {@link
-   * HopperIntrinsics}.
+   * The units that {@link Drives} names, with the operations listed in {@link HopperIntrinsics} and
+   * {@link Intrinsics}.
    */
   public enum Unit {
     /** Barrier objects in shared memory. */
@@ -69,7 +69,9 @@ public record TargetIntrinsic(
     /** Memory order between ordinary accesses and the asynchronous units. */
     PROXY,
     /** Counters in global memory, with acquire and release order at the scope of the GPU. */
-    COUNTER
+    COUNTER,
+    /** What tells a thread where and when it runs. */
+    CLOCK
   }
 
   /** The kinds of synchronisation. */

@@ -1,0 +1,104 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.compiler.orders.OrderMeasurement;
+import dev.warpwright.compiler.orders.OrderMeasurer;
+import dev.warpwright.compiler.orders.RecordedOrders;
+import dev.warpwright.cost.analyze.Gpus;
+import dev.warpwright.cost.analyze.NumberType;
+import dev.warpwright.cost.analyze.Part.GemmShape;
+import dev.warpwright.cost.analyze.Tiling;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.DeviceModel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks what orders cost on a device.
+ *
+ * @param gpu what the simulator simulates
+ */
+public record MeasureRequest(
+    OrderMeasurer.Request what, From from, DeviceModel gpu, MeasureRequest.Files files) {
+  /** Who answers. */
+  public enum From {
+    /** The GPU of this machine. */
+    GPU,
+    /** What was measured before and comes along. */
+    RECORDED,
+    /** The simulator. */
+    SIMULATOR
+  }
+
+  /**
+   * Where to write; null for nowhere.
+   *
+   * @param csv a row for each measurement
+   * @param svg a picture of each timeline
+   * @param timeline a row for each work item
+   */
+  public record Files(@Nullable Path csv, @Nullable Path svg, @Nullable Path timeline) {}
+
+  private static final int LARGEST = 1_000_000;
+  private static final int MOST_KERNELS = 64;
+
+  /**
+   * Reads what a user gave.
+   *
+   * @param counters whether to count by Nsight Compute
+   * @throws UserError that names the key
+   */
+  public static MeasureRequest of(KeyValues values, boolean counters, Files files) {
+    var shape =
+        new GemmShape(
+            values.number("M", 1, LARGEST),
+            values.number("N", 1, LARGEST),
+            values.number("K", 1, LARGEST),
+            NumberType.parse(values.text("dtype", "bf16")));
+    From from =
+        switch (values.text("from", "gpu")) {
+          case "gpu" -> From.GPU;
+          case "recorded" -> From.RECORDED;
+          case "simulator" -> From.SIMULATOR;
+          default ->
+              throw new UserError(
+                  "from=" + values.text("from") + " is none of gpu, recorded and simulator");
+        };
+    String tiles = values.text("tile");
+    String orders = values.text("order");
+    DeviceModel gpu = Gpus.find(values.text("gpu", "h200"));
+    long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
+    values.finish("M, N, K, dtype, tile, order, from, gpu, seed");
+    List<Tiling> tilings =
+        tiles != null
+            ? list(tiles, Tiling::parse)
+            : from == From.RECORDED
+                ? recorded(OrderMeasurement::tiling)
+                : List.of(Tiling.of(128, 128));
+    List<BlockOrder> all =
+        orders != null
+            ? list(orders, BlockOrder::parse)
+            : from == From.RECORDED
+                ? recorded(OrderMeasurement::order)
+                : list("row,grouped:8,hilbert", BlockOrder::parse);
+    if (from != From.RECORDED && tilings.size() * all.size() > MOST_KERNELS) {
+      throw new UserError(
+          "%d kernels to measure, at most %d at a time"
+              .formatted(tilings.size() * all.size(), MOST_KERNELS));
+    }
+    return new MeasureRequest(
+        new OrderMeasurer.Request(shape, tilings, all, counters, seed), from, gpu, files);
+  }
+
+  private static <T> List<T> recorded(Function<OrderMeasurement, T> part) {
+    return new RecordedOrders().all().stream().map(part).distinct().toList();
+  }
+
+  private static <T> List<T> list(String words, Function<String, T> parse) {
+    return Arrays.stream(words.split(",", -1)).map(parse).distinct().toList();
+  }
+}
