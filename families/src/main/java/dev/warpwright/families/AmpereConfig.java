@@ -1,6 +1,7 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.WorkDivision;
 
 /**
  * The decisions of {@link AmpereGemm}.
@@ -14,6 +15,8 @@ import dev.warpwright.ir.BlockOrder;
  * @param minBlocks blocks that a multiprocessor shall hold
  * @param order of the tiles
  * @param swapped whether rows of the product are columns of the result
+ * @param blocks that share the work, all running at once; 0 for one block a tile, or part of one
+ * @param division how the steps of tiles are shared out
  */
 public record AmpereConfig(
     int tileM,
@@ -24,7 +27,45 @@ public record AmpereConfig(
     int warpsN,
     int minBlocks,
     BlockOrder order,
-    boolean swapped) {
+    boolean swapped,
+    int blocks,
+    WorkDivision division) {
+
+  /** A configuration in which each block has a tile. */
+  public AmpereConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages,
+      int warpsM,
+      int warpsN,
+      int minBlocks,
+      BlockOrder order,
+      boolean swapped) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        warpsM,
+        warpsN,
+        minBlocks,
+        order,
+        swapped,
+        0,
+        new WorkDivision.Whole());
+  }
+
+  /** The same with work divided in another way, by so many blocks. */
+  public AmpereConfig withDivision(WorkDivision other, int newBlocks) {
+    return new AmpereConfig(
+        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapped, newBlocks, other);
+  }
+
+  /** Whether several blocks may compute a tile. */
+  public boolean isDivided() {
+    return !(division instanceof WorkDivision.Whole);
+  }
 
   /** Threads of a block. */
   public int threads() {

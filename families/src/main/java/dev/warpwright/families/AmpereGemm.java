@@ -6,6 +6,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
@@ -57,6 +58,9 @@ public final class AmpereGemm {
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
       return "a step of %d elements along K is no multiple of 64 bytes".formatted(config.tileK());
     }
+    if (config.division() instanceof WorkDivision.Stream && config.blocks() == 0) {
+      return "work divided as %s needs a number of blocks".formatted(config.division().text());
+    }
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
@@ -101,7 +105,7 @@ public final class AmpereGemm {
     s.compactAll();
     BlockRef init = s.decomposeReduction(acc, k.outer());
     s.pipeline(k.outer(), config.stages());
-    s.bind(s.blockOrder(m.outer(), n.outer(), config.order()), ThreadAxis.BLOCK_X);
+    share(s, s.blockOrder(m.outer(), n.outer(), config.order()), config);
     s.annotate("threads", (long) config.threads());
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
@@ -119,14 +123,32 @@ public final class AmpereGemm {
     s.tensorize(c, Attrs.NONE);
     s.tensorize(out.copy(), Attrs.NONE);
     return new ScheduledGemm(
-        func,
-        s.trace(),
-        s.func(),
-        GpuLowering.lower(s.func()),
-        ScheduledGemm.table(
-            config.order(),
-            Math.ceilDiv(workload.m(), config.tileM()),
-            Math.ceilDiv(workload.n(), config.tileN())));
+        func, s.trace(), s.func(), GpuLowering.lower(s.func()), table(workload, config));
+  }
+
+  private static List<Integer> table(GemmWorkload workload, AmpereConfig config) {
+    long rows = Math.ceilDiv(workload.m(), config.tileM());
+    long columns = Math.ceilDiv(workload.n(), config.tileN());
+    long parts = config.division() instanceof WorkDivision.Parts p ? p.parts() : 1;
+    return ScheduledGemm.table(
+        config.order(),
+        config.division(),
+        rows,
+        columns,
+        Math.ceilDiv(workload.k(), config.tileK()),
+        config.blocks() == 0 ? rows * columns * parts : config.blocks());
+  }
+
+  /** Shares the tiles out to blocks. */
+  private static void share(Schedule s, LoopRef tiles, AmpereConfig config) {
+    if (config.isDivided()) {
+      s.annotate(tiles, "division", config.division().text());
+    }
+    if (config.blocks() == 0) {
+      s.bind(tiles, ThreadAxis.BLOCK_X);
+    } else {
+      s.persistent(tiles, config.blocks());
+    }
   }
 
   private static @Nullable String instruction(GemmWorkload workload, GpuTarget target) {

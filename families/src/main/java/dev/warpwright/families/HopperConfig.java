@@ -1,6 +1,7 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.WorkDivision;
 
 /**
  * The decisions of {@link HopperGemm}.
@@ -17,6 +18,7 @@ import dev.warpwright.ir.BlockOrder;
  *     clusters are impossible and {@code order} is row
  * @param minBlocks blocks that a multiprocessor shall hold
  * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
+ * @param division how the steps of tiles are shared out; not whole only for a number of blocks
  */
 public record HopperConfig(
     int tileM,
@@ -29,7 +31,36 @@ public record HopperConfig(
     BlockOrder order,
     int blocks,
     int minBlocks,
-    boolean swapped) {
+    boolean swapped,
+    WorkDivision division) {
+
+  /** A configuration in which tiles are whole. */
+  public HopperConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages,
+      int consumers,
+      int clusterM,
+      int clusterN,
+      BlockOrder order,
+      int blocks,
+      int minBlocks,
+      boolean swapped) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapped,
+        new WorkDivision.Whole());
+  }
 
   /** A persistent grid of {@code blocks} blocks in pairs that share tiles of B. */
   public static HopperConfig pairs(int tileM, int tileN, int stages, int consumers, int blocks) {
@@ -57,6 +88,19 @@ public record HopperConfig(
         order,
         blocks,
         minBlocks,
-        swapped);
+        swapped,
+        division);
+  }
+
+  /** Whether several blocks may compute a tile. */
+  public boolean isDivided() {
+    return !(division instanceof WorkDivision.Whole);
+  }
+
+  /** The same with work divided in another way. */
+  public HopperConfig withDivision(WorkDivision other) {
+    return new HopperConfig(
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped, other);
   }
 }

@@ -40,8 +40,11 @@ public final class HopperGemm {
             ? List.of()
             : ScheduledGemm.table(
                 config.order(),
+                config.division(),
                 Math.ceilDiv(workload.m(), (long) config.tileM() * config.clusterM()),
-                Math.ceilDiv(workload.n(), (long) config.tileN() * config.clusterN())));
+                Math.ceilDiv(workload.n(), (long) config.tileN() * config.clusterN()),
+                Math.ceilDiv(workload.k(), config.tileK()),
+                config.blocks() / (config.clusterM() * config.clusterN())));
   }
 
   /** The schedule itself. */
@@ -91,6 +94,9 @@ public final class HopperGemm {
       return;
     }
     LoopRef tiles = s.blockOrder(rows, columns, config.order());
+    if (config.isDivided()) {
+      s.annotate(tiles, "division", config.division().text());
+    }
     s.persistent(tiles, config.blocks());
     if (config.clusterM() * config.clusterN() > 1) {
       s.cluster(config.clusterM(), config.clusterN());

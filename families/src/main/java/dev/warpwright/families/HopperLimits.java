@@ -49,6 +49,9 @@ public final class HopperLimits {
     if (sums > MAX_SUMS) {
       return "sums of %d registers of a thread, at most %d fit".formatted(sums, MAX_SUMS);
     }
+    if (config.isDivided() && config.blocks() == 0) {
+      return "work divided as %s needs a number of blocks".formatted(config.division().text());
+    }
     String cluster = cluster(workload, config);
     if (cluster != null) {
       return cluster;

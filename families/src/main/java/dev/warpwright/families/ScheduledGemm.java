@@ -3,6 +3,8 @@ package dev.warpwright.families;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.ir.WorkList;
 import dev.warpwright.schedule.trace.Trace;
 import java.util.List;
 
@@ -21,10 +23,27 @@ public record ScheduledGemm(
     table = List.copyOf(table);
   }
 
-  /** Entries of an order table, {@code m << 16 | n} in units of a cluster's tiles. */
-  static List<Integer> table(BlockOrder order, long rows, long columns) {
-    return order.tiles(Math.toIntExact(rows), Math.toIntExact(columns)).stream()
-        .map(tile -> tile.m() << 16 | tile.n())
-        .toList();
+  /**
+   * Contents of the parameter {@code order}: {@code m << 16 | n} in units of a cluster's tiles, or
+   * what {@link WorkList#table} makes of divided work.
+   *
+   * @param steps of a tile
+   * @param workers clusters that run at the same time
+   */
+  static List<Integer> table(
+      BlockOrder order, WorkDivision division, long rows, long columns, long steps, long workers) {
+    if (division instanceof WorkDivision.Whole) {
+      return order.tiles(Math.toIntExact(rows), Math.toIntExact(columns)).stream()
+          .map(tile -> tile.m() << 16 | tile.n())
+          .toList();
+    }
+    return WorkList.of(
+            division,
+            order,
+            Math.toIntExact(rows),
+            Math.toIntExact(columns),
+            Math.toIntExact(steps),
+            Math.toIntExact(workers))
+        .table();
   }
 }

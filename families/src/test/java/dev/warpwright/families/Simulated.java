@@ -9,8 +9,10 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Executes what a family made. */
@@ -19,24 +21,69 @@ final class Simulated {
 
   private Simulated() {}
 
-  /** The kernel computes what the computation does, under two orders, without findings. */
+  /** The kernel computes what the computation does, under several orders, without findings. */
   static void assertSame(ScheduledGemm gemm) {
     assertThat(Verifier.verify(gemm.tiles())).as(IrPrinter.text(gemm.tiles())).isEmpty();
     Kernel kernel = gemm.kernel();
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(gemm.func().params(), SEED);
     Interpreter.of(gemm.func(), Options.CHECKED).run(expected);
-    for (GridOptions options : List.of(GridOptions.DEFAULT, GridOptions.random(SEED))) {
-      Arguments arguments = Arguments.random(kernel.params(), SEED);
-      for (int t = 0; t < gemm.table().size(); t++) {
-        arguments.get("order").setIntegerElement(t, gemm.table().get(t));
+    NdArray first = null;
+    for (GridOptions options : orders(kernel)) {
+      Arguments arguments = arguments(gemm, SEED);
+      // Launched twice: counters must be as they were.
+      for (int launch = 0; launch < 2; launch++) {
+        poison(arguments, kernel);
+        assertThat(new GridInterpreter(kernel, options).check(arguments))
+            .as("%s\n%s", options, IrPrinter.text(kernel))
+            .isEmpty();
+        Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
+        assertThat(v.within(4e-3)).as("%s: %s, seed %d", options, v, SEED).isTrue();
+        first = first == null ? arguments.get("C").copy() : first;
+        assertThat(arguments.get("C").sameBits(first)).as("%s: other bits", options).isTrue();
+        if (!has(kernel, "counters")) {
+          break;
+        }
       }
-      arguments.get("C").poison();
-      assertThat(new GridInterpreter(kernel, options).check(arguments))
-          .as("%s\n%s", options, IrPrinter.text(kernel))
-          .isEmpty();
-      Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
-      assertThat(v.within(4e-3)).as("%s: %s, seed %d", options, v, SEED).isTrue();
+    }
+  }
+
+  /** Orders in which blocks start, and how many run at a time. */
+  private static List<GridOptions> orders(Kernel kernel) {
+    List<GridOptions> orders =
+        new ArrayList<>(List.of(GridOptions.DEFAULT, GridOptions.random(SEED)));
+    if (has(kernel, "counters")) {
+      orders.add(GridOptions.DEFAULT.withBlocks(Options.Order.REVERSE, 1));
+      orders.add(GridOptions.random(SEED + 1).withBlocks(Options.Order.SHUFFLED, 1));
+      orders.add(
+          GridOptions.random(SEED + 2)
+              .withBlocks(Options.Order.REVERSE, 1000)
+              .withWarps(GridOptions.WarpChoice.TURNS));
+    }
+    return orders;
+  }
+
+  private static boolean has(Kernel kernel, String name) {
+    return kernel.buffers().stream().anyMatch(b -> b.name().equals(name));
+  }
+
+  /** Random operands, the kernel's table, counters that are zero. */
+  static Arguments arguments(ScheduledGemm gemm, long seed) {
+    Kernel kernel = gemm.kernel();
+    Arguments arguments = Arguments.random(kernel.params(), seed);
+    for (int t = 0; t < gemm.table().size(); t++) {
+      arguments.get("order").setIntegerElement(t, gemm.table().get(t));
+    }
+    if (has(kernel, "counters")) {
+      arguments.get("counters").fill(0);
+    }
+    return arguments;
+  }
+
+  private static void poison(Arguments arguments, Kernel kernel) {
+    arguments.get("C").poison();
+    if (has(kernel, "partial")) {
+      arguments.get("partial").poison();
     }
   }
 }

@@ -6,7 +6,10 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.ir.WorkList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,6 +28,8 @@ import java.util.Map;
  *       cluster computes: {@code tileM · clusterM} rows of {@code tileN · clusterN} columns ({@code
  *       clusterM} and {@code clusterN} are 1 unless given). If the table's length is a scalar of
  *       its own, it is the number of tiles.
+ *   <li>{@code division}: the {@link WorkDivision} of the {@code steps} of each tile among the
+ *       clusters of the launch; the table is then that of a {@link WorkList}.
  *   <li>{@code zero}: names of buffers, with commas, that are zero before the first launch and
  *       never again.
  * </ul>
@@ -124,9 +129,28 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     }
     int rows = tiles(kernel, gemm.m(), "M");
     int columns = tiles(kernel, gemm.n(), "N");
-    return BlockOrder.parse(text).tiles(rows, columns).stream()
-        .map(tile -> tile.m() << 16 | tile.n())
-        .toList();
+    BlockOrder order = BlockOrder.parse(text);
+    String division = kernel.attrs().getString("division");
+    if (division != null) {
+      return divided(kernel, WorkDivision.parse(division), order, rows, columns);
+    }
+    return order.tiles(rows, columns).stream().map(tile -> tile.m() << 16 | tile.n()).toList();
+  }
+
+  private static List<Integer> divided(
+      Kernel kernel, WorkDivision division, BlockOrder order, int rows, int columns) {
+    long steps = kernel.attrs().getLong("steps", 0);
+    long blocks = kernel.extent(ThreadAxis.BLOCK_X) instanceof Expr.IntImm imm ? imm.value() : 0;
+    long workers = blocks / Math.max(1, kernel.attrs().getLong("cluster", 1));
+    if (steps < 1 || workers < 1) {
+      throw new UserError(
+          "kernel "
+              + kernel.name()
+              + ": divided work needs an attribute steps and a known number of blocks");
+    }
+    return WorkList.of(
+            division, order, rows, columns, Math.toIntExact(steps), Math.toIntExact(workers))
+        .table();
   }
 
   /** Tiles of clusters along a dimension. */

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
@@ -98,14 +99,28 @@ final class MmaPipelineLowering {
     }
     MmaPipelineLowering lowering = new MmaPipelineLowering(func, program);
     TileEpilogue epilogue = new TileEpilogue(program, lowering.code, 0, true);
-    List<Buffer> shared = lowering.copies.stream().map(copy -> copy.ring().ring()).toList();
+    List<Buffer> shared =
+        new ArrayList<>(lowering.copies.stream().map(copy -> copy.ring().ring()).toList());
+    List<Param> params = new ArrayList<>(work.params(func));
+    List<Buffer> registers = new ArrayList<>();
+    PartialSums parts = work.division() == null ? null : lowering.parts(work);
+    if (parts != null) {
+      shared.add(parts.turn());
+      params.addAll(parts.params());
+      registers.addAll(parts.registers());
+    }
     Stmt body =
         work.each(
-            item ->
-                Stmts.seq(
-                    lowering.loop(item),
-                    epilogue.code(item, lowering.tid, Exprs.i32(0), lowering.tid)));
-    List<Buffer> registers = new ArrayList<>();
+            item -> {
+              Stmt product = lowering.loop(item);
+              Stmt end = epilogue.code(item, lowering.tid, Exprs.i32(0), lowering.tid);
+              return Stmts.seq(
+                  parts == null
+                      ? Stmts.seq(product, end)
+                      : parts.around(item, Exprs.i32(0), lowering.tid, product, end),
+                  // Operands read ahead must be gone before the next item's copies arrive.
+                  work.repeats() ? Exprs.evaluate(Intrinsics.SYNC_THREADS) : Stmt.Seq.EMPTY);
+            });
     program.fragments().forEach(f -> registers.add(lowering.code.registers(f)));
     registers.add(lowering.operands.aRegisters());
     registers.add(lowering.operands.bRegisters());
@@ -125,11 +140,17 @@ final class MmaPipelineLowering {
         new Kernel(
             func.name(),
             Kernel.Kind.GRID,
-            work.params(func),
+            params,
             bindings,
             Stmts.alloc(shared, Stmts.alloc(registers, body)),
             attrs);
     return Simplify.kernel(kernel);
+  }
+
+  /** All threads of a block combine its tile together. */
+  private PartialSums parts(WorkItems work) {
+    return PartialSums.of(
+        work, program, sums, 1, code.threads(), group -> Exprs.evaluate(Intrinsics.SYNC_THREADS));
   }
 
   private OperandRing ring(Stmt.TileMma mma, Region region) {
@@ -148,7 +169,7 @@ final class MmaPipelineLowering {
   }
 
   private Stmt loop(WorkItems.Item item) {
-    Expr steps = item.at().expr(program.steps());
+    Expr steps = item.steps();
     Var lane = Var.index("lane");
     Var row = Var.index("warp_m");
     Var column = Var.index("warp_n");
@@ -230,7 +251,10 @@ final class MmaPipelineLowering {
   private Stmt begin(WorkItems.Item item, Expr step, Expr stage) {
     return Stmts.seq(
         copies.stream()
-            .map(copy -> copy.begin(item, tid, program.loop().var(), step, stage))
+            .map(
+                copy ->
+                    copy.begin(
+                        item, tid, program.loop().var(), Exprs.add(item.first(), step), stage))
             .toList());
   }
 

@@ -99,9 +99,9 @@ record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, long 
     return Stmts.when(Exprs.and(condition, one), arrive);
   }
 
-  /** Binds the running number of a step and its stage. */
-  Stmt numbered(Expr item, Expr steps, Var k, StepBody body) {
-    Expr number = Exprs.add(Exprs.mul(item, steps), k);
+  /** Binds the running number of a step, behind those of earlier items, and its stage. */
+  Stmt numbered(Expr before, Var k, StepBody body) {
+    Expr number = Exprs.add(before, k);
     Var it = Var.index("it");
     Var stage = Var.index("stage");
     return new Stmt.Let(it, number, new Stmt.Let(stage, stage(it), body.code(it, stage)));

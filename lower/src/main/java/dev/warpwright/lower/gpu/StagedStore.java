@@ -139,7 +139,8 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
     return count % 2 == 0 ? butOne : new Stmt.If(Exprs.eq(c, Exprs.i32(0)), all, butOne);
   }
 
-  private static Stmt barrier(Expr group) {
+  /** A barrier of one consumer warpgroup. */
+  static Stmt barrier(Expr group) {
     return Exprs.evaluate(
         HopperIntrinsics.BAR_SYNC,
         Exprs.add(group, Exprs.i32(1)),

@@ -5,6 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -32,7 +33,8 @@ import java.util.Map;
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
  *       because multicast lets other blocks release a stage.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
- *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role.
+ *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role; {@link PartialSums}
+ *       between the two where tiles are divided.
  *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
  * </ol>
  */
@@ -75,7 +77,8 @@ final class WarpgroupLowering {
     Var tid = Var.index("tid");
     List<Buffer> shared = new ArrayList<>();
     loads.forEach(load -> shared.add(load.ring().ring()));
-    Body body = new Body(program, work, roles, barriers, loads, layouts, shared);
+    List<Param> params = new ArrayList<>(work.params(func));
+    Body body = new Body(program, work, roles, barriers, loads, layouts, shared, params);
     Stmt branch =
         roles.branch(
             tid, work.each(item -> body.producerLoop(item)), thread -> body.consumer(thread));
@@ -102,7 +105,7 @@ final class WarpgroupLowering {
         new Kernel(
             func.name(),
             Kernel.Kind.GRID,
-            work.params(func),
+            params,
             bindings,
             Stmts.alloc(shared, work.around(all)),
             attrs);
@@ -118,6 +121,7 @@ final class WarpgroupLowering {
     private final List<BulkLoad> loads;
     private final Map<Buffer, FragmentLayout> layouts;
     private final List<Buffer> shared;
+    private final List<Param> params;
 
     Body(
         PipelinedProgram program,
@@ -126,7 +130,8 @@ final class WarpgroupLowering {
         RingBarriers barriers,
         List<BulkLoad> loads,
         Map<Buffer, FragmentLayout> layouts,
-        List<Buffer> shared) {
+        List<Buffer> shared,
+        List<Param> params) {
       this.program = program;
       this.work = work;
       this.roles = roles;
@@ -134,6 +139,18 @@ final class WarpgroupLowering {
       this.loads = loads;
       this.layouts = layouts;
       this.shared = shared;
+      this.params = params;
+    }
+
+    /** Each warpgroup combines its rows by itself. */
+    private PartialSums parts(ThreadCode code) {
+      return PartialSums.of(
+          work,
+          program,
+          code.registers(program.products().getFirst().c().buffer()),
+          roles.consumers(),
+          WarpgroupInstruction.THREADS,
+          StagedStore::barrier);
     }
 
     Stmt producerLoop(WorkItems.Item item) {
@@ -152,13 +169,23 @@ final class WarpgroupLowering {
       Var group = Var.index("group");
       Var inGroup = Var.index("thread");
       Expr groupValue = roles.group(thread);
+      List<Buffer> registers =
+          new ArrayList<>(program.fragments().stream().map(code::registers).toList());
+      PartialSums parts = work.division() == null ? null : parts(code);
+      if (parts != null) {
+        shared.add(parts.turn());
+        params.addAll(parts.params());
+        registers.addAll(parts.registers());
+      }
       Stmt items =
           work.each(
-              item ->
-                  Stmts.seq(
-                      loop.consume(item, group, inGroup),
-                      epilogue.code(item, thread, group, inGroup)));
-      List<Buffer> registers = program.fragments().stream().map(code::registers).toList();
+              item -> {
+                Stmt product = loop.consume(item, group, inGroup);
+                Stmt end = epilogue.code(item, thread, group, inGroup);
+                return parts == null
+                    ? Stmts.seq(product, end)
+                    : parts.around(item, group, inGroup, product, end);
+              });
       return new Stmt.Let(
           group,
           groupValue,

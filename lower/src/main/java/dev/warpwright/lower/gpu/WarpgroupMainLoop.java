@@ -54,19 +54,24 @@ final class WarpgroupMainLoop {
   /** The producer's code for one work item. */
   Stmt produce(WorkItems.Item item) {
     Var k = Var.index("k");
-    Expr steps = steps(item);
+    Expr steps = item.steps();
     long bytes = loads.stream().mapToLong(load -> load.ring().bytes()).sum();
     Stmt body =
         barriers.numbered(
-            item.index(),
-            steps,
+            item.before(),
             k,
             (it, stage) -> {
               List<Stmt> stmts = new ArrayList<>();
               stmts.add(barriers.acquire(it, stage, bytes));
               for (BulkLoad load : loads) {
                 stmts.add(
-                    load.issue(work, item, program.loop().var(), k, stage, barriers.fullAt(stage)));
+                    load.issue(
+                        work,
+                        item,
+                        program.loop().var(),
+                        Exprs.add(item.first(), k),
+                        stage,
+                        barriers.fullAt(stage)));
               }
               return Stmts.seq(stmts);
             });
@@ -81,11 +86,10 @@ final class WarpgroupMainLoop {
    */
   Stmt consume(WorkItems.Item item, Expr group, Expr thread) {
     Var k = Var.index("k");
-    Expr steps = steps(item);
+    Expr steps = item.steps();
     Stmt body =
         barriers.numbered(
-            item.index(),
-            steps,
+            item.before(),
             k,
             (it, stage) ->
                 Stmts.seq(
@@ -96,16 +100,12 @@ final class WarpgroupMainLoop {
                     // The products of the step before are done.
                     Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(1)),
                     barriers.releaseBefore(it, thread, Exprs.fold(BinaryOp.GT, k, Exprs.i32(0)))));
-    Expr end = Exprs.add(Exprs.mul(item.index(), steps), steps);
+    Expr end = Exprs.add(item.before(), steps);
     return Stmts.seq(
         fills(),
         Stmt.For.of(ForKind.SERIAL, k, steps, body),
         Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(0)),
         barriers.releaseBefore(end, thread, Exprs.bool(true)));
-  }
-
-  private Expr steps(WorkItems.Item item) {
-    return item.at().expr(program.steps());
   }
 
   /** Accumulators that start from zero are not filled: the first product does not read them. */

@@ -2,6 +2,7 @@ package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -16,6 +17,10 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.ir.WorkList;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +36,14 @@ import org.jspecify.annotations.Nullable;
  * order of tiles is data, which whoever launches the kernel makes from the attribute. Each cluster
  * takes one entry, or, persistent, every so many.
  *
+ * <p>With an attribute {@code division} ({@link WorkDivision}), workers are given some steps of a
+ * tile, and an entry is what {@link WorkList#table} makes of an item. The parts of a tile come
+ * together by {@link PartialSums}.
+ *
  * @param listed the loop that reads a table, or null
  * @param order the table, or null
+ * @param steps of the pipelined loop, of each tile
+ * @param division the list of divided work, or null where tiles are whole
  */
 record WorkItems(
     List<ThreadBinding> bindings,
@@ -45,26 +56,39 @@ record WorkItems(
     long clusterN,
     long blocks,
     long tiles,
-    long columns) {
+    long columns,
+    Expr steps,
+    @Nullable WorkList division) {
   private static final long MAX_TILES = 1 << 16;
 
-  /** A work item inside the code of a role. */
-  interface Item {
-    /** How many items this block has computed before. */
-    Expr index();
+  /**
+   * A work item inside the code of a role.
+   *
+   * @param before how many steps this block has done before
+   * @param steps how many there are
+   * @param first the first of them
+   * @param row of tiles; null where loops are bound
+   * @param column of tiles; null where loops are bound
+   * @param at puts the item into the expressions of a statement or region
+   * @param part which part of a tile it is; null where tiles are whole
+   */
+  record Item(
+      Expr before,
+      Expr steps,
+      Expr first,
+      @Nullable Var row,
+      @Nullable Var column,
+      Rewriter at,
+      @Nullable Part part) {}
 
-    /** Row of tiles; null where loops are bound. */
-    @Nullable Var row();
-
-    /** Column of tiles; null where loops are bound. */
-    @Nullable Var column();
-
-    /** A statement's or region's expressions at this item. */
-    Rewriter at();
-  }
-
-  private record OneItem(Expr index, @Nullable Var row, @Nullable Var column, Rewriter at)
-      implements Item {}
+  /**
+   * A part of a tile.
+   *
+   * @param slot of the tile's first part in the workspace
+   * @param number in the order of parts
+   * @param count parts of the tile
+   */
+  record Part(Var slot, Var number, Var count) {}
 
   static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
@@ -81,7 +105,8 @@ record WorkItems(
       if (clusterM * clusterN != 1) {
         throw new LoweringException("clusters need one loop over the tiles, with an order");
       }
-      return new WorkItems(bound(loops), null, null, block, rank, cluster, 1, 1, 0, 0, 0);
+      return new WorkItems(
+          bound(loops), null, null, block, rank, cluster, 1, 1, 0, 0, 0, program.steps(), null);
     }
     Stmt.For loop = loops.getFirst();
     Buffer result = program.result().to().buffer();
@@ -107,7 +132,9 @@ record WorkItems(
     }
     long tiles = rowItems * columnItems;
     boolean persistent = loop.kind() == ForKind.PERSISTENT;
-    long blocks = persistent ? loop.attrs().getLong("blocks", 0) : tiles * size;
+    WorkDivision divided = divided(loop);
+    long parts = divided instanceof WorkDivision.Parts p ? p.parts() : 1;
+    long blocks = persistent ? loop.attrs().getLong("blocks", 0) : tiles * parts * size;
     if (blocks < 1 || blocks % size != 0) {
       throw new LoweringException(
           "persistent loop %s needs attribute blocks, a multiple of %d"
@@ -117,11 +144,54 @@ record WorkItems(
       throw new LoweringException(
           "loop " + loop.var() + " with an order is not bound to blockIdx.x");
     }
-    Buffer order = Buffer.of("order", DType.I32, Scope.GLOBAL, tiles);
     List<ThreadBinding> bindings =
         List.of(new ThreadBinding(ThreadAxis.BLOCK_X, block, Exprs.i32(blocks)));
+    WorkList list = null;
+    if (divided instanceof WorkDivision.Parts || divided instanceof WorkDivision.Stream) {
+      String named = loop.attrs().getString("order");
+      list =
+          WorkList.of(
+              divided,
+              BlockOrder.parse(named == null ? "row" : named),
+              Math.toIntExact(rowItems),
+              Math.toIntExact(columnItems),
+              Math.toIntExact(constantSteps(program)),
+              Math.toIntExact(blocks / size));
+    }
+    Buffer order =
+        Buffer.of(
+            "order",
+            DType.I32,
+            Scope.GLOBAL,
+            list == null ? tiles : (long) WorkList.FIELDS * list.items().size());
     return new WorkItems(
-        bindings, loop, order, block, rank, cluster, clusterM, clusterN, blocks, tiles, columns);
+        bindings,
+        loop,
+        order,
+        block,
+        rank,
+        cluster,
+        clusterM,
+        clusterN,
+        blocks,
+        list == null ? tiles : list.items().size(),
+        columns,
+        program.steps(),
+        list);
+  }
+
+  private static WorkDivision divided(Stmt.For loop) {
+    String text = loop.attrs().getString("division");
+    return text == null ? new WorkDivision.Whole() : WorkDivision.parse(text);
+  }
+
+  private static long constantSteps(PipelinedProgram program) {
+    Expr steps = new Simplifier(Bounds.NONE).expr(program.steps());
+    if (steps instanceof Expr.IntImm imm && imm.value() >= 1) {
+      return imm.value();
+    }
+    throw new LoweringException(
+        "work is divided, but the pipelined loop has " + steps + " steps, not a known number");
   }
 
   private static long constant(Buffer result, int dimension) {
@@ -155,6 +225,11 @@ record WorkItems(
     return clusterSize() == 1;
   }
 
+  /** Whether a block may take several items. */
+  boolean repeats() {
+    return listed != null && listed.kind() == ForKind.PERSISTENT;
+  }
+
   /** The parameters of the kernel. */
   List<Param> params(PrimFunc func) {
     List<Param> params = new ArrayList<>(func.params());
@@ -176,6 +251,13 @@ record WorkItems(
             .with("order", named == null ? "row" : named)
             .with("tileM", program.tile(0))
             .with("tileN", program.tile(1));
+    if (division != null) {
+      result =
+          result
+              .with("division", divided(loop).text())
+              .with("steps", constantSteps(program))
+              .with("zero", PartialSums.COUNTERS);
+    }
     return clusterSize() > 1 ? result.with("cluster", clusterSize()) : result;
   }
 
@@ -195,31 +277,90 @@ record WorkItems(
     Stmt.For loop = listed;
     Buffer table = order;
     if (loop == null || table == null) {
-      return body.apply(new OneItem(Exprs.i32(0), null, null, new Rewriter()));
+      return body.apply(
+          new Item(Exprs.i32(0), steps, Exprs.i32(0), null, null, new Rewriter(), null));
     }
     long clusters = blocks / clusterSize();
     Expr own = clusterSize() == 1 ? block : cluster;
     Var i = Var.index("i");
-    Var entry = Var.index("entry");
     Var row = Var.index("tile_m");
     Var column = Var.index("tile_n");
-    boolean repeats = loop.kind() == ForKind.PERSISTENT;
-    Expr index = repeats ? i : Exprs.i32(0);
+    Expr index = repeats() ? i : Exprs.i32(0);
     Expr at = Exprs.add(own, Exprs.mul(index, clusters));
-    Item item = new OneItem(index, row, column, new AtTile(loop.var(), row, column, columns));
+    Rewriter atTile = new AtTile(loop.var(), row, column, columns);
     Stmt inner =
-        new Stmt.Let(
-            entry,
-            Exprs.load(table, at),
-            new Stmt.Let(
+        division == null
+            ? onTile(
+                Exprs.load(table, at),
                 row,
-                inCluster(Exprs.shr(entry, 16), clusterM, rankM()),
-                new Stmt.Let(
-                    column,
-                    inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()),
-                    body.apply(item))));
+                column,
+                body.apply(
+                    new Item(
+                        Exprs.mul(index, atTile.expr(steps)),
+                        atTile.expr(steps),
+                        Exprs.i32(0),
+                        row,
+                        column,
+                        atTile,
+                        null)))
+            : divided(table, at, row, column, atTile, body);
     Expr count = Exprs.div(Exprs.add(Exprs.sub(Exprs.i32(tiles), own), clusters - 1), clusters);
     return Stmt.For.of(ForKind.SERIAL, i, count, inner);
+  }
+
+  private Stmt onTile(Expr tile, Var row, Var column, Stmt body) {
+    Var entry = Var.index("entry");
+    return new Stmt.Let(
+        entry,
+        tile,
+        new Stmt.Let(
+            row,
+            inCluster(Exprs.shr(entry, 16), clusterM, rankM()),
+            new Stmt.Let(column, inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()), body)));
+  }
+
+  /** The body for an item of divided work, unless there is nothing to do. */
+  private Stmt divided(
+      Buffer table, Expr at, Var row, Var column, Rewriter atTile, Function<Item, Stmt> body) {
+    Var range = Var.index("range");
+    Var before = Var.index("before");
+    Var part = Var.index("part");
+    Var first = Var.index("first");
+    Var count = Var.index("steps");
+    Part shared = new Part(Var.index("slot"), Var.index("number"), Var.index("parts"));
+    Expr base = Exprs.mul(at, WorkList.FIELDS);
+    Stmt code = body.apply(new Item(before, count, first, row, column, atTile, shared));
+    boolean gaps = division != null && division.items().stream().anyMatch(i -> i.steps() == 0);
+    Stmt inner =
+        let(
+            first,
+            Exprs.shr(range, 16),
+            let(
+                shared.slot(),
+                Exprs.shr(part, 16),
+                let(
+                    shared.number(),
+                    Exprs.bitAnd(Exprs.shr(part, 8), 255),
+                    let(shared.count(), Exprs.bitAnd(part, 255), code))));
+    Stmt guarded = gaps ? new Stmt.If(Exprs.lt(Exprs.i32(0), count), inner, null) : inner;
+    return onTile(
+        Exprs.load(table, base),
+        row,
+        column,
+        let(
+            range,
+            Exprs.load(table, Exprs.add(base, 1)),
+            let(
+                before,
+                Exprs.load(table, Exprs.add(base, 2)),
+                let(
+                    part,
+                    Exprs.load(table, Exprs.add(base, 3)),
+                    let(count, Exprs.bitAnd(range, MAX_TILES - 1), guarded)))));
+  }
+
+  private static Stmt let(Var var, Expr value, Stmt body) {
+    return new Stmt.Let(var, value, body);
   }
 
   /** A block's row of tiles in its cluster: ranks count row by row. */

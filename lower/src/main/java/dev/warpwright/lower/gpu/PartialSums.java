@@ -1,0 +1,363 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * How the parts of a tile come together, where its steps are divided ({@link WorkItems}).
+ *
+ * <p>Whoever begins a part takes a number. Who has the last one, waits until all others have
+ * written their sums to the workspace, adds them to its own in the order of the parts, and goes on
+ * with the epilogue. The others have begun by then and wait for nobody, so no order in which blocks
+ * start can lead to a deadlock; and the order of the sum does not depend on who is last, so neither
+ * do its bits.
+ *
+ * <p>The last one also sets both counters of the tile back to zero, for the next launch: nobody
+ * looks at them any more.
+ *
+ * @param workspace {@code f32[cells, registers / 4, threads, 4]}, a cell for the sums of one group
+ *     of one part
+ * @param counters {@code u32[2 · cells]}: for a group of a tile's first part, how many have begun
+ *     and how many have written
+ * @param turn shared {@code u32[groups]}: the number of this part
+ * @param sums registers of a thread
+ * @param groups of threads in a block, which hold rows of a tile and combine them by themselves
+ * @param threads of a group
+ * @param pairs whether no tile has more than two parts
+ */
+record PartialSums(
+    WorkItems work,
+    Buffer workspace,
+    Buffer counters,
+    Buffer turn,
+    Buffer ticket,
+    Buffer last,
+    Buffer sums,
+    int groups,
+    int threads,
+    boolean pairs,
+    Function<Expr, Stmt> barrier) {
+  /** Names of the parameters. */
+  static final String COUNTERS = "counters";
+
+  private static final int LANES = 4;
+
+  /** Registers that are read at once. */
+  private static final int CHUNK = 32;
+
+  /**
+   * The combination for a lowering's groups.
+   *
+   * @param sums registers of a thread that hold the sums of the tile's product
+   * @param barrier of a group, given its number
+   */
+  static PartialSums of(
+      WorkItems work,
+      PipelinedProgram program,
+      Buffer sums,
+      int groups,
+      int threads,
+      Function<Expr, Stmt> barrier) {
+    if (work.division() == null) {
+      throw new IllegalArgumentException("tiles are whole");
+    }
+    if (program.products().stream().map(mma -> mma.c().buffer()).distinct().count() != 1
+        || program.fragments().size() != 1
+        || !(program.fill(program.fragments().getFirst()) instanceof Stmt.TileFill fill)
+        || !(fill.value() instanceof Expr.FloatImm zero)
+        || zero.value() != 0
+        || sums.dtype() != DType.F32
+        || sums.extent(0) % LANES != 0) {
+      throw new LoweringException(
+          "work is divided, but loop %s does not add up one f32 tile from zero"
+              .formatted(program.loop().var()));
+    }
+    long cells = Math.max(1, work.division().slots() * work.clusterSize() * groups);
+    Buffer workspace =
+        Buffer.of(
+            "partial", DType.F32, Scope.GLOBAL, cells, sums.extent(0) / LANES, threads, LANES);
+    return new PartialSums(
+        work,
+        workspace,
+        Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, 2 * cells),
+        Buffer.of("turn", DType.U32, Scope.SHARED, groups),
+        Buffer.of("ticket", DType.U32, Scope.LOCAL, 1),
+        Buffer.of("last", DType.I32, Scope.LOCAL, 1),
+        sums,
+        groups,
+        threads,
+        work.division().items().stream().allMatch(item -> item.parts() <= 2),
+        barrier);
+  }
+
+  /** The kernel's parameters for them. */
+  List<Param> params() {
+    return List.of(workspace, counters);
+  }
+
+  /** Local memory of a thread. */
+  List<Buffer> registers() {
+    return List.of(ticket, last);
+  }
+
+  /**
+   * The code of a group for one item.
+   *
+   * @param group its number in the block
+   * @param thread the thread in the group
+   * @param product what computes the part's sums
+   * @param epilogue what follows the sums of a whole tile
+   */
+  Stmt around(WorkItems.Item item, Expr group, Expr thread, Stmt product, Stmt epilogue) {
+    WorkItems.Part part = item.part();
+    if (part == null) {
+      throw new IllegalArgumentException("tiles are whole");
+    }
+    Var cell = Var.index("cell");
+    Expr divided = Exprs.lt(Exprs.i32(1), part.count());
+    Expr first = Exprs.eq(thread, Exprs.i32(0));
+    Stmt begin =
+        new Stmt.If(
+            Exprs.and(divided, first),
+            set(ticket, call(HopperIntrinsics.ATOMIC_ADD, counter(cell, 0), one())),
+            null);
+    Stmt code =
+        Stmts.seq(
+            set(ticket, Exprs.constant(Type.U32, 0)),
+            begin,
+            product,
+            set(last, Exprs.i32(1)),
+            new Stmt.If(divided, combine(part, cell, group, thread, first), null),
+            new Stmt.If(Exprs.eq(at(last), Exprs.i32(1)), epilogue, null));
+    return new Stmt.Let(cell, cell(part.slot(), group), code);
+  }
+
+  private Stmt combine(WorkItems.Part part, Var cell, Expr group, Expr thread, Expr first) {
+    Expr others = Exprs.cast(DType.U32, Exprs.add(part.count(), -1));
+    List<Expr> ours = List.of(group);
+    Expr written = call(HopperIntrinsics.LOAD_ACQUIRE, counter(cell, 1));
+    Stmt leave =
+        Stmts.seq(
+            each(cellOf(part, cell, part.number()), thread, true),
+            barrier.apply(group),
+            new Stmt.If(
+                first, Exprs.evaluate(HopperIntrinsics.RED_RELEASE, counter(cell, 1), one()), null),
+            set(last, Exprs.i32(0)));
+    Stmt finish =
+        Stmts.seq(
+            new Stmt.If(
+                first,
+                Stmts.seq(
+                    new Stmt.While(Exprs.lt(written, others), Stmt.Seq.EMPTY),
+                    reset(cell, 0),
+                    reset(cell, 1)),
+                null),
+            barrier.apply(group),
+            pairs ? otherOfTwo(part, cell, thread) : inOrder(part, cell, thread));
+    return Stmts.seq(
+        new Stmt.If(first, new Stmt.Store(turn, ours, at(ticket)), null),
+        barrier.apply(group),
+        new Stmt.If(Exprs.lt(new Expr.Load(turn, ours), others), leave, finish));
+  }
+
+  /** With two numbers the order of a sum does not matter. */
+  private Stmt otherOfTwo(WorkItems.Part part, Var cell, Expr thread) {
+    Expr other = Exprs.sub(Exprs.i32(1), part.number());
+    return each(cellOf(part, cell, other), thread, false);
+  }
+
+  /** Writes all sums of a thread to a cell, or adds the cell's to them. */
+  private Stmt each(Expr theCell, Expr thread, boolean write) {
+    Var at = Var.index("at");
+    Stmt loop =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            sums.extent(0) / LANES,
+            r ->
+                write
+                    ? ThreadCode.withTemporary(
+                        "packed",
+                        DType.F32,
+                        LANES,
+                        packed ->
+                            Stmts.seq(
+                                ThreadCode.each(packed, (v, type) -> sum(r, v)),
+                                ThreadCode.move(
+                                    workspace, place(at, r, thread), packed, zero(), LANES)))
+                    : read(at, r, thread, (v, value) -> addTo(sums, register(r, v), value)));
+    return new Stmt.Let(at, theCell, loop);
+  }
+
+  /**
+   * The sum of all parts in their order: those before this one are added up apart. It begins from
+   * zero whichever part this is, so that zeros get the same sign.
+   */
+  private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread) {
+    List<Stmt> stmts = new ArrayList<>();
+    for (long begin = 0; begin < sums.extent(0); begin += CHUNK) {
+      stmts.add(inOrder(part, cell, thread, begin, Math.min(CHUNK, sums.extent(0) - begin)));
+    }
+    return Stmts.seq(stmts);
+  }
+
+  /** The same for some registers. */
+  private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread, long begin, long chunk) {
+    long from = begin / LANES;
+    Buffer earlier = Buffer.of("earlier", DType.F32, Scope.LOCAL, chunk);
+    Stmt zero =
+        Stmts.loop(
+            ForKind.UNROLLED, "r", chunk, r -> new Stmt.Store(earlier, List.of(r), Exprs.f32(0)));
+    Stmt before =
+        parts(
+            part,
+            cell,
+            Exprs.i32(0),
+            part.number(),
+            chunk,
+            at ->
+                r ->
+                    read(
+                        at,
+                        Exprs.add(r, from),
+                        thread,
+                        (v, value) -> addTo(earlier, register(r, v), value)));
+    Stmt own =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            chunk,
+            r -> {
+              Expr index = Exprs.add(r, begin);
+              Expr all = Exprs.add(new Expr.Load(earlier, List.of(r)), load(index));
+              return new Stmt.Store(sums, List.of(index), all);
+            });
+    Expr next = Exprs.add(part.number(), 1);
+    Stmt after =
+        parts(
+            part,
+            cell,
+            next,
+            Exprs.sub(part.count(), next),
+            chunk,
+            at ->
+                r ->
+                    read(
+                        at,
+                        Exprs.add(r, from),
+                        thread,
+                        (v, value) -> addTo(sums, register(Exprs.add(r, from), v), value)));
+    return new Stmt.Alloc(earlier, Stmts.seq(zero, before, own, after));
+  }
+
+  /** Goes through some parts, and through the registers of a chunk. */
+  private Stmt parts(
+      WorkItems.Part part,
+      Var cell,
+      Expr first,
+      Expr count,
+      long chunk,
+      Function<Var, Function<Expr, Stmt>> body) {
+    Var p = Var.index("p");
+    Var at = Var.index("at");
+    Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", chunk / LANES, r -> body.apply(at).apply(r));
+    return Stmt.For.of(
+        ForKind.SERIAL, p, count, new Stmt.Let(at, cellOf(part, cell, Exprs.add(first, p)), loop));
+  }
+
+  /** What is done with a value that was read. */
+  private interface Use {
+    Stmt of(Expr lane, Expr value);
+  }
+
+  private Stmt read(Expr at, Expr r, Expr thread, Use use) {
+    return ThreadCode.withTemporary(
+        "packed",
+        DType.F32,
+        LANES,
+        packed ->
+            Stmts.seq(
+                ThreadCode.move(packed, zero(), workspace, place(at, r, thread), LANES),
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "v",
+                    LANES,
+                    v -> use.of(v, new Expr.Load(packed, List.of(v))))));
+  }
+
+  private static Stmt addTo(Buffer to, Expr index, Expr value) {
+    return new Stmt.Store(to, List.of(index), Exprs.add(new Expr.Load(to, List.of(index)), value));
+  }
+
+  private static Expr register(Expr r, Expr v) {
+    return Exprs.add(Exprs.mul(r, LANES), v);
+  }
+
+  private Expr sum(Expr r, Expr v) {
+    return load(register(r, v));
+  }
+
+  private Expr load(Expr register) {
+    return new Expr.Load(sums, List.of(register));
+  }
+
+  private static List<Expr> place(Expr at, Expr r, Expr thread) {
+    return List.of(at, r, thread, Exprs.i32(0));
+  }
+
+  private static List<Expr> zero() {
+    return List.of(Exprs.i32(0));
+  }
+
+  private static Expr one() {
+    return Exprs.constant(Type.U32, 1);
+  }
+
+  /** The cell of a group of this block in a slot. */
+  private Expr cell(Expr slot, Expr group) {
+    Expr block =
+        work.clusterSize() == 1
+            ? slot
+            : Exprs.add(Exprs.mul(slot, work.clusterSize()), work.rank());
+    return Exprs.add(Exprs.mul(block, groups), group);
+  }
+
+  private Expr cellOf(WorkItems.Part part, Var cell, Expr number) {
+    return Exprs.add(cell, Exprs.mul(number, work.clusterSize() * groups));
+  }
+
+  private Expr counter(Expr cell, int which) {
+    return new Expr.AddressOf(counters, List.of(Exprs.add(Exprs.mul(cell, 2), which)));
+  }
+
+  private Stmt reset(Expr cell, int which) {
+    return new Stmt.Store(
+        counters, List.of(Exprs.add(Exprs.mul(cell, 2), which)), Exprs.constant(Type.U32, 0));
+  }
+
+  private static Stmt set(Buffer local, Expr value) {
+    return new Stmt.Store(local, zero(), value);
+  }
+
+  private static Expr at(Buffer local) {
+    return new Expr.Load(local, zero());
+  }
+
+  private static Expr call(TargetIntrinsic intrinsic, Expr... args) {
+    return new Expr.Call(intrinsic, List.of(args), Type.U32);
+  }
+}
