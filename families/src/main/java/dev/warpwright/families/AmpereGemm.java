@@ -58,6 +58,9 @@ public final class AmpereGemm {
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
       return "a step of %d elements along K is no multiple of 64 bytes".formatted(config.tileK());
     }
+    if (config.isDivided() && workload.arithmetic().sums().bytes() < 4) {
+      return "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
+    }
     if (config.division() instanceof WorkDivision.Stream && config.blocks() == 0) {
       return "work divided as %s needs a number of blocks".formatted(config.division().text());
     }

@@ -13,6 +13,7 @@ import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;
 import java.util.stream.Stream;
@@ -78,6 +79,23 @@ class CompiledFamiliesTest {
             AmpereGemm.schedule(
                 square,
                 new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "parts",
+            HopperGemm.schedule(
+                GemmWorkload.nt(256, 4096, 14336, DType.BF16),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Parts(4)))),
+        set(
+            "stream",
+            HopperGemm.schedule(
+                GemmWorkload.nt(1024, 14336, 4096, DType.BF16),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Stream(1)))),
+        set(
+            "mma.sync, parts",
+            AmpereGemm.schedule(
+                GemmWorkload.nt(256, 4096, 14336, DType.BF16),
+                new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false)
+                    .withDivision(new WorkDivision.Parts(4), 0),
                 GpuTarget.SM_90A)),
         set(
             "mma.sync, odd",

@@ -30,8 +30,8 @@ class DividedWorkTest {
         set(of(17, 127, 200, Epilogue.NONE), few, "parts:2"),
         set(GemmWorkload.nt(1, 3, 8, DType.BF16), few, "parts:4"),
         set(GemmWorkload.nt(200, 200, 136, DType.BF16), one, "stream:0"),
-        set(of(200, 264, 264, ALL), one, "stream:1"),
-        set(GemmWorkload.nt(300, 72, 712, DType.BF16), two, "stream:2"),
+        set(of(130, 136, 264, ALL), one, "stream:1"),
+        set(GemmWorkload.nt(300, 72, 264, DType.BF16), two, "stream:2"),
         set(GemmWorkload.nt(9, 72, 840, DType.F16), few, "stream:0"),
         set(
             GemmWorkload.nt(200, 264, 136, DType.BF16),
@@ -53,7 +53,7 @@ class DividedWorkTest {
         mma(GemmWorkload.nt(130, 200, 136, DType.BF16), small, "stream:0", 5, GpuTarget.SM_80),
         mma(of(130, 200, 161, Epilogue.NONE), small, "stream:1", 5, GpuTarget.SM_75),
         mma(
-            GemmWorkload.nt(70, 72, 52, DType.F32),
+            GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
             new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
             "parts:3",
             0,

@@ -132,7 +132,7 @@ public final class Tuner {
     for (TuningRecord record : database.records(task.workload(), task.environment())) {
       Space.Drawn drawn = task.space().replay(record.point());
       Candidate candidate = drawn.candidate();
-      if (candidate != null && drawn.point().equals(record.point()) && known.add(record.point())) {
+      if (candidate != null && drawn.point().agrees(record.point()) && known.add(drawn.point())) {
         resumed++;
         count(new Measurer.Trial(candidate, record.sourceHash(), record.outcome()), 0);
       }

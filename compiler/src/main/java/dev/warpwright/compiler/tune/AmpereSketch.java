@@ -7,6 +7,7 @@ import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
@@ -52,9 +53,10 @@ final class AmpereSketch implements GemmSketch {
             1,
             1,
             config.order(),
-            0,
+            config.blocks(),
             config.minBlocks(),
-            config.swapped());
+            config.swapped(),
+            config.division());
     return new Plan(
         HopperModel.features(workload, alike, multiprocessors),
         () -> {
@@ -80,15 +82,27 @@ final class AmpereSketch implements GemmSketch {
     int stages = Math.toIntExact(d.choose("stages", 2, 3, 4, 5));
     int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2, 3));
     String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
-    return new AmpereConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        warps.charAt(0) - '0',
-        warps.charAt(2) - '0',
-        minBlocks,
-        BlockOrder.parse(order),
-        workload.layout() == GemmWorkload.Layout.TT);
+    AmpereConfig whole =
+        new AmpereConfig(
+            tileM,
+            tileN,
+            tileK,
+            stages,
+            warps.charAt(0) - '0',
+            warps.charAt(2) - '0',
+            minBlocks,
+            BlockOrder.parse(order),
+            workload.layout() == GemmWorkload.Layout.TT);
+    int workers = multiprocessors * minBlocks;
+    List<String> divisions =
+        Divisions.of(
+            Math.ceilDiv(workload.m(), tileM) * Math.ceilDiv(workload.n(), tileN),
+            Math.ceilDiv(workload.k(), tileK),
+            workers);
+    if (divisions.size() == 1) {
+      return whole;
+    }
+    WorkDivision division = WorkDivision.parse(d.choose("division", divisions));
+    return whole.withDivision(division, division instanceof WorkDivision.Stream ? workers : 0);
   }
 }

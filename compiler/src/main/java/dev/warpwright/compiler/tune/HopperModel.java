@@ -3,6 +3,7 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.tune.space.Features;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,6 +55,9 @@ final class HopperModel {
   /** How much longer a copy takes whose rows begin in the middle of a sector. */
   private static final double RAGGED = 2;
 
+  /** To say that a part is written, and to see it. */
+  private static final double COMBINING = 1.5;
+
   private HopperModel() {}
 
   static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
@@ -64,7 +68,8 @@ final class HopperModel {
     double steps = Math.ceilDiv(w.k(), (long) c.tileK());
     int resident = multiprocessors * c.minBlocks();
     double slots = c.blocks() > 0 ? c.blocks() : resident;
-    double waves = Math.ceil(tiles / slots);
+    Shared shared = shared(c, tiles, steps, slots);
+    double waves = shared.waves();
     // Several blocks share a multiprocessor's units, if there are so many.
     double sharing = Math.min(c.minBlocks(), Math.max(1, tiles / multiprocessors));
 
@@ -88,7 +93,8 @@ final class HopperModel {
         LAUNCH
             + LATENCY
             + Math.max(waves * steps * step, dramTime)
-            + epilogue * (1 + (waves - 1) * exposed)
+            + epilogue * (1 + (Math.ceil(waves) - 1) * exposed)
+            + shared.combining()
             + (c.clusterM() * c.clusterN() > 1 ? CLUSTER : 0);
 
     Map<String, Double> f = new LinkedHashMap<>();
@@ -109,6 +115,8 @@ final class HopperModel {
     f.put("order", order(c));
     f.put("waves", waves);
     f.put("tail", tiles / (waves * slots));
+    f.put("parts", shared.parts());
+    f.put("combining", shared.combining());
     f.put("steps", steps);
     f.put("math", log(math));
     f.put("l2", log(l2));
@@ -127,6 +135,39 @@ final class HopperModel {
     long rowOfA = w.layout().transposedA() ? w.m() : w.k();
     long rowOfB = w.layout().transposedB() ? w.k() : w.n();
     return (rowOfA | rowOfB) * w.operands().bytes() % SECTOR != 0;
+  }
+
+  /**
+   * How work is shared out.
+   *
+   * @param waves tiles' worth of steps that a block does
+   * @param parts of a tile that is divided, on average
+   * @param combining microseconds that a block spends on writing and reading partial sums
+   */
+  private record Shared(double waves, double parts, double combining) {}
+
+  private static Shared shared(HopperConfig c, double tiles, double steps, double slots) {
+    double cell = 4.0 * c.tileM() * c.tileN() / L2_BYTES;
+    return switch (c.division()) {
+      case WorkDivision.Whole() -> new Shared(Math.ceil(tiles / slots), 1, 0);
+      case WorkDivision.Parts(int parts) -> {
+        double items = Math.ceil(tiles * parts / slots);
+        yield new Shared(
+            items * Math.ceil(steps / parts) / steps,
+            parts,
+            items * COMBINING + (items + parts - 1) * cell);
+      }
+      case WorkDivision.Stream(int more) -> {
+        double rest = tiles % slots;
+        double divided = rest == 0 ? 0 : rest + Math.min(more, Math.floor(tiles / slots)) * slots;
+        double share = Math.ceil(divided * steps / slots) / steps;
+        double parts = divided == 0 ? 1 : 1 + Math.max(1, Math.ceil(1 / share) - 1);
+        yield new Shared(
+            (tiles - divided) / slots + share,
+            parts,
+            divided == 0 ? 0 : COMBINING * 2 + parts * cell);
+      }
+    };
   }
 
   /** Waves of tiles reuse within the wave; panels that fit the cache are read once. */

@@ -7,6 +7,7 @@ import dev.warpwright.families.HopperLimits;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
@@ -112,18 +113,31 @@ final class HopperSketch implements GemmSketch {
         persistent
             ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
             : new BlockOrder.Row();
-    return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        cluster[0],
-        cluster[1],
-        order,
-        blocks,
-        minBlocks,
-        swapped);
+    HopperConfig whole =
+        new HopperConfig(
+            tileM,
+            tileN,
+            tileK,
+            stages,
+            consumers,
+            cluster[0],
+            cluster[1],
+            order,
+            blocks,
+            minBlocks,
+            swapped);
+    if (blocks == 0) {
+      return whole;
+    }
+    List<String> divisions =
+        Divisions.of(
+            Math.ceilDiv(workload.m(), (long) tileM * cluster[0])
+                * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
+            Math.ceilDiv(workload.k(), tileK),
+            blocks / size(cluster));
+    return divisions.size() == 1
+        ? whole
+        : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
   }
 
   /**

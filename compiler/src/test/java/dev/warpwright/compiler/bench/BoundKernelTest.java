@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.compiler.bench.BoundKernel.Content;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -71,6 +77,25 @@ class BoundKernelTest {
         assertThat(c.get(m, n)).isCloseTo(sum, org.assertj.core.data.Offset.offset(0.02));
       }
     }
+  }
+
+  /** What the families list is what whoever launches their kernels makes of the attributes. */
+  @Test
+  void dividedWork() {
+    ScheduledGemm gemm =
+        HopperGemm.schedule(
+            GemmWorkload.nt(300, 264, 520, DType.BF16),
+            HopperConfig.pairs(64, 64, 3, 1, 6).withDivision(new WorkDivision.Stream(1)));
+    BoundKernel bound = BoundKernel.of(gemm.kernel(), Map.of());
+    assertThat(bound.contents().values()).contains(new Content.Table(gemm.table()));
+    bound
+        .contents()
+        .forEach(
+            (buffer, content) -> {
+              if (buffer.name().equals("counters")) {
+                assertThat(content).isEqualTo(new Content.Zero());
+              }
+            });
   }
 
   @Test

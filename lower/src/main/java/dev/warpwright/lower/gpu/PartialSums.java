@@ -29,8 +29,8 @@ import java.util.function.Function;
  * <p>The last one also sets both counters of the tile back to zero, for the next launch: nobody
  * looks at them any more.
  *
- * @param workspace {@code f32[cells, registers / 4, threads, 4]}, a cell for the sums of one group
- *     of one part
+ * @param workspace {@code [cells, registers / lanes, threads, lanes]}, a cell for the sums of one
+ *     group of one part
  * @param counters {@code u32[2 · cells]}: for a group of a tile's first part, how many have begun
  *     and how many have written
  * @param turn shared {@code u32[groups]}: the number of this part
@@ -54,7 +54,8 @@ record PartialSums(
   /** Names of the parameters. */
   static final String COUNTERS = "counters";
 
-  private static final int LANES = 4;
+  /** Bytes of an access. */
+  private static final int ACCESS = 16;
 
   /** Registers that are read at once. */
   private static final int CHUNK = 32;
@@ -78,18 +79,18 @@ record PartialSums(
     if (program.products().stream().map(mma -> mma.c().buffer()).distinct().count() != 1
         || program.fragments().size() != 1
         || !(program.fill(program.fragments().getFirst()) instanceof Stmt.TileFill fill)
-        || !(fill.value() instanceof Expr.FloatImm zero)
-        || zero.value() != 0
-        || sums.dtype() != DType.F32
-        || sums.extent(0) % LANES != 0) {
+        || !fill.value().equals(Exprs.zero(Type.of(sums.dtype())))
+        || sums.dtype().bytes() < 4
+        || sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
       throw new LoweringException(
-          "work is divided, but loop %s does not add up one f32 tile from zero"
+          "work is divided, but loop %s does not add up one tile of 4 or 8 bytes an element from zero"
               .formatted(program.loop().var()));
     }
     long cells = Math.max(1, work.division().slots() * work.clusterSize() * groups);
+    int lanes = ACCESS / sums.dtype().bytes();
     Buffer workspace =
         Buffer.of(
-            "partial", DType.F32, Scope.GLOBAL, cells, sums.extent(0) / LANES, threads, LANES);
+            "partial", sums.dtype(), Scope.GLOBAL, cells, sums.extent(0) / lanes, threads, lanes);
     return new PartialSums(
         work,
         workspace,
@@ -102,6 +103,10 @@ record PartialSums(
         threads,
         work.division().items().stream().allMatch(item -> item.parts() <= 2),
         barrier);
+  }
+
+  private int lanes() {
+    return ACCESS / sums.dtype().bytes();
   }
 
   /** The kernel's parameters for them. */
@@ -187,18 +192,18 @@ record PartialSums(
         Stmts.loop(
             ForKind.UNROLLED,
             "r",
-            sums.extent(0) / LANES,
+            sums.extent(0) / lanes(),
             r ->
                 write
                     ? ThreadCode.withTemporary(
                         "packed",
-                        DType.F32,
-                        LANES,
+                        sums.dtype(),
+                        lanes(),
                         packed ->
                             Stmts.seq(
                                 ThreadCode.each(packed, (v, type) -> sum(r, v)),
                                 ThreadCode.move(
-                                    workspace, place(at, r, thread), packed, zero(), LANES)))
+                                    workspace, place(at, r, thread), packed, zero(), lanes())))
                     : read(at, r, thread, (v, value) -> addTo(sums, register(r, v), value)));
     return new Stmt.Let(at, theCell, loop);
   }
@@ -217,11 +222,14 @@ record PartialSums(
 
   /** The same for some registers. */
   private Stmt inOrder(WorkItems.Part part, Var cell, Expr thread, long begin, long chunk) {
-    long from = begin / LANES;
-    Buffer earlier = Buffer.of("earlier", DType.F32, Scope.LOCAL, chunk);
+    long from = begin / lanes();
+    Buffer earlier = Buffer.of("earlier", sums.dtype(), Scope.LOCAL, chunk);
     Stmt zero =
         Stmts.loop(
-            ForKind.UNROLLED, "r", chunk, r -> new Stmt.Store(earlier, List.of(r), Exprs.f32(0)));
+            ForKind.UNROLLED,
+            "r",
+            chunk,
+            r -> new Stmt.Store(earlier, List.of(r), Exprs.zero(Type.of(sums.dtype()))));
     Stmt before =
         parts(
             part,
@@ -274,7 +282,7 @@ record PartialSums(
       Function<Var, Function<Expr, Stmt>> body) {
     Var p = Var.index("p");
     Var at = Var.index("at");
-    Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", chunk / LANES, r -> body.apply(at).apply(r));
+    Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", chunk / lanes(), r -> body.apply(at).apply(r));
     return Stmt.For.of(
         ForKind.SERIAL, p, count, new Stmt.Let(at, cellOf(part, cell, Exprs.add(first, p)), loop));
   }
@@ -287,15 +295,15 @@ record PartialSums(
   private Stmt read(Expr at, Expr r, Expr thread, Use use) {
     return ThreadCode.withTemporary(
         "packed",
-        DType.F32,
-        LANES,
+        sums.dtype(),
+        lanes(),
         packed ->
             Stmts.seq(
-                ThreadCode.move(packed, zero(), workspace, place(at, r, thread), LANES),
+                ThreadCode.move(packed, zero(), workspace, place(at, r, thread), lanes()),
                 Stmts.loop(
                     ForKind.UNROLLED,
                     "v",
-                    LANES,
+                    lanes(),
                     v -> use.of(v, new Expr.Load(packed, List.of(v))))));
   }
 
@@ -303,8 +311,8 @@ record PartialSums(
     return new Stmt.Store(to, List.of(index), Exprs.add(new Expr.Load(to, List.of(index)), value));
   }
 
-  private static Expr register(Expr r, Expr v) {
-    return Exprs.add(Exprs.mul(r, LANES), v);
+  private Expr register(Expr r, Expr v) {
+    return Exprs.add(Exprs.mul(r, lanes()), v);
   }
 
   private Expr sum(Expr r, Expr v) {

@@ -3,7 +3,10 @@ package dev.warpwright.tune.space;
 import java.util.Arrays;
 import java.util.List;
 
-/** Answers the questions that a {@link Sketch} asks. Each name is asked once. */
+/**
+ * Answers the questions that a {@link Sketch} asks. Each name is asked once. The first option of a
+ * question that older records do not answer is what they were measured with.
+ */
 @FunctionalInterface
 public interface Decisions {
   /**
