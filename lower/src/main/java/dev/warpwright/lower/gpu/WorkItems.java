@@ -316,7 +316,8 @@ record WorkItems(
         new Stmt.Let(
             row,
             inCluster(Exprs.shr(entry, 16), clusterM, rankM()),
-            new Stmt.Let(column, inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()), body)));
+            new Stmt.Let(
+                column, inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()), body)));
   }
 
   /** The body for an item of divided work, unless there is nothing to do. */
