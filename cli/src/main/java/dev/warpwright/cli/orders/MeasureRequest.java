@@ -45,6 +45,7 @@ public record MeasureRequest(
 
   private static final int LARGEST = 1_000_000;
   private static final int MOST_KERNELS = 64;
+  private static final double COUNTER_SECONDS = 300;
 
   /**
    * Reads what a user gave.
@@ -72,7 +73,8 @@ public record MeasureRequest(
     String orders = values.text("order");
     DeviceModel gpu = Gpus.find(values.text("gpu", "h200"));
     long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
-    values.finish("M, N, K, dtype, tile, order, from, gpu, seed");
+    double seconds = values.seconds("seconds", COUNTER_SECONDS);
+    values.finish("M, N, K, dtype, tile, order, from, gpu, seed, seconds");
     List<Tiling> tilings =
         tiles != null
             ? list(tiles, Tiling::parse)
@@ -91,7 +93,10 @@ public record MeasureRequest(
               .formatted(tilings.size() * all.size(), MOST_KERNELS));
     }
     return new MeasureRequest(
-        new OrderMeasurer.Request(shape, tilings, all, counters, seed), from, gpu, files);
+        new OrderMeasurer.Request(shape, tilings, all, counters ? seconds : 0, seed),
+        from,
+        gpu,
+        files);
   }
 
   private static <T> List<T> recorded(Function<OrderMeasurement, T> part) {

@@ -40,6 +40,7 @@ import picocli.CommandLine.Parameters;
       "M= N= K=       the product; dtype=bf16 or f16",
       "tile=128x128   sizes of tiles, with commas; 256x256 on Hopper: a cluster of two blocks",
       "order=         orders, with commas: row,grouped:8,hilbert",
+      "seconds=300    that Nsight Compute may take to count; seed=1",
       "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
       ""
     })

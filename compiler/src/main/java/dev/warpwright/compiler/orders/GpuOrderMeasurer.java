@@ -43,12 +43,13 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
                     tiling,
                     order,
                     device.name(),
-                    bench.measure(kernels.get(measured.size()))));
+                    bench.measure(kernels.get(measured.size())),
+                    watcher));
           }
         }
       }
     }
-    return request.counters() ? counted(request, measured, watcher) : measured;
+    return request.counterSeconds() > 0 ? counted(request, measured, watcher) : measured;
   }
 
   private static DeviceError missing() {
@@ -60,7 +61,12 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
   }
 
   private static OrderMeasurement measurement(
-      Request request, Tiling tiling, BlockOrder order, String device, OrderBench.Result result) {
+      Request request,
+      Tiling tiling,
+      BlockOrder order,
+      String device,
+      OrderBench.Result result,
+      Watcher watcher) {
     boolean right = result.failure() == null;
     return new OrderMeasurement(
         request.shape(),
@@ -73,7 +79,16 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
         result.relError(),
         result.failure(),
         null,
-        right ? Timeline.of(Timeline.Unit.NS, result.records(), tiling.multiprocessors()) : null);
+        right ? timeline(result.records(), tiling, watcher) : null);
+  }
+
+  private static @Nullable Timeline timeline(long[] records, Tiling tiling, Watcher watcher) {
+    try {
+      return Timeline.of(Timeline.Unit.NS, records, tiling.multiprocessors());
+    } catch (IllegalStateException e) {
+      watcher.say("no timeline: " + e.getMessage());
+      return null;
+    }
   }
 
   /** Adds counters; says why there are none. */
@@ -84,7 +99,10 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
     try {
       launches =
           NsightCompute.count(
-              LaunchOrders.command(request), LaunchOrders.KERNELS, watcher::cancelled);
+              LaunchOrders.command(request),
+              LaunchOrders.KERNELS,
+              request.counterSeconds(),
+              watcher::cancelled);
     } catch (DeviceError e) {
       watcher.say(String.valueOf(e.getMessage()));
       return measured;

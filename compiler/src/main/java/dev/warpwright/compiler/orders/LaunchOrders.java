@@ -40,7 +40,7 @@ public final class LaunchOrders {
               shape,
               Arrays.stream(args[5].split(",")).map(Tiling::parse).toList(),
               Arrays.stream(args[6].split(",")).map(BlockOrder::parse).toList(),
-              false,
+              0,
               Long.parseLong(args[4]));
       launch(request);
     } catch (RuntimeException e) {

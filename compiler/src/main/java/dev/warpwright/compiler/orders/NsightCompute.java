@@ -34,13 +34,14 @@ final class NsightCompute {
    * alone.
    *
    * @param kernels regular expression of the kernels to watch
+   * @param seconds after which it is ended
    * @param cancelled asked some times a second; then all is ended
    * @return for each launch of them, in order, the metrics by name; in nanoseconds, bytes, sectors
-   * @throws DeviceError if the profiler is not installed, or it or the command fails, or it was
-   *     cancelled
+   * @throws DeviceError if the profiler is not installed, or it or the command fails, or it takes
+   *     too long or was cancelled
    */
   static List<Map<String, Double>> count(
-      List<String> command, String kernels, BooleanSupplier cancelled) {
+      List<String> command, String kernels, double seconds, BooleanSupplier cancelled) {
     List<String> all = new ArrayList<>(List.of("ncu", "--csv", "--page", "raw"));
     all.addAll(List.of("--print-units", "base", "--clock-control", "none"));
     all.addAll(List.of("--target-processes", "all", "--kernel-name", "regex:" + kernels));
@@ -55,10 +56,15 @@ final class NsightCompute {
     }
     List<String> lines = new ArrayList<>();
     Thread reader = Thread.ofPlatform().daemon().start(() -> read(process, lines));
+    long end = System.nanoTime() + (long) (seconds * 1e9);
     try {
       while (!process.waitFor(BETWEEN_LOOKS_MS, TimeUnit.MILLISECONDS)) {
         if (cancelled.getAsBoolean()) {
           throw new DeviceError("cancelled");
+        }
+        if (System.nanoTime() > end) {
+          throw new DeviceError(
+              "Nsight Compute did not end within %.0f s: nothing was counted".formatted(seconds));
         }
       }
       reader.join();

@@ -10,11 +10,16 @@ public interface OrderMeasurer {
   /**
    * What to measure: each order with each size of tiles.
    *
-   * @param counters whether Nsight Compute shall count, where it is installed
+   * @param counterSeconds that Nsight Compute may take to count, where it is installed; 0 for no
+   *     counters
    * @param seed of the random data
    */
   record Request(
-      GemmShape shape, List<Tiling> tilings, List<BlockOrder> orders, boolean counters, long seed) {
+      GemmShape shape,
+      List<Tiling> tilings,
+      List<BlockOrder> orders,
+      double counterSeconds,
+      long seed) {
     public Request {
       tilings = List.copyOf(tilings);
       orders = List.copyOf(orders);

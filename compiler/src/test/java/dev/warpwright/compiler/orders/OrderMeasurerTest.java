@@ -34,7 +34,7 @@ class OrderMeasurerTest {
         shape,
         tiles.stream().map(Tiling::parse).toList(),
         orders.stream().map(BlockOrder::parse).toList(),
-        false,
+        0,
         3);
   }
 
