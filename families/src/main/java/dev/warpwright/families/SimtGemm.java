@@ -39,8 +39,7 @@ public final class SimtGemm {
   }
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
-  public static @Nullable String problem(
-      GemmWorkload workload, SimtConfig c, GpuTarget target) {
+  public static @Nullable String problem(GemmWorkload workload, SimtConfig c, GpuTarget target) {
     String operands = operandsProblem(workload);
     if (operands != null) {
       return operands;
@@ -105,8 +104,7 @@ public final class SimtGemm {
    *
    * @throws UserError if the configuration does not fit the workload or the target
    */
-  public static ScheduledGemm schedule(
-      GemmWorkload workload, SimtConfig config, GpuTarget target) {
+  public static ScheduledGemm schedule(GemmWorkload workload, SimtConfig config, GpuTarget target) {
     String problem = problem(workload, config, target);
     if (problem != null) {
       throw new UserError(problem);
@@ -209,9 +207,7 @@ public final class SimtGemm {
     LoopRef rows = loops.get(sliced ? 3 : 2);
     LoopRef columns = loops.get(sliced ? 4 : 3);
     Schedule.Halves k =
-        sliced
-            ? new Schedule.Halves(loops.get(5), loops.get(6))
-            : s.split(loops.get(4), c.tileK());
+        sliced ? new Schedule.Halves(loops.get(5), loops.get(6)) : s.split(loops.get(4), c.tileK());
     List<LoopRef> order = new ArrayList<>(List.of(k.outer(), rows, columns, k.inner()));
     if (slice != null) {
       order.add(1, slice);

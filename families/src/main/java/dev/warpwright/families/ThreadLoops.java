@@ -21,9 +21,9 @@ final class ThreadLoops {
   }
 
   /**
-   * Lets all threads of a block do what a block does for each element together: neighbouring threads
-   * neighbouring elements in the order of the given loops, {@code lanes} elements of the last loop
-   * in one access.
+   * Lets all threads of a block do what a block does for each element together: neighbouring
+   * threads neighbouring elements in the order of the given loops, {@code lanes} elements of the
+   * last loop in one access.
    */
   static void together(Schedule s, List<LoopRef> loops, long threads, long lanes) {
     List<LoopRef> order = new ArrayList<>(loops);

@@ -39,8 +39,7 @@ final class SimtModel {
 
   private SimtModel() {}
 
-  static Features features(
-      GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
+  static Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
     int bytes = w.operands().bytes();
     int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
@@ -67,8 +66,7 @@ final class SimtModel {
     double shared =
         warps * (reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3) + copies * 2);
     // A warp alone waits for its products and for what it reads.
-    double alone =
-        depth * (Math.max(rows * columns, PRODUCT) + (c.ahead() ? 0 : READ)) + BARRIER;
+    double alone = depth * (Math.max(rows * columns, PRODUCT) + (c.ahead() ? 0 : READ)) + BARRIER;
     double l2 = copied * bytes / L2_BYTES;
     double busy = Math.max(Math.max(math, issue), Math.max(shared, l2)) * resident;
     double step = Math.max(busy, alone);

@@ -68,9 +68,10 @@ final class SimtSketch implements GemmSketch {
     // Few rows leave tiles small, and warps for parts of the depth.
     int slices = rows * columns <= 64 ? number(d, "slices", 1, 2, 4, 8) : 1;
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
-    int stages = target.hasAmpere() && workload.operands().bytes() == 4
-        ? number(d, "stages", 2, 3, 4, 5, 6)
-        : 2;
+    int stages =
+        target.hasAmpere() && workload.operands().bytes() == 4
+            ? number(d, "stages", 2, 3, 4, 5, 6)
+            : 2;
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
     int minBlocks = number(d, "minBlocks", blocks(32 * warpsM * warpsN * slices));
@@ -105,8 +106,6 @@ final class SimtSketch implements GemmSketch {
         counts.add(blocks);
       }
     }
-    return counts.isEmpty()
-        ? new long[] {1}
-        : counts.stream().mapToLong(Long::longValue).toArray();
+    return counts.isEmpty() ? new long[] {1} : counts.stream().mapToLong(Long::longValue).toArray();
   }
 }

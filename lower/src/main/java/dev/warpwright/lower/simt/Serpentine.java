@@ -50,7 +50,6 @@ public final class Serpentine extends Rewriter {
     Var v = loop.var();
     Expr last = Exprs.sub(loop.extent(), Exprs.i32(1));
     Expr turn = Exprs.select(back, Exprs.sub(last, v), v);
-    return loop.withBody(
-        Substitution.ofVars(Map.of(v, turn)).stmt(turned(loop.body(), back)));
+    return loop.withBody(Substitution.ofVars(Map.of(v, turn)).stmt(turned(loop.body(), back)));
   }
 }
