@@ -10,8 +10,10 @@ import dev.warpwright.schedule.Schedule;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * A product of matrices, {@code C[M, N] = f(A · B)}.
@@ -115,8 +117,8 @@ public record GemmWorkload(
   }
 
   /**
-   * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, bias and R if
-   * the epilogue uses them, C.
+   * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, what the
+   * epilogue reads, C.
    */
   public PrimFunc func() {
     return func(false);
@@ -141,41 +143,44 @@ public record GemmWorkload(
             ? Tensor.input("B", operands, columns, depth)
             : Tensor.input("B", operands, depth, columns);
     Tensor sums = sums(a, b, swapped);
-    Tensor bias = Tensor.input("bias", DType.F32, columns);
-    Tensor residual = Tensor.input("R", result, rows, columns);
+    Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
+    for (Epilogue.Operand operand : epilogue.operands()) {
+      operandTensors.put(operand, input(operand, rows, columns));
+    }
     Tensor c =
         Tensor.compute(
             "C",
             result,
             List.of(rows, columns),
             v -> {
-              Expr value = swapped ? sums.at(v.get(1), v.get(0)) : sums.at(v.get(0), v.get(1));
-              if (epilogue.equals(Epilogue.NONE)) {
-                return value;
-              }
-              DType type = arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32;
-              value = Exprs.cast(type, value);
-              if (epilogue.alpha() != 1) {
-                value = Exprs.mul(value, Exprs.constant(Type.of(type), epilogue.alpha()));
-              }
-              if (epilogue.beta() != 0) {
-                Expr old = Exprs.cast(type, residual.at(v.get(0), v.get(1)));
-                value = Exprs.fma(Exprs.constant(Type.of(type), epilogue.beta()), old, value);
-              }
-              if (epilogue.bias()) {
-                value = Exprs.add(value, Exprs.cast(type, bias.at(v.get(1))));
-              }
-              return epilogue.activation().of(value);
+              Expr sum = swapped ? sums.at(v.get(1), v.get(0)) : sums.at(v.get(0), v.get(1));
+              return epilogue.equals(Epilogue.NONE)
+                  ? sum
+                  : epilogue.of(
+                      arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32,
+                      sum,
+                      operand -> element(operand, operandTensors.get(operand), v.get(0), v.get(1)));
             });
     List<Param> params = new ArrayList<>(List.of(a.buffer(), b.buffer()));
-    if (epilogue.bias()) {
-      params.add(bias.buffer());
-    }
-    if (epilogue.beta() != 0) {
-      params.add(residual.buffer());
-    }
+    operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
     return PrimFuncs.of(kind() + "_" + operands.text(), params, List.of(sums, c));
+  }
+
+  private Tensor input(Epilogue.Operand operand, Expr rows, Expr columns) {
+    return switch (operand) {
+      case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
+      case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
+      case ADDEND, GATE, RESIDUAL -> Tensor.input(operand.buffer(), result, rows, columns);
+    };
+  }
+
+  private static Expr element(Epilogue.Operand operand, Tensor tensor, Expr row, Expr column) {
+    return switch (operand) {
+      case ROW_SCALE -> tensor.at(row);
+      case COLUMN_SCALE, BIAS -> tensor.at(column);
+      case ADDEND, GATE, RESIDUAL -> tensor.at(row, column);
+    };
   }
 
   private Tensor sums(Tensor a, Tensor b, boolean swapped) {
@@ -207,6 +212,9 @@ public record GemmWorkload(
     s.annotate("workload", kind());
     if (arithmetic != Arithmetic.of(operands)) {
       s.annotate("arithmetic", arithmetic.text());
+    }
+    if (!epilogue.equals(Epilogue.NONE)) {
+      s.annotate("epilogue", epilogue.text());
     }
   }
 

@@ -11,6 +11,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Schedules for Hopper: what they make computes what they were made of, without findings. */
 class HopperGemmTest {
   private static final BlockOrder ROW = new BlockOrder.Row();
+  private static final Epilogue SCALES =
+      new Epilogue(1, 0, true, Activation.SILU, true, true, true, true);
   private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU_TANH);
 
   static Stream<ArgumentSet> cases() {
@@ -40,6 +42,12 @@ class HopperGemmTest {
         set(
             GemmWorkload.nt(37, 129, 128, DType.BF16),
             new HopperConfig(32, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)),
+        set(
+            new GemmWorkload(100, 72, 64, DType.F8E4M3, DType.F16, Layout.NT, SCALES),
+            HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1)),
+        set(
+            new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
         set(
             GemmWorkload.of(136, 200, 72, DType.BF16, Layout.TN),
             HopperConfig.pairs(64, 64, 3, 1, 2)),

@@ -7,12 +7,14 @@ import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
+import java.util.List;
 import java.util.Locale;
 
 /** Reads a product from {@code MNK=4096 dtype=bf16 layout=nt}. */
 final class GemmArguments {
   /** What {@link #read} asks for. */
-  static final String KEYS = "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act";
+  static final String KEYS =
+      "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual";
 
   private static final long MOST = 1 << 20;
 
@@ -81,9 +83,21 @@ final class GemmArguments {
     double beta = decimal("beta", values.text("beta", "0"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
     String name = values.text("act", "none");
+    String scale = values.text("scale", "none");
+    if (!List.of("none", "row", "column", "both").contains(scale)) {
+      throw new UserError("scale=" + scale + ": it is none, row, column or both");
+    }
     for (Activation activation : Activation.values()) {
       if (activation.name().toLowerCase(Locale.ROOT).equals(name)) {
-        return new Epilogue(alpha, beta, bias, activation);
+        return new Epilogue(
+            alpha,
+            beta,
+            bias,
+            activation,
+            scale.equals("row") || scale.equals("both"),
+            scale.equals("column") || scale.equals("both"),
+            values.number("gate", 0, 1, 0) == 1,
+            values.number("residual", 0, 1, 0) == 1);
       }
     }
     throw new UserError("act=" + name + ": it is none, relu, gelu, gelu_tanh or silu");

@@ -21,8 +21,9 @@ import picocli.CommandLine.Parameters;
       "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
           + " 'perf gemm MNK=4096 dtype=bf16'.",
       "",
-      "M, N, K: the shape; letters may share a value. dtype: bf16, f16. layout: nt, nn, tt. bias, act,"
-          + " alpha, beta: what follows the product. Without a record of the shape, the kernel is"
+      "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32,"
+          + " f64, int8. layout: nt, nn, tn, tt. bias, act, alpha, beta, scale (row, column, both),"
+          + " gate, residual: what follows the product. Without a record of the shape, the kernel is"
           + " the analytic model's choice."
     })
 public final class PerfCommand extends Command {

@@ -23,10 +23,10 @@ import picocli.CommandLine.Parameters;
       "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
           + " t=500 dtype=bf16'. Goes on where an earlier search was interrupted.",
       "",
-      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16. layout: nt, nn, tt. t:"
-          + " trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
-          + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta: what"
-          + " follows the product."
+      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16,"
+          + " f16, tf32, e4m3, e5m2, f32, f64, int8. layout: nt, nn, tn, tt. t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
+          + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta,"
+          + " scale (row, column, both), gate, residual: what follows the product."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;

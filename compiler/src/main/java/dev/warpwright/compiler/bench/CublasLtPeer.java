@@ -93,7 +93,8 @@ final class CublasLtPeer implements AutoCloseable {
   }
 
   String name() {
-    return "cuBLASLt (best of %d suggestions)".formatted(product.algorithms());
+    return "cuBLASLt (best of %d suggestions)%s"
+        .formatted(product.algorithms(), CublasPeer.plain(workload));
   }
 
   void enqueue(int set) {

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.runtime.cuda.Cublas;
@@ -34,7 +35,19 @@ final class CublasPeer {
   String name() {
     int version = cublas.version();
     String text = "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
-    return workload.outputs().size() == 1 ? text : text + " (two products, no activation)";
+    return workload.outputs().size() == 1
+        ? text + plain(workload)
+        : text + " (two products, no activation)";
+  }
+
+  /** What a peer leaves out. */
+  static String plain(Workload workload) {
+    return isWhole(workload) ? "" : " (the product alone)";
+  }
+
+  /** Whether a peer computes all of a workload, so that its result can be checked. */
+  static boolean isWhole(Workload workload) {
+    return workload instanceof Workload.Gemm gemm && gemm.epilogue().equals(Epilogue.NONE);
   }
 
   CudaBuffer result(int set) {

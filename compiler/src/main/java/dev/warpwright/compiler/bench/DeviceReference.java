@@ -3,6 +3,7 @@ package dev.warpwright.compiler.bench;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.DeviceError;
@@ -12,6 +13,8 @@ import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -54,14 +57,15 @@ final class DeviceReference implements AutoCloseable {
     for (int i = 0; i < products.size(); i++) {
       Kernel kernel = products.get(i).kernel();
       List<Buffer> params = kernel.buffers();
-      GridLauncher.of(kernel, module)
-          .prepare(
-              Map.of(
-                  params.get(0), left,
-                  params.get(1), memory.get(set, inputs.get(i + 1)),
-                  params.get(2), results.get(i)),
-              Map.of())
-          .run(stream);
+      Map<Buffer, CudaBuffer> arguments = new HashMap<>();
+      arguments.put(params.get(0), left);
+      arguments.put(params.get(1), memory.get(set, inputs.get(i + 1)));
+      for (int p = 2; p < params.size() - 1; p++) {
+        // What an epilogue reads follows the operands of the one product.
+        arguments.put(params.get(p), memory.get(set, inputs.get(p)));
+      }
+      arguments.put(params.getLast(), results.get(i));
+      GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
       left = results.get(i);
     }
     stream.synchronize();
@@ -132,7 +136,7 @@ final class DeviceReference implements AutoCloseable {
                 workload.transposedWeights(),
                 j);
         boolean hidden = p < products.size() - 1;
-        want = hidden ? HostReference.gelu(want) : want;
+        want = hidden ? HostReference.gelu(want) : finished(want, set, i, j);
         double allowed =
             hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want));
         if (!(Math.abs(got - want) <= allowed)) {
@@ -142,6 +146,26 @@ final class DeviceReference implements AutoCloseable {
         }
       }
     }
+  }
+
+  /** What the workload's epilogue makes of a sum. */
+  private double finished(double sum, int set, long i, long j) {
+    if (!(workload instanceof Workload.Gemm gemm)) {
+      return sum;
+    }
+    List<Epilogue.Operand> operands = gemm.epilogue().operands();
+    Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
+    for (int e = 0; e < operands.size(); e++) {
+      HostMatrix extra = memory.host(set, gemm.extras().get(e));
+      values.put(
+          operands.get(e),
+          switch (operands.get(e)) {
+            case ROW_SCALE -> extra.get(0, i);
+            case COLUMN_SCALE, BIAS -> extra.get(0, j);
+            case ADDEND, GATE, RESIDUAL -> extra.get(i, j);
+          });
+    }
+    return HostReference.epilogue(gemm.epilogue(), sum, values);
   }
 
   @Override

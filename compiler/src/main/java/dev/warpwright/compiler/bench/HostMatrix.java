@@ -35,11 +35,12 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
   }
 
   /**
-   * For a buffer of rank 2, filled with normally distributed numbers around 0, rounded and clamped
-   * for bytes; the same for a seed on every machine.
+   * For a buffer of rank 2, or one row for a buffer of rank 1, filled with normally distributed
+   * numbers around 0, rounded and clamped for bytes; the same for a seed on every machine.
    */
   static HostMatrix random(Buffer buffer, double deviation, long seed) {
-    HostMatrix matrix = zeros(buffer.dtype(), buffer.extent(0), buffer.extent(1));
+    long rows = buffer.rank() == 1 ? 1 : buffer.extent(0);
+    HostMatrix matrix = zeros(buffer.dtype(), rows, buffer.extent(buffer.rank() - 1));
     int count = matrix.count();
     IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()

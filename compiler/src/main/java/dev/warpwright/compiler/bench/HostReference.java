@@ -1,5 +1,9 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Epilogue;
+import java.util.Map;
+
 /** Elements of products by plain loops in Java, to check the checker. */
 final class HostReference {
   private HostReference() {}
@@ -15,6 +19,31 @@ final class HostReference {
       sum += (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
     }
     return sum;
+  }
+
+  /** What an epilogue makes of a sum, given the elements that it reads. */
+  static double epilogue(Epilogue epilogue, double sum, Map<Epilogue.Operand, Double> operands) {
+    double value =
+        epilogue.alpha()
+            * sum
+            * operands.getOrDefault(Epilogue.Operand.ROW_SCALE, 1.0)
+            * operands.getOrDefault(Epilogue.Operand.COLUMN_SCALE, 1.0);
+    value += epilogue.beta() * operands.getOrDefault(Epilogue.Operand.ADDEND, 0.0);
+    value += operands.getOrDefault(Epilogue.Operand.BIAS, 0.0);
+    return activation(epilogue.activation(), value)
+            * operands.getOrDefault(Epilogue.Operand.GATE, 1.0)
+        + operands.getOrDefault(Epilogue.Operand.RESIDUAL, 0.0);
+  }
+
+  private static double activation(Activation activation, double x) {
+    return switch (activation) {
+      case NONE -> x;
+      case RELU -> Math.max(x, 0);
+      case GELU -> gelu(x);
+      case GELU_TANH ->
+          0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)));
+      case SILU -> x / (1 + Math.exp(-x));
+    };
   }
 
   /** {@code x/2 · (1 + erf(x/√2))}, to about 1e-14. */

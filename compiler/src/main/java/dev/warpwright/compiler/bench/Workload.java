@@ -1,13 +1,16 @@
 package dev.warpwright.compiler.bench;
 
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.UserError;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
@@ -17,10 +20,27 @@ public sealed interface Workload {
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
-   * what is computed in, if not what is usual for the operands.
+   * what is computed in, if not what is usual for the operands; the attribute {@code epilogue} what
+   * follows the product, whose operands are {@code extras}.
    */
-  record Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic)
+  record Gemm(
+      Buffer a,
+      Buffer b,
+      Buffer c,
+      GemmWorkload.Layout layout,
+      Arithmetic arithmetic,
+      Epilogue epilogue,
+      List<Buffer> extras)
       implements Workload {
+    public Gemm {
+      extras = List.copyOf(extras);
+    }
+
+    /** Without an epilogue. */
+    public Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic) {
+      this(a, b, c, layout, arithmetic, Epilogue.NONE, List.of());
+    }
+
     public long m() {
       return c.extent(0);
     }
@@ -90,8 +110,7 @@ public sealed interface Workload {
                       + " \"ffn_gelu\"");
         };
     switch (workload) {
-      case Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic _) ->
-          checkProduct(kernel, a, b, c, layout);
+      case Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout());
       case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
         checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT);
         checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT);
@@ -112,7 +131,7 @@ public sealed interface Workload {
   default String text() {
     return switch (this) {
       case Gemm g ->
-          "%s M=%d N=%d K=%d %s%s"
+          "%s M=%d N=%d K=%d %s%s%s%s"
               .formatted(
                   kind(),
                   g.m(),
@@ -121,7 +140,9 @@ public sealed interface Workload {
                   g.a().dtype(),
                   g.arithmetic() == Arithmetic.of(g.a().dtype())
                       ? ""
-                      : " in " + g.arithmetic().text());
+                      : " in " + g.arithmetic().text(),
+                  g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
+                  g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
               .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
@@ -131,7 +152,7 @@ public sealed interface Workload {
   /** What the caller fills, in the order of the formula. */
   default List<Buffer> inputs() {
     return switch (this) {
-      case Gemm g -> List.of(g.a(), g.b());
+      case Gemm g -> Stream.concat(Stream.of(g.a(), g.b()), g.extras().stream()).toList();
       case FfnGelu f -> List.of(f.x(), f.w1(), f.w2());
     };
   }
@@ -283,13 +304,56 @@ public sealed interface Workload {
 
   private static Gemm gemm(Kernel kernel, String name) {
     Buffer a = matrix(kernel, "A");
+    Buffer c = matrix(kernel, "C");
     String arithmetic = kernel.attrs().getString("arithmetic");
+    Epilogue epilogue = epilogue(kernel);
     return new Gemm(
         a,
         matrix(kernel, "B"),
-        matrix(kernel, "C"),
+        c,
         GemmWorkload.Layout.valueOf(name.substring("gemm_".length()).toUpperCase(Locale.ROOT)),
-        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()));
+        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()),
+        epilogue,
+        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList());
+  }
+
+  private static Epilogue epilogue(Kernel kernel) {
+    String text = kernel.attrs().getString("epilogue");
+    try {
+      return text == null ? Epilogue.NONE : Epilogue.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("kernel " + kernel.name() + ": epilogue " + e.getMessage());
+    }
+  }
+
+  /** A buffer that an epilogue reads. */
+  private static Buffer extra(Kernel kernel, Epilogue.Operand operand, Buffer c) {
+    List<Long> shape =
+        switch (operand) {
+          case ROW_SCALE -> List.of(c.extent(0));
+          case COLUMN_SCALE, BIAS -> List.of(c.extent(1));
+          case ADDEND, GATE, RESIDUAL -> List.of(c.extent(0), c.extent(1));
+        };
+    DType dtype = operand.isMatrix() ? c.dtype() : DType.F32;
+    Buffer expected =
+        Buffer.of(
+            operand.buffer(),
+            dtype,
+            Scope.GLOBAL,
+            shape.stream().mapToLong(Long::longValue).toArray());
+    return kernel.buffers().stream()
+        .filter(
+            b ->
+                b.name().equals(operand.buffer())
+                    && b.dtype() == dtype
+                    && b.shape().equals(expected.shape())
+                    && b.layout() == null)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new UserError(
+                    "kernel %s: its epilogue needs a buffer %s"
+                        .formatted(kernel.name(), expected)));
   }
 
   private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.export;
 
 import dev.warpwright.compiler.bench.Workload;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarEval;
@@ -120,7 +121,7 @@ final class HostProgramText {
           """
               .formatted(buffer.name()));
     }
-    if (workload instanceof Workload.Gemm product) {
+    if (workload instanceof Workload.Gemm product && product.epilogue().equals(Epilogue.NONE)) {
       out.append(
           """
 

@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.tune;
 
-import dev.warpwright.families.Activation;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
@@ -28,20 +27,8 @@ public final class GemmKeys {
       parameters.put("sums", workload.arithmetic().text());
     }
     parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
-    parameters.put("epilogue", text(workload.epilogue()));
+    parameters.put("epilogue", workload.epilogue().text());
     return new WorkloadKey(KIND, parameters);
-  }
-
-  private static String text(Epilogue e) {
-    if (e.equals(Epilogue.NONE)) {
-      return "none";
-    }
-    return String.join(
-        ",",
-        "alpha:" + e.alpha(),
-        "beta:" + e.beta(),
-        "bias:" + e.bias(),
-        e.activation().name().toLowerCase(Locale.ROOT));
   }
 
   /**
@@ -62,23 +49,8 @@ public final class GemmKeys {
         operands,
         DType.parse(word(key, "c")),
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
-        epilogue(word(key, "epilogue")),
+        Epilogue.parse(word(key, "epilogue")),
         sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)));
-  }
-
-  private static Epilogue epilogue(String text) {
-    if (text.equals("none")) {
-      return Epilogue.NONE;
-    }
-    String[] parts = text.split(",");
-    if (parts.length != 4) {
-      throw new IllegalArgumentException("\"" + text + "\" is no epilogue");
-    }
-    return new Epilogue(
-        Double.parseDouble(parts[0].substring("alpha:".length())),
-        Double.parseDouble(parts[1].substring("beta:".length())),
-        Boolean.parseBoolean(parts[2].substring("bias:".length())),
-        Activation.valueOf(parts[3].toUpperCase(Locale.ROOT)));
   }
 
   private static long number(WorkloadKey key, String name) {

@@ -48,6 +48,7 @@ final class HopperModel {
   /** What of an epilogue the next tile of a block, or another block, does not hide. */
   private static final double EXPOSED = 0.78;
 
+  /** What doubling a cluster costs. */
   private static final double CLUSTER = 1.65;
 
   private static final int SECTOR = 32;
@@ -95,7 +96,7 @@ final class HopperModel {
             + Math.max(waves * steps * step, dramTime)
             + epilogue * (1 + (Math.ceil(waves) - 1) * exposed)
             + shared.combining()
-            + (c.clusterM() * c.clusterN() > 1 ? CLUSTER : 0);
+            + CLUSTER * log(c.clusterM() * c.clusterN());
 
     Map<String, Double> f = new LinkedHashMap<>();
     f.put("logM", log(w.m()));

@@ -1,0 +1,95 @@
+package dev.warpwright.compiler.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.offset;
+
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.HopperGemm;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.NdArray;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a kernel says of its epilogue, and the reference for it. */
+class EpilogueReferenceTest {
+  private static final long SEED = Long.getLong("seed", 8);
+
+  private static Kernel kernel(Epilogue epilogue) {
+    return HopperGemm.schedule(
+            new GemmWorkload(
+                9, 16, 24, DType.BF16, DType.F32, GemmWorkload.Layout.NT, epilogue, Arithmetic.F32),
+            HopperConfig.pairs(64, 16, 2, 1, 2).withCluster(1, 1))
+        .kernel();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Activation.class)
+  void kernelAndHostAgree(Activation activation) {
+    Epilogue epilogue = new Epilogue(0.5, -2, true, activation, true, true, true, true);
+    BoundKernel bound = BoundKernel.of(kernel(epilogue), Map.of());
+    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    assertThat(gemm.epilogue()).isEqualTo(epilogue);
+    assertThat(gemm.inputs().stream().map(Buffer::name))
+        .containsExactly("A", "B", "rowScale", "columnScale", "bias", "R", "G", "S");
+    assertThat(bound.contents().get(gemm.extras().getFirst()))
+        .isInstanceOf(BoundKernel.Content.Random.class);
+
+    Kernel reference = ReferenceProduct.of(gemm).getFirst().kernel();
+    Arguments arguments = Arguments.random(reference.params(), SEED);
+    new GridInterpreter(reference, GridOptions.DEFAULT).run(arguments);
+    List<Buffer> params = reference.buffers();
+    NdArray a = arguments.get(params.get(0).name());
+    NdArray b = arguments.get(params.get(1).name());
+    NdArray out = arguments.get(params.getLast().name());
+    for (int i = 0; i < 9; i++) {
+      for (int j = 0; j < 16; j++) {
+        double sum = 0;
+        for (int k = 0; k < 24; k++) {
+          sum += a.get(i, k) * b.get(j, k);
+        }
+        Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
+        for (Epilogue.Operand operand : epilogue.operands()) {
+          NdArray extra = arguments.get(operand.buffer());
+          values.put(
+              operand,
+              switch (operand) {
+                case ROW_SCALE -> extra.get(i);
+                case COLUMN_SCALE, BIAS -> extra.get(j);
+                case ADDEND, GATE, RESIDUAL -> extra.get(i, j);
+              });
+        }
+        assertThat(out.get(i, j))
+            .as("[%d, %d], seed %d", i, j, SEED)
+            .isCloseTo(HostReference.epilogue(epilogue, sum, values), offset(1e-9));
+      }
+    }
+  }
+
+  @Test
+  void textIsReadBack() {
+    for (Epilogue epilogue :
+        List.of(
+            Epilogue.NONE,
+            new Epilogue(0.25, 3, true, Activation.GELU),
+            new Epilogue(1, 0, false, Activation.NONE, true, false, true, false),
+            new Epilogue(1, 0, false, Activation.SILU, false, true, false, true))) {
+      assertThat(Epilogue.parse(epilogue.text())).isEqualTo(epilogue);
+    }
+    assertThatThrownBy(() -> Epilogue.parse("alpha:1.0,beta:0.0,bias:true,relu,gat"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}
