@@ -25,23 +25,36 @@ public final class AmpereGemm {
 
   private AmpereGemm() {}
 
-  /** One line that says why a configuration is impossible; null if nothing is known against it. */
-  public static @Nullable String problem(
-      GemmWorkload workload, AmpereConfig config, GpuTarget target) {
-    String instruction = instruction(workload, target);
-    if (instruction == null) {
+  /** One line that says why operands of this kind are not for mma.sync; null if they are. */
+  public static @Nullable String operandsProblem(GemmWorkload workload, GpuTarget target) {
+    if (instruction(workload, target) == null) {
       return "mma.sync of %s, sums in %s, does not exist on %s"
           .formatted(workload.operands(), workload.arithmetic().text(), target.name());
     }
-    boolean alongN =
-        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
+    return switch (workload.layout()) {
+      case NT -> null;
+      case NN, TT ->
+          workload.operands().bytes() == 2
+              ? null
+              : "operands of %d bytes must be contiguous along K"
+                  .formatted(workload.operands().bytes());
+      case TN -> "layout TN needs an operand repacked";
+    };
+  }
+
+  /** One line that says why a configuration is impossible; null if nothing is known against it. */
+  public static @Nullable String problem(
+      GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    String operands = operandsProblem(workload, target);
+    if (operands != null) {
+      return operands;
+    }
     if (config.swapped() ? !workload.layout().transposedB() : workload.layout().transposedA()) {
       return "layout %s needs operands %s"
-          .formatted(
-              workload.layout(), config.swapped() ? "as they are" : "swapped, or both repacked");
+          .formatted(workload.layout(), config.swapped() ? "as they are" : "swapped");
     }
     int bytes = workload.operands().bytes();
-    if (alongN && bytes != 2) {
+    if (config.swapped() && workload.layout().transposedA() && bytes != 2) {
       return "operands of %d bytes must be contiguous along K".formatted(bytes);
     }
     int rows = config.swapped() ? config.tileN() : config.tileM();

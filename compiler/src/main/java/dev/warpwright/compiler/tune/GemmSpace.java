@@ -1,9 +1,10 @@
 package dev.warpwright.compiler.tune;
 
+import dev.warpwright.families.AmpereGemm;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperLimits;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.ir.DType;
+import dev.warpwright.families.SimtGemm;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Point;
@@ -55,21 +56,19 @@ public final class GemmSpace {
     List<GemmSketch> sketches = new ArrayList<>();
     if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
       sketches.add(new HopperSketch(workload, multiprocessors));
-    } else if (mmaSync(workload, target)) {
+    } else if (AmpereGemm.operandsProblem(workload, target) == null) {
       sketches.add(new AmpereSketch(workload, target, multiprocessors));
+    } else if (SimtGemm.operandsProblem(workload) == null) {
+      sketches.add(new SimtSketch(workload, target, multiprocessors));
     }
     if (sketches.isEmpty()) {
       throw new UserError(
-          "no family of kernels computes %s on %s yet: layout is nt, nn or tt, dtype bf16 or f16 (on"
-                  .formatted(GemmKeys.of(workload), target.name())
-              + " sm_75 f16)");
+          "no family of kernels computes %s on %s yet: %s"
+              .formatted(
+                  GemmKeys.of(workload),
+                  target.name(),
+                  AmpereGemm.operandsProblem(workload, target)));
     }
     return sketches;
-  }
-
-  private static boolean mmaSync(GemmWorkload workload, GpuTarget target) {
-    return workload.layout() != GemmWorkload.Layout.TN
-        && (workload.operands() == DType.F16
-            || (workload.operands() == DType.BF16 && target.hasAmpere()));
   }
 }

@@ -33,6 +33,7 @@ import java.util.List;
  *   <li>{@link PrivateLocals}: of local buffers that outlive a nest, each thread keeps its part.
  *       Needs the launch indices, to see that nests agree on who holds what; and stands before
  *       {@link Simplify}, which lets indices differ by what conditions say.
+ *   <li>{@link Serpentine}: in which order a thread goes through what it has in registers.
  *   <li>{@link VectorAccesses}: vectorized loops become vector loads and stores where alignment is
  *       certain, and copies element by element elsewhere. Last, when offsets are final.
  * </ol>
@@ -74,6 +75,7 @@ public final class SimtLowering {
             program.attrs());
     kernel = told(listener, "ThreadIndices", kernel);
     kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
+    kernel = kernel.withBody(Serpentine.apply(kernel.body()));
     kernel = Simplify.kernel(told(listener, "PrivateLocals", kernel));
     kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
     return told(listener, "VectorAccesses", kernel);

@@ -1,0 +1,111 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.SimtConfig;
+import dev.warpwright.families.SimtGemm;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Rejected;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * The decisions of {@link SimtGemm}: what a thread computes, then how many threads and warps are
+ * beside each other, then the depth of a step and of the pipeline.
+ */
+final class SimtSketch implements GemmSketch {
+  private final GemmWorkload workload;
+  private final GpuTarget target;
+  private final int multiprocessors;
+
+  SimtSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "simt";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    SimtConfig config = config(decisions);
+    String problem = SimtGemm.problem(workload, config, target);
+    if (problem != null) {
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+    return new Plan(
+        SimtModel.features(workload, config, target, multiprocessors),
+        () -> {
+          try {
+            return SimtGemm.schedule(workload, config, target).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return SimtGemm.schedule(workload, config(decisions), target);
+  }
+
+  private SimtConfig config(Decisions d) {
+    int rows = number(d, "rows", upTo(workload.m(), 1, 2, 4, 8, 12, 16));
+    int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
+    int warpM = rows * lanesM;
+    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 4));
+    int columns = number(d, "columns", upTo(workload.n(), 1, 2, 4, 8, 12, 16));
+    int warpN = columns * 32 / lanesM;
+    int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
+    // Few rows leave tiles small, and warps for parts of the depth.
+    int slices = rows * columns <= 64 ? number(d, "slices", 1, 2, 4, 8) : 1;
+    int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
+    int stages =
+        target.hasAmpere() && workload.operands().bytes() == 4
+            ? number(d, "stages", 2, 3, 4, 5, 6)
+            : 2;
+    boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
+    boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
+    int minBlocks = number(d, "minBlocks", blocks(32 * warpsM * warpsN * slices));
+    return new SimtConfig(
+        warpM * warpsM,
+        warpN * warpsN,
+        tileK,
+        warpM,
+        warpN,
+        lanesM,
+        slices,
+        stages,
+        ahead,
+        serpentine,
+        minBlocks);
+  }
+
+  private static int number(Decisions d, String name, long... options) {
+    return Math.toIntExact(d.choose(name, options));
+  }
+
+  /** Numbers less than twice what there is. */
+  private static long[] upTo(long most, long... options) {
+    return LongStream.of(options).filter(o -> o == options[0] || o < 2 * most).toArray();
+  }
+
+  /** Blocks of so many threads that fill a multiprocessor to between an eighth and all. */
+  private long[] blocks(int threads) {
+    List<Long> counts = new ArrayList<>();
+    for (long blocks : new long[] {1, 2, 3, 4, 6, 8, 12, 16}) {
+      if (blocks * threads <= target.threadsPerSm() && (blocks * threads >= 128 || blocks >= 4)) {
+        counts.add(blocks);
+      }
+    }
+    return counts.isEmpty() ? new long[] {1} : counts.stream().mapToLong(Long::longValue).toArray();
+  }
+}

@@ -1,0 +1,56 @@
+package dev.warpwright.families;
+
+/**
+ * The decisions of {@link SimtGemm}.
+ *
+ * @param tileM rows of a block's tile
+ * @param tileN columns of a block's tile
+ * @param tileK length of a step along K
+ * @param warpM rows of a warp's part
+ * @param warpN columns of a warp's part
+ * @param lanesM lanes of a warp along the rows, of 32
+ * @param slices groups of warps that share the depth of a step; their sums are added at the end
+ * @param stages tiles of operands that are in shared memory at once: 2 go through registers, more
+ *     by asynchronous copies
+ * @param ahead whether a thread reads the operands of the next element of K while it multiplies
+ * @param serpentine whether a thread goes through its columns to and fro, row by row
+ * @param minBlocks blocks that a multiprocessor shall hold
+ */
+public record SimtConfig(
+    int tileM,
+    int tileN,
+    int tileK,
+    int warpM,
+    int warpN,
+    int lanesM,
+    int slices,
+    int stages,
+    boolean ahead,
+    boolean serpentine,
+    int minBlocks) {
+
+  /** Lanes of a warp along the columns. */
+  public int lanesN() {
+    return 32 / lanesM;
+  }
+
+  /** Threads of a block. */
+  public int threads() {
+    return tileM / warpM * (tileN / warpN) * slices * 32;
+  }
+
+  /** Sums of a thread. */
+  public int sums() {
+    return warpM * warpN / 32;
+  }
+
+  /** Rows of a thread. */
+  int rows() {
+    return warpM / lanesM;
+  }
+
+  /** Columns of a thread. */
+  int columns() {
+    return warpN / lanesN();
+  }
+}

@@ -1,0 +1,281 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.lower.simt.Serpentine;
+import dev.warpwright.lower.simt.SimtLowering;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Products of single threads, by multiply-adds, in f32 and f64, for any GPU, size, layout and
+ * alignment: tiles in shared memory, stored so that a thread's rows and columns are neighbours,
+ * parts for warps and their lanes, operands read ahead to registers.
+ */
+public final class SimtGemm {
+  /** Bytes of the widest access of a thread. */
+  private static final int WIDEST = 16;
+
+  private static final int MAX_SUMS = 192;
+
+  private SimtGemm() {}
+
+  /** One line that says why operands of this kind are not for threads; null if they are. */
+  public static @Nullable String operandsProblem(GemmWorkload workload) {
+    boolean exact =
+        workload.arithmetic() == Arithmetic.F64
+            || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
+    return exact
+        ? null
+        : "threads multiply f32 and f64, not %s in %s"
+            .formatted(workload.operands(), workload.arithmetic().text());
+  }
+
+  /** One line that says why a configuration is impossible; null if nothing is known against it. */
+  public static @Nullable String problem(GemmWorkload workload, SimtConfig c, GpuTarget target) {
+    String operands = operandsProblem(workload);
+    if (operands != null) {
+      return operands;
+    }
+    int bytes = workload.operands().bytes();
+    int run = WIDEST / bytes;
+    if (c.lanesM() < 1 || 32 % c.lanesM() != 0) {
+      return "a warp has no %d lanes along the rows".formatted(c.lanesM());
+    }
+    if (!divides(c.lanesM(), c.warpM()) || !divides(c.warpM(), c.tileM())) {
+      return "%d rows in parts of %d for %d lanes".formatted(c.tileM(), c.warpM(), c.lanesM());
+    }
+    if (!divides(c.lanesN(), c.warpN()) || !divides(c.warpN(), c.tileN())) {
+      return "%d columns in parts of %d for %d lanes".formatted(c.tileN(), c.warpN(), c.lanesN());
+    }
+    if (!groups(c.rows(), run) || !groups(c.columns(), run)) {
+      return "%d x %d sums of a thread are no groups of %d".formatted(c.rows(), c.columns(), run);
+    }
+    if (c.sums() * bytes / 4 > MAX_SUMS) {
+      return "sums of %d registers of a thread do not fit".formatted(c.sums() * bytes / 4);
+    }
+    if (c.threads() > 1024 || c.minBlocks() < 1) {
+      return "%d blocks of %d threads".formatted(c.minBlocks(), c.threads());
+    }
+    if (c.threads() * c.minBlocks() > target.threadsPerSm()
+        || (long) (c.sums() * bytes / 4 + 40) * c.threads() * c.minBlocks()
+            > GpuTarget.REGISTERS_PER_SM) {
+      return "registers of %d blocks of %d threads with %d sums do not fit"
+          .formatted(c.minBlocks(), c.threads(), c.sums());
+    }
+    if (!divides(c.slices(), c.tileK())
+        || c.tileK() % run != 0
+        || c.ahead() && c.tileK() / c.slices() % 2 != 0) {
+      return "a step of %d for %d slices".formatted(c.tileK(), c.slices());
+    }
+    if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
+      return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
+    }
+    return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
+  }
+
+  private static boolean divides(int part, int whole) {
+    return part >= 1 && whole >= part && whole % part == 0;
+  }
+
+  private static boolean groups(int elements, int run) {
+    return elements % run == 0 || run % elements == 0;
+  }
+
+  /** Bytes of shared memory of a block. */
+  public static long sharedBytes(GemmWorkload workload, SimtConfig c) {
+    int bytes = workload.operands().bytes();
+    int run = WIDEST / bytes;
+    long a = (long) c.tileK() * (c.tileM() + (workload.layout().transposedA() ? 0 : run));
+    long b = (long) c.tileK() * (c.tileN() + (workload.layout().transposedB() ? run : 0));
+    long sums = c.slices() == 1 ? 0 : (long) c.slices() * c.tileM() * c.tileN();
+    return (c.stages() * (a + b) + sums) * bytes;
+  }
+
+  /**
+   * Schedules and lowers.
+   *
+   * @throws UserError if the configuration does not fit the workload or the target
+   */
+  public static ScheduledGemm schedule(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    String problem = problem(workload, config, target);
+    if (problem != null) {
+      throw new UserError(problem);
+    }
+    Schedule s = new Schedule(workload.func());
+    build(s, workload, config);
+    workload.describe(s);
+    return new ScheduledGemm(
+        workload.func(), s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
+  }
+
+  private static void build(Schedule s, GemmWorkload workload, SimtConfig c) {
+    int run = WIDEST / workload.operands().bytes();
+    boolean turnA = !workload.layout().transposedA();
+    boolean turnB = workload.layout().transposedB();
+    BlockRef sums = s.block("acc");
+    BlockRef result = s.block("C");
+    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
+    s.pad(sums, (long) c.tileM(), (long) c.tileN(), (long) c.tileK());
+    // In shared memory both tiles are stored with K outermost.
+    if (turnA) {
+      s.transformLayout(s.buffer("A_shared"), 1, 0);
+    }
+    if (turnB) {
+      s.transformLayout(s.buffer("B_shared"), 1, 0);
+    }
+    Lanes lanes = new Lanes(c, run);
+    BlockRef product = c.slices() == 1 ? sums : parts(s, c, sums);
+    List<LoopRef> tile = s.loops(c.slices() == 1 ? result : sums);
+    Schedule.Halves m = s.split(tile.get(0), c.tileM());
+    Schedule.Halves n = s.split(tile.get(1), c.tileN());
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    s.setScope(s.buffer("acc"), Scope.LOCAL);
+    if (c.slices() == 1) {
+      s.computeAt(sums, n.outer());
+      lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
+    } else {
+      // Any thread adds the parts of any element.
+      LoopRef elements = ThreadLoops.fuse(s, List.of(m.inner(), n.inner()));
+      Schedule.Halves rounds = s.split(elements, c.threads());
+      s.reorder(rounds.inner(), rounds.outer());
+      s.bind(rounds.inner(), ThreadAxis.THREAD_X);
+      s.reverseComputeAt(result, rounds.outer());
+      s.unroll(rounds.outer());
+      BlockRef copy = s.block(product.name() + "_write");
+      s.computeAt(copy, n.outer());
+      List<LoopRef> stored = s.loops(copy);
+      lanes.vectorize(s, lanes.bind(s, stored.get(2), stored.get(3), stored.get(4)).getLast());
+      s.computeAt(product, n.outer());
+    }
+    Schedule.Halves k = steps(s, c, lanes, product);
+    s.computeAt(a, k.outer());
+    s.computeAt(b, k.outer());
+    fetch(s, a, c, run, turnA);
+    fetch(s, b, c, run, turnB);
+    s.bind(n.outer(), ThreadAxis.BLOCK_X);
+    s.bind(m.outer(), ThreadAxis.BLOCK_Y);
+    s.compactAll();
+    // Rows of a tile that was turned begin at different banks.
+    if (turnA) {
+      s.storageAlign(s.buffer("A_shared"), 0, 32, run);
+    }
+    if (turnB) {
+      s.storageAlign(s.buffer("B_shared"), 0, 32, run);
+    }
+    s.decomposeReduction(product, k.outer());
+    s.pipeline(k.outer(), c.stages());
+    if (c.stages() > 2) {
+      s.annotate(k.outer(), "async", 1L);
+    }
+    if (c.ahead()) {
+      s.pipeline(k.inner(), 2);
+    } else {
+      s.unroll(k.inner());
+    }
+    s.annotate("minBlocks", (long) c.minBlocks());
+  }
+
+  /**
+   * Lets groups of warps sum parts of each step, in registers, which meet in shared memory: the
+   * block of the parts' sums.
+   */
+  private static BlockRef parts(Schedule s, SimtConfig c, BlockRef sums) {
+    Schedule.Halves step = s.split(s.loops(sums).getLast(), c.tileK());
+    Schedule.Halves slice = s.split(step.inner(), c.tileK() / c.slices());
+    BlockRef parts = s.rfactor(sums, slice.outer(), 0);
+    s.cacheWrite(parts, Scope.LOCAL);
+    s.setScope(s.buffer(parts.name()), Scope.SHARED);
+    return parts;
+  }
+
+  /** The products of a tile: the loops over steps along K, and inside a step. */
+  private static Schedule.Halves steps(Schedule s, SimtConfig c, Lanes lanes, BlockRef product) {
+    BlockRef column = s.cacheRead(s.buffer("A_shared"), Scope.LOCAL, product);
+    BlockRef row = s.cacheRead(s.buffer("B_shared"), Scope.LOCAL, product);
+    List<LoopRef> loops = s.loops(product);
+    boolean sliced = c.slices() > 1;
+    LoopRef slice = sliced ? loops.get(2) : null;
+    LoopRef rows = loops.get(sliced ? 3 : 2);
+    LoopRef columns = loops.get(sliced ? 4 : 3);
+    Schedule.Halves k =
+        sliced ? new Schedule.Halves(loops.get(5), loops.get(6)) : s.split(loops.get(4), c.tileK());
+    List<LoopRef> order = new ArrayList<>(List.of(k.outer(), rows, columns, k.inner()));
+    if (slice != null) {
+      order.add(1, slice);
+    }
+    s.reorder(order);
+    List<LoopRef> own = lanes.bind(s, slice, rows, columns);
+    List<LoopRef> inside = new ArrayList<>(own);
+    inside.addFirst(k.inner());
+    s.reorder(inside);
+    s.unroll(own.getLast());
+    if (c.serpentine()) {
+      s.annotate(own.get(1), Serpentine.ATTRIBUTE, 1L);
+    }
+    s.computeAt(column, k.inner());
+    ThreadLoops.vectors(s, column, lanes.runM());
+    s.computeAt(row, k.inner());
+    ThreadLoops.vectors(s, row, lanes.runN());
+    return k;
+  }
+
+  /** All threads copy a tile, neighbours along the rows of the matrix in memory. */
+  private static void fetch(Schedule s, BlockRef copy, SimtConfig c, int run, boolean turned) {
+    List<LoopRef> loops = s.loops(copy);
+    List<LoopRef> inner = loops.subList(loops.size() - 2, loops.size());
+    ThreadLoops.together(s, turned ? inner.reversed() : inner, c.threads(), run);
+  }
+
+  /** How a tile's elements are shared by warps, and those of a warp by its lanes. */
+  private record Lanes(SimtConfig c, int runM, int runN) {
+    Lanes(SimtConfig c, int run) {
+      this(c, Math.min(run, c.rows()), Math.min(run, c.columns()));
+    }
+
+    void vectorize(Schedule s, LoopRef loop) {
+      if (runN > 1) {
+        s.vectorize(loop);
+      } else {
+        s.unroll(loop);
+      }
+    }
+
+    /** Gives each thread its elements: loops over groups and their elements, i then j. */
+    List<LoopRef> bind(Schedule s, @Nullable LoopRef slice, LoopRef i, LoopRef j) {
+      Schedule.Halves warpI = s.split(i, c.warpM());
+      Schedule.Halves warpJ = s.split(j, c.warpN());
+      Schedule.Halves groupI = s.split(warpI.inner(), (long) c.lanesM() * runM);
+      Schedule.Halves groupJ = s.split(warpJ.inner(), (long) c.lanesN() * runN);
+      Schedule.Halves laneI = s.split(groupI.inner(), runM);
+      Schedule.Halves laneJ = s.split(groupJ.inner(), runN);
+      List<LoopRef> threads = new ArrayList<>(List.of(warpI.outer(), warpJ.outer()));
+      if (slice != null) {
+        threads.addFirst(slice);
+      }
+      if (c.lanesM() > 1 && c.lanesN() > 1) {
+        // Neighbouring lanes are on two rows: then pairs of them read the same columns, others
+        // the same rows, and shared memory serves twice as many lanes at once.
+        Schedule.Halves pairs = s.split(laneI.outer(), 2);
+        threads.addAll(List.of(pairs.outer(), laneJ.outer(), pairs.inner()));
+      } else {
+        threads.addAll(List.of(laneI.outer(), laneJ.outer()));
+      }
+      List<LoopRef> own = List.of(groupI.outer(), laneI.inner(), groupJ.outer(), laneJ.inner());
+      List<LoopRef> all = new ArrayList<>(threads);
+      all.addAll(own);
+      s.reorder(all);
+      s.bind(ThreadLoops.fuse(s, threads), ThreadAxis.THREAD_X);
+      own.subList(0, 3).forEach(s::unroll);
+      return own;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package dev.warpwright.families;
+
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.ir.DType;
+import dev.warpwright.target.GpuTarget;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Products of threads: what their schedules make computes what they were made of. */
+class SimtGemmTest {
+  private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU);
+
+  static Stream<ArgumentSet> cases() {
+    SimtConfig small = new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1);
+    SimtConfig async = new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1);
+    SimtConfig low = new SimtConfig(4, 64, 8, 4, 64, 1, 1, 3, false, false, 1);
+    SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1);
+    return Stream.of(
+        set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),
+        set(of(64, 128, 32, Layout.NT, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(64, 128, 32, Layout.TN, Epilogue.NONE), async, GpuTarget.SM_80),
+        set(of(36, 68, 20, Layout.TT, ALL), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.NT, ALL), async, GpuTarget.SM_80),
+        set(of(1, 1, 1, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(1, 130, 40, Layout.NT, Epilogue.NONE), low, GpuTarget.SM_80),
+        set(of(5, 65, 17, Layout.TN, Epilogue.NONE), low, GpuTarget.SM_80));
+  }
+
+  private static GemmWorkload of(long m, long n, long k, Layout layout, Epilogue epilogue) {
+    return new GemmWorkload(m, n, k, DType.F32, DType.F32, layout, epilogue);
+  }
+
+  private static ArgumentSet set(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    return org.junit.jupiter.params.provider.Arguments.argumentSet(
+        workload + " " + config + " " + target.name(), workload, config, target);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void computesWhatItWasMadeOf(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    Simulated.assertComputes(SimtGemm.schedule(workload, config, target), 2e-6);
+  }
+}
