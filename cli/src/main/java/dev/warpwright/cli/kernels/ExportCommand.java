@@ -40,7 +40,11 @@ public final class ExportCommand extends Command {
       description = "Where the files go.")
   Path folder = Path.of(".");
 
-  @Option(names = "--target", paramLabel = "T", description = "The GPU: ${COMPLETION-CANDIDATES}.")
+  @Option(
+      names = "--target",
+      paramLabel = "T",
+      converter = TargetName.Converter.class,
+      description = "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a.")
   TargetName target = TargetName.AUTO;
 
   public ExportCommand(Action<ExportRequest> action) {

@@ -21,8 +21,12 @@ public enum TensorRung {
   MMA_SYNC("mma-sync", "tensor cores, a warp at a time: operands in bf16, fragments by ldmatrix") {
     @Override
     ScheduledGemm schedule(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+      BlockOrder order = new BlockOrder.Grouped(8);
+      // Rows of an odd number of elements pass through registers, which tiles of 128 leave none of.
       AmpereConfig config =
-          new AmpereConfig(128, 128, 32, 4, 2, 2, 2, new BlockOrder.Grouped(8), false);
+          workload.k() % 2 == 0
+              ? new AmpereConfig(128, 128, 32, 4, 2, 2, 2, order, false)
+              : new AmpereConfig(64, 64, 64, 3, 2, 2, 2, order, false);
       return AmpereGemm.schedule(workload, config, target);
     }
 

@@ -1,0 +1,170 @@
+package dev.warpwright.compiler.export;
+
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.Workload;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Program.Argument;
+import dev.warpwright.ir.Program.BufferArgument;
+import dev.warpwright.ir.Program.Launch;
+import dev.warpwright.ir.Program.ProgramParam;
+import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is exported: a program, and what its host has to know of it.
+ *
+ * @param about what it is, in a few words
+ * @param program what is launched; its scalar, if it has one, is the number of rows
+ * @param state buffers of the workspace that hold something before the first launch
+ * @param workload what it computes, if the host program can check that by itself
+ * @param traces how each kernel came about, by the kernel's name
+ * @param sample rows with their results, to check a model with
+ */
+record Exported(
+    String about,
+    GpuTarget target,
+    Program program,
+    Map<Buffer, State> state,
+    @Nullable Workload workload,
+    Map<String, Trace> traces,
+    @Nullable Sample sample) {
+
+  /** What a buffer of the workspace holds before the first launch. */
+  sealed interface State {
+    /** Zero. */
+    record Zero() implements State {}
+
+    /** These integers, of which the kernel reads only. */
+    record Table(List<Integer> values) implements State {}
+  }
+
+  /**
+   * Known results.
+   *
+   * @param rows how many
+   * @param tolerance the greatest relative error that counts as right
+   * @param files contents by name: the constants, each input and each output's expected values
+   * @param constants where each constant begins in the file of constants, in bytes
+   */
+  record Sample(
+      int rows, double tolerance, Map<String, byte[]> files, Map<Buffer, Long> constants) {}
+
+  Exported {
+    state = Map.copyOf(state);
+    traces = new LinkedHashMap<>(traces);
+  }
+
+  /**
+   * One kernel for one shape.
+   *
+   * @throws UserError if it has a scalar without a value
+   */
+  static Exported ofKernel(
+      Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
+    Kernel shaped = kernel;
+    Workload workload = null;
+    Map<Buffer, State> state = new LinkedHashMap<>();
+    if (kernel.attrs().has("workload")) {
+      BoundKernel bound = BoundKernel.of(kernel, Map.of());
+      shaped = bound.kernel();
+      workload = bound.workload();
+      bound
+          .contents()
+          .forEach(
+              (buffer, content) -> {
+                switch (content) {
+                  case BoundKernel.Content.Table(List<Integer> values) ->
+                      state.put(buffer, new State.Table(values));
+                  case BoundKernel.Content.Zero() -> state.put(buffer, new State.Zero());
+                  case BoundKernel.Content.Random _, BoundKernel.Content.Poison _ -> {}
+                }
+              });
+    } else if (!kernel.scalars().isEmpty()) {
+      ScalarParam scalar = kernel.scalars().getFirst();
+      throw new UserError(
+          "kernel %s cannot be exported: no value for %s; give it, as %s=4096"
+              .formatted(kernel.name(), scalar.name(), scalar.name()));
+    }
+    return new Exported(
+        about,
+        target,
+        program(shaped, workload, state.keySet()),
+        state,
+        workload,
+        trace == null ? Map.of() : Map.of(kernel.name(), trace),
+        null);
+  }
+
+  /** A program that launches the kernel on buffers of its own. */
+  private static Program program(
+      Kernel kernel, @Nullable Workload workload, Set<Buffer> state) {
+    Set<Buffer> written = written(kernel);
+    List<ProgramParam> params = new ArrayList<>();
+    List<Buffer> workspace = new ArrayList<>();
+    List<Argument> arguments = new ArrayList<>();
+    for (Buffer buffer : kernel.buffers()) {
+      boolean output = workload == null ? written.contains(buffer) : workload.outputs().contains(buffer);
+      boolean input = workload == null ? !written.contains(buffer) : workload.inputs().contains(buffer);
+      if (!state.contains(buffer) && (input || output)) {
+        params.add(new ProgramParam(output ? Role.OUTPUT : Role.INPUT, buffer));
+      } else {
+        workspace.add(buffer);
+      }
+      arguments.add(new BufferArgument(buffer));
+    }
+    return new Program(
+        kernel.name(), params, workspace, List.of(new Launch(kernel, arguments)));
+  }
+
+  private static Set<Buffer> written(Kernel kernel) {
+    Set<Buffer> written = new HashSet<>();
+    Walk.statements(
+        kernel.body(),
+        s -> {
+          if (s instanceof Stmt.Store store && kernel.buffers().contains(store.buffer())) {
+            written.add(store.buffer());
+          }
+        });
+    return written;
+  }
+
+  List<Buffer> buffers(Role role) {
+    return program.params().stream()
+        .filter(p -> p.role() == role)
+        .map(p -> (Buffer) p.param())
+        .toList();
+  }
+
+  /** The number of rows, if it is open. */
+  @Nullable ScalarParam rows() {
+    for (ProgramParam p : program.params()) {
+      Param param = p.param();
+      if (param instanceof ScalarParam scalar) {
+        return scalar;
+      }
+    }
+    return null;
+  }
+
+  List<Launch> launches() {
+    return program.steps().stream()
+        .filter(Launch.class::isInstance)
+        .map(Launch.class::cast)
+        .toList();
+  }
+}
