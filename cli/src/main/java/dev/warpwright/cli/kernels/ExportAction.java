@@ -4,44 +4,47 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.export.CudaExport;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.compiler.ladder.TensorRung;
+import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Writes the sources of a kernel into a folder. */
+/** Writes the sources of a kernel or a model into a folder. */
 public final class ExportAction implements Action<ExportRequest> {
   private static final String LADDER = "ladder:";
   private static final long MOST = 1 << 15;
 
+  /** Of an H200, between which a persistent grid shares the tiles. */
+  private static final int MULTIPROCESSORS = 132;
+
   @Override
   public Report perform(ExportRequest request, Progress progress) {
     GpuTarget target = KernelAction.target(request.target());
-    Map<String, String> files =
-        request.what().startsWith(LADDER) ? rung(request, target) : kernel(request, target);
+    Map<String, byte[]> files = files(request, target);
     try {
       Files.createDirectories(request.folder());
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UserError("cannot make the folder " + request.folder() + ": " + e.getMessage());
     }
     files.forEach(
-        (name, text) ->
-            AtomicFile.write(
-                request.folder().resolve(name),
-                out -> out.write(text.getBytes(StandardCharsets.UTF_8))));
+        (name, bytes) -> AtomicFile.write(request.folder().resolve(name), out -> out.write(bytes)));
     String list = String.join(", ", files.keySet());
     return new Report(
         true,
@@ -52,8 +55,17 @@ public final class ExportAction implements Action<ExportRequest> {
             .with("files", Json.array(files.keySet(), Json::of)));
   }
 
-  private static Map<String, String> rung(ExportRequest request, GpuTarget target) {
-    Rung rung = Ladder.require(request.what().substring(LADDER.length()));
+  private static Map<String, byte[]> files(ExportRequest request, GpuTarget target) {
+    if (request.what().startsWith(LADDER)) {
+      return rung(request, target);
+    }
+    return request.what().endsWith(".kernel") ? kernel(request, target) : model(request, target);
+  }
+
+  private static Map<String, byte[]> rung(ExportRequest request, GpuTarget target) {
+    String name = request.what().substring(LADDER.length());
+    Optional<TensorRung> tensor = TensorRung.find(name);
+    Rung rung = tensor.isPresent() ? null : Ladder.require(name);
     for (String key : request.values().keySet()) {
       if (!List.of("M", "N", "K").contains(key)) {
         throw new UserError("there is no '" + key + "'; known are M, N, K");
@@ -62,13 +74,21 @@ public final class ExportAction implements Action<ExportRequest> {
     long m = size(request, "M");
     long n = size(request, "N");
     long k = size(request, "K");
-    PrimFunc matmul = Ladder.matmul(m, n, k);
-    return CudaExport.files(
+    if (rung == null) {
+      ScheduledGemm gemm = tensor.orElseThrow().schedule(m, n, k, target, MULTIPROCESSORS);
+      return CudaExport.kernel(
+          gemm.kernel(),
+          target,
+          "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the ladder"
+              .formatted(m, n, m, k, n, k, name),
+          gemm.trace());
+    }
+    return CudaExport.kernel(
         Ladder.kernel(rung, m, n, k),
         target,
         "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder"
-            .formatted(m, n, m, k, k, n, rung.name()),
-        rung.schedule(matmul).trace());
+            .formatted(m, n, m, k, k, n, name),
+        rung.schedule(Ladder.matmul(m, n, k)).trace());
   }
 
   private static long size(ExportRequest request, String key) {
@@ -79,13 +99,27 @@ public final class ExportAction implements Action<ExportRequest> {
     return value;
   }
 
-  private static Map<String, String> kernel(ExportRequest request, GpuTarget target) {
+  private static Map<String, byte[]> model(ExportRequest request, GpuTarget target) {
+    if (!request.values().isEmpty()) {
+      throw new UserError(
+          request.values().keySet().iterator().next() + "=: a model has no scalars; use --batch");
+    }
+    Path path = Path.of(request.what());
+    Architecture arch = request.arch() == null ? null : Architecture.parse(request.arch());
+    Model model = Warpwright.load(path, arch);
+    Precision precision =
+        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+    return CudaExport.model(
+        model,
+        precision,
+        target,
+        request.rows(),
+        "The model %s in %s".formatted(path.getFileName(), precision.text()));
+  }
+
+  private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {
     Path path = Path.of(request.what());
     String name = String.valueOf(path.getFileName());
-    if (!name.endsWith(".kernel")) {
-      throw new UserError(
-          request.what() + ": exported are ladder:RUNG and files of kernels, *.kernel");
-    }
     KernelFile file = KernelFile.read(path);
     List<Kernel> kernels = file.content().kernels();
     if (kernels.size() != 1) {
@@ -100,6 +134,6 @@ public final class ExportAction implements Action<ExportRequest> {
     if (kernel.kind() != Kernel.Kind.GRID) {
       throw new UserError(request.what() + ": the kernel is for the CPU, not for a GPU");
     }
-    return CudaExport.files(kernel, target, "Kernel " + kernel.name() + " of " + name, null);
+    return CudaExport.kernel(kernel, target, "Kernel " + kernel.name() + " of " + name, null);
   }
 }

@@ -3,11 +3,15 @@ package dev.warpwright.cli.kernels;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.command.PrecisionConverter;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -15,8 +19,8 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "export",
     description = {
-      "Write a kernel as CUDA C++ with a host program that runs, checks and times it; nvcc alone"
-          + " compiles them.",
+      "Write a kernel or a model as CUDA C++ with a host program that runs, checks and times it, and"
+          + " as a PyTorch operator; nvcc alone compiles them.",
       "",
       "KEY=VALUE: the shape of a rung, 4096 unless given (MNK=4096 or MN=1024 K=2048), or values of"
           + " the kernel's scalars."
@@ -27,7 +31,8 @@ public final class ExportCommand extends Command {
   @Parameters(
       index = "0",
       paramLabel = "WHAT",
-      description = "ladder:RUNG, for example ladder:warp-tiles, or a file of one kernel in text.")
+      description =
+          "ladder:RUNG, for example ladder:warp-tiles, a file of one kernel in text, or a model's.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -47,13 +52,38 @@ public final class ExportCommand extends Command {
       description = "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a.")
   TargetName target = TargetName.AUTO;
 
+  @Option(
+      names = "--precision",
+      paramLabel = "P",
+      converter = PrecisionConverter.class,
+      description = "Of a model: f32, tf32, f16 or bf16; default: the file's.")
+  @Nullable Precision precision;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description =
+          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
+  @Nullable String arch;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "The number of rows that a model is compiled for and checked on (256).")
+  int rows = 256;
+
   public ExportCommand(Action<ExportRequest> action) {
     this.action = action;
   }
 
   @Override
   public Report perform(Progress progress) {
+    if (rows < 1) {
+      throw new UserError("--batch " + rows + ": the number of rows must be at least 1");
+    }
     return action.perform(
-        new ExportRequest(what, new KeyValues(arguments).numbers(), folder, target), progress);
+        new ExportRequest(
+            what, new KeyValues(arguments).numbers(), folder, target, precision, arch, rows),
+        progress);
   }
 }

@@ -1,17 +1,29 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What to export.
  *
- * @param what {@code ladder:RUNG} or a file of one kernel
+ * @param what {@code ladder:RUNG}, a file of one kernel, or a model's file
  * @param values of M, N, K, and of the kernel's scalars, by name
  * @param folder made if it is not there
+ * @param precision of a model; null for the file's
+ * @param arch the architecture of weights without a graph; null for a file that has its own
+ * @param rows that a model is compiled for, at least 1
  */
-record ExportRequest(String what, Map<String, Long> values, Path folder, TargetName target) {
+record ExportRequest(
+    String what,
+    Map<String, Long> values,
+    Path folder,
+    TargetName target,
+    @Nullable Precision precision,
+    @Nullable String arch,
+    int rows) {
   ExportRequest {
     values = Map.copyOf(values);
   }

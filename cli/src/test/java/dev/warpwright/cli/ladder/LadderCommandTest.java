@@ -86,9 +86,29 @@ final class LadderCommandTest {
         .isEqualTo(ExitCode.OK);
     try (var files = Files.list(to)) {
       assertThat(files.map(p -> p.getFileName().toString()))
-          .containsExactlyInAnyOrder("kernel.cuh", "main.cu", "CMakeLists.txt", "trace.json");
+          .containsExactlyInAnyOrder(
+              "kernel.cuh",
+              "main.cu",
+              "torch_op.cu",
+              "torch_op.py",
+              "CMakeLists.txt",
+              "trace.json");
     }
     assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
+  }
+
+  @Test
+  void exportsARungOnTensorCoresAndAModel() throws IOException {
+    Path rung = folder.resolve("rung");
+    assertThat(
+            run("export", "ladder:wgmma", "MNK=256", "-o", rung.toString(), "--target", "sm_90a"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(rung.resolve("kernel.cuh"))).contains("make_tensor_map(&A_map");
+    Path model = folder.resolve("model");
+    String file = Path.of("..", "models", "digits-relu-128-64", "model.onnx").toString();
+    assertThat(run("export", file, "--precision", "f16", "--batch", "8", "-o", model.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(model.resolve("x.bin")).hasSize(8 * 64 * 2);
   }
 
   @ParameterizedTest
@@ -103,7 +123,10 @@ final class LadderCommandTest {
         "export ladder:stairs -o x | there is no rung 'stairs'",
         "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
         "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
-        "export model.onnx -o x | exported are ladder:RUNG and files of kernels",
+        "export model.onnx -o x | model.onnx",
+        "export model.onnx M=4 -o x | M=: a model has no scalars; use --batch",
+        "export model.onnx --batch 0 -o x | --batch 0: the number of rows must be at least 1",
+        "export ladder:naive --target sm_91 -o x | sm_91",
         "export missing.kernel -o x | missing.kernel",
         "export ladder:naive | '--out=DIR'"
       })

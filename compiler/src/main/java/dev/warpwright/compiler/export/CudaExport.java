@@ -1,140 +1,106 @@
 package dev.warpwright.compiler.export;
 
-import dev.warpwright.compiler.bench.Workload;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cuda.HostText;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.schedule.trace.Instruction;
+import dev.warpwright.model.function.Precision;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.TensorMaps;
-import java.util.ArrayList;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kernel as a header, a host program that runs, checks and times it, and a build file. Nothing of
- * Warpwright is needed to compile or run them.
+ * A kernel or a model as a header with a function that launches it, a host program that runs,
+ * checks and times it, a PyTorch operator, and a build file. Nothing of Warpwright is needed to
+ * compile or run them, and no library but CUDA's runtime.
  */
 public final class CudaExport {
-  private static final String HEADER = "kernel.cuh";
-
   private CudaExport() {}
 
   /**
-   * The files by name.
+   * The files of a kernel by name.
    *
-   * @param kernel for one shape, over f32
+   * @param kernel for one shape
    * @param about what it is, in a few words
    * @param trace the schedule that made it; null for a kernel written by hand
-   * @throws UserError if the host program could not launch it
+   * @throws dev.warpwright.ir.UserError if the host program could not launch it
    */
-  public static Map<String, String> files(
+  public static Map<String, byte[]> kernel(
       Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
-    check(kernel);
-    Map<String, String> files = new LinkedHashMap<>();
-    files.put(HEADER, header(kernel, target, about, trace));
-    files.put("main.cu", HostProgramText.of(kernel, target, workload(kernel)));
-    files.put("CMakeLists.txt", cmake(kernel, target));
-    if (trace != null) {
-      files.put("trace.json", trace.toJson());
+    return files(Exported.ofKernel(kernel, target, about, trace));
+  }
+
+  /**
+   * The files of a model by name, its weights and a sample of rows with their results among them.
+   *
+   * @param rows of the sample, at least 1; the kernels are those for so many rows
+   * @throws dev.warpwright.ir.UserError if the target does not have the precision
+   */
+  public static Map<String, byte[]> model(
+      Model model, Precision precision, GpuTarget target, int rows, String about) {
+    try (CompiledModel compiled = model.compile(new OfflineGpu(target), precision)) {
+      CompiledProgram program = compiled.program(rows);
+      Map<String, Trace> traces = new LinkedHashMap<>();
+      for (CompiledKernel kernel : program.kernels()) {
+        traces.put(kernel.kernel().name(), kernel.trace());
+      }
+      Exported exported =
+          new Exported(about, target, program.program(), Map.of(), null, traces, null);
+      return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
+    }
+  }
+
+  private static Map<String, byte[]> files(Exported exported) {
+    Signature signature = new Signature(exported);
+    Map<String, String> texts = new LinkedHashMap<>();
+    texts.put("kernel.cuh", HeaderText.of(exported, signature));
+    texts.put("main.cu", HostProgramText.of(exported, signature));
+    texts.put("torch_op.cu", TorchText.library(exported, signature));
+    texts.put("torch_op.py", TorchText.module(exported, signature));
+    texts.put("CMakeLists.txt", cmake(exported));
+    exported
+        .traces()
+        .forEach(
+            (kernel, trace) ->
+                texts.put(
+                    exported.traces().size() == 1 ? "trace.json" : "trace-" + kernel + ".json",
+                    trace.toJson()));
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    texts.forEach((name, text) -> files.put(name, text.getBytes(StandardCharsets.UTF_8)));
+    if (exported.sample() != null) {
+      files.putAll(exported.sample().files());
     }
     return files;
   }
 
-  private static void check(Kernel kernel) {
-    String name = "kernel " + kernel.name() + " cannot be exported: ";
-    if (!kernel.scalars().isEmpty()) {
-      throw new UserError(
-          name
-              + "no value for "
-              + kernel.scalars().getFirst().name()
-              + "; give it, as "
-              + kernel.scalars().getFirst().name()
-              + "=4096");
-    }
-    if (!TensorMaps.of(kernel).maps().isEmpty() || kernel.attrs().getLong("cluster", 1) > 1) {
-      throw new UserError(
-          name
-              + "it takes tensor maps or clusters, which the exported host program does not set up");
-    }
-    for (Buffer buffer : kernel.buffers()) {
-      if (buffer.dtype() != DType.F32 || buffer.scope() != Scope.GLOBAL) {
-        throw new UserError(name + buffer.name() + " is " + buffer.dtype() + ", not f32");
-      }
-    }
+  /** Options of nvcc; -arch=sm_90a would compile for sm_90, too, which lacks instructions. */
+  static String flags(GpuTarget target) {
+    String number = target.name().substring("sm_".length());
+    return "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3"
+        .formatted(number, number);
   }
 
-  /** What it computes, if it says so. */
-  private static @Nullable Workload workload(Kernel kernel) {
-    return kernel.attrs().has("workload") ? Workload.of(kernel) : null;
-  }
-
-  private static String header(
-      Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
-    List<String> comment = new ArrayList<>();
-    comment.add(about + ".");
-    if (trace != null) {
-      comment.add("");
-      comment.add("Its schedule, step by step (trace.json has it to be replayed):");
-      for (Instruction step : trace.instructions()) {
-        if (!step.op().equals("loops")) {
-          comment.add("  " + text(step));
-        }
-      }
-    }
-    StringBuilder out = new StringBuilder();
-    for (String line : comment) {
-      out.append(("// " + line).stripTrailing()).append('\n');
-    }
-    out.append("#pragma once\n\n");
-    constants(kernel).forEach((name, value) -> out.append(constant(name, value)));
-    return out.append('\n').append(CudaPrinter.print(kernel, target)).toString();
-  }
-
-  private static String constant(String name, long value) {
-    return "constexpr int " + name + " = " + value + ";\n";
-  }
-
-  /** The names that the host program uses. */
-  private static Map<String, Long> constants(Kernel kernel) {
-    Map<String, Long> constants = new LinkedHashMap<>();
-    switch (workload(kernel)) {
-      case Workload.Gemm product -> {
-        constants.put("kM", product.c().extent(0));
-        constants.put("kN", product.c().extent(1));
-        constants.put("kK", product.k());
-      }
-      case Workload.FfnGelu _ -> {}
-      case null -> {}
-    }
-    constants.putAll(HostProgramText.launch(kernel));
-    return constants;
-  }
-
-  /** {@code l3, l4 = split(l1, factor = 8)}. */
-  private static String text(Instruction step) {
-    List<String> arguments = new ArrayList<>(step.inputs());
-    step.attrs().forEach((key, value) -> arguments.add(key + " = " + value));
-    String results = step.outputs().isEmpty() ? "" : String.join(", ", step.outputs()) + " = ";
-    return results + step.op() + "(" + String.join(", ", arguments) + ")";
-  }
-
-  private static String cmake(Kernel kernel, GpuTarget target) {
+  private static String cmake(Exported exported) {
     return """
     cmake_minimum_required(VERSION 3.24)
     project(%1$s LANGUAGES CUDA)
 
     add_executable(%1$s main.cu)
-    set_target_properties(%1$s PROPERTIES CUDA_ARCHITECTURES %2$s CUDA_STANDARD 17)
-    # Products and sums are fused where the source says so, and nowhere else.
-    target_compile_options(%1$s PRIVATE -fmad=false)
+    add_library(%1$s_op SHARED torch_op.cu)
+    foreach(built %1$s %1$s_op)
+      set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
+      # Products and sums are fused where the source says so, and nowhere else.
+      target_compile_options(${built} PRIVATE -fmad=false)
+    endforeach()
     """
-        .formatted(CudaPrinter.functionName(kernel), target.name().substring("sm_".length()));
+        .formatted(
+            HostText.identifier(exported.program().name()),
+            exported.target().name().substring("sm_".length()));
   }
 }

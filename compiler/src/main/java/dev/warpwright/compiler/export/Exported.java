@@ -2,6 +2,8 @@ package dev.warpwright.compiler.export;
 
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
@@ -12,13 +14,10 @@ import dev.warpwright.ir.Program.Launch;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,8 +73,7 @@ record Exported(
    *
    * @throws UserError if it has a scalar without a value
    */
-  static Exported ofKernel(
-      Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
+  static Exported ofKernel(Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
     Kernel shaped = kernel;
     Workload workload = null;
     Map<Buffer, State> state = new LinkedHashMap<>();
@@ -110,16 +108,20 @@ record Exported(
         null);
   }
 
+  /** The same with known results. */
+  Exported with(Sample known) {
+    return new Exported(about, target, program, state, workload, traces, known);
+  }
+
   /** A program that launches the kernel on buffers of its own. */
-  private static Program program(
-      Kernel kernel, @Nullable Workload workload, Set<Buffer> state) {
-    Set<Buffer> written = written(kernel);
+  private static Program program(Kernel kernel, @Nullable Workload workload, Set<Buffer> state) {
     List<ProgramParam> params = new ArrayList<>();
     List<Buffer> workspace = new ArrayList<>();
     List<Argument> arguments = new ArrayList<>();
     for (Buffer buffer : kernel.buffers()) {
-      boolean output = workload == null ? written.contains(buffer) : workload.outputs().contains(buffer);
-      boolean input = workload == null ? !written.contains(buffer) : workload.inputs().contains(buffer);
+      boolean written = HostText.writes(kernel, buffer);
+      boolean output = workload == null ? written : workload.outputs().contains(buffer);
+      boolean input = workload == null ? !written : workload.inputs().contains(buffer);
       if (!state.contains(buffer) && (input || output)) {
         params.add(new ProgramParam(output ? Role.OUTPUT : Role.INPUT, buffer));
       } else {
@@ -127,20 +129,16 @@ record Exported(
       }
       arguments.add(new BufferArgument(buffer));
     }
-    return new Program(
-        kernel.name(), params, workspace, List.of(new Launch(kernel, arguments)));
+    return new Program(kernel.name(), params, workspace, List.of(new Launch(kernel, arguments)));
   }
 
-  private static Set<Buffer> written(Kernel kernel) {
-    Set<Buffer> written = new HashSet<>();
-    Walk.statements(
-        kernel.body(),
-        s -> {
-          if (s instanceof Stmt.Store store && kernel.buffers().contains(store.buffer())) {
-            written.add(store.buffer());
-          }
-        });
-    return written;
+  /** Whether the host program knows what should come out. */
+  boolean isChecked() {
+    return switch (workload) {
+      case Workload.Gemm product -> product.epilogue().equals(Epilogue.NONE);
+      case Workload.FfnGelu _ -> true;
+      case null -> sample != null;
+    };
   }
 
   List<Buffer> buffers(Role role) {

@@ -112,8 +112,7 @@ final class HeaderText {
                 + " {\n");
     for (Buffer buffer : exported.buffers(Role.CONSTANT)) {
       Long offset = exported.sample() == null ? null : exported.sample().constants().get(buffer);
-      out.append(
-          "constexpr std::size_t %s = %d;\n".formatted(signature.text().of(buffer), offset));
+      out.append("constexpr std::size_t %s = %d;\n".formatted(signature.text().of(buffer), offset));
     }
     return out.append("}  // namespace " + CONSTANTS_AT + "\n").toString();
   }

@@ -1,201 +1,440 @@
 package dev.warpwright.compiler.export;
 
 import dev.warpwright.compiler.bench.Workload;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.Epilogue;
+import dev.warpwright.compiler.export.Exported.Sample;
+import dev.warpwright.compiler.export.Exported.State;
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.ScalarEval;
-import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.Walk;
-import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.KernelResources;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The host program of an exported kernel. */
+/** The host program: fills memory, launches, checks the results and times the launch. */
 final class HostProgramText {
-  private HostProgramText() {}
+  private final Exported exported;
+  private final Signature signature;
+  private final StringBuilder out = new StringBuilder();
 
-  /** The constants of the launch, by the names that the program calls them. */
-  static Map<String, Long> launch(Kernel kernel) {
-    Map<String, Long> constants = new LinkedHashMap<>();
-    constants.put("kGridX", extent(kernel, ThreadAxis.BLOCK_X));
-    constants.put("kGridY", extent(kernel, ThreadAxis.BLOCK_Y));
-    constants.put("kGridZ", extent(kernel, ThreadAxis.BLOCK_Z));
-    constants.put("kBlockX", extent(kernel, ThreadAxis.THREAD_X));
-    constants.put("kBlockY", extent(kernel, ThreadAxis.THREAD_Y));
-    constants.put("kBlockZ", extent(kernel, ThreadAxis.THREAD_Z));
-    constants.put("kDynamicSharedBytes", (long) KernelResources.of(kernel).dynamicSharedBytes());
-    return constants;
+  private HostProgramText(Exported exported, Signature signature) {
+    this.exported = exported;
+    this.signature = signature;
   }
 
-  private static long extent(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
+  static String of(Exported exported, Signature signature) {
+    HostProgramText text = new HostProgramText(exported, signature);
+    text.write();
+    return text.out.toString();
   }
 
-  static String of(Kernel kernel, GpuTarget target, @Nullable Workload workload) {
-    String function = CudaPrinter.functionName(kernel);
-    List<String> names = kernel.buffers().stream().map(b -> "d_" + b.name()).toList();
-    StringBuilder out = new StringBuilder();
+  private void write() {
+    String name = HostText.identifier(exported.program().name());
     out.append(
         """
-        // Runs the kernel on random data%s and times it:
-        //   nvcc -arch=%s -fmad=false -O3 -o %s main.cu && ./%s
-        #include <algorithm>
-        #include <cmath>
-        #include <cstddef>
-        #include <cstdio>
-        #include <cstdlib>
-        #include <random>
-        #include <vector>
-
-        #include "kernel.cuh"
-
+        // Runs it on %s data%s and times it:
+        //   nvcc %s -o %s main.cu && ./%s
+        """
+            .formatted(
+                exported.sample() == null ? "random" : "the sample's",
+                exported.isChecked() ? ", checks the result" : "",
+                CudaExport.flags(exported.target()),
+                name,
+                name));
+    new TreeSet<>(headers()).forEach(header -> out.append("#include <" + header + ">\n"));
+    out.append("\n#include \"kernel.cuh\"\n\n");
+    out.append(
+        """
         static void check(cudaError_t status, const char* what) {
           if (status != cudaSuccess) {
-            std::fprintf(stderr, "%%s: %%s\\n", what, cudaGetErrorString(status));
+            std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(status));
             std::exit(3);
           }
         }
 
-        static float* upload(const std::vector<float>& host) {
-          float* device = nullptr;
-          check(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc");
-          check(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
-                "cudaMemcpy");
-          return device;
-        }
+        """);
+    types().forEach(type -> out.append(conversions(type)).append('\n'));
+    out.append(memory());
+    out.append("int main() {\n");
+    fill();
+    launch();
+    results();
+    time();
+    out.append("  return right ? 0 : 1;\n}\n");
+  }
 
-        static std::vector<float> random_values(std::size_t count, unsigned seed) {
-          std::mt19937 generator(seed);
-          std::normal_distribution<float> normal;
-          std::vector<float> values(count);
-          for (float& value : values) {
-            value = normal(generator);
+  private List<String> headers() {
+    List<String> headers =
+        new ArrayList<>(List.of("algorithm", "cmath", "cstddef", "cstdio", "cstdlib", "vector"));
+    headers.add(exported.sample() == null ? "random" : "fstream");
+    if (types().contains(DType.F16)) {
+      headers.add("cuda_fp16.h");
+    }
+    if (types().contains(DType.BF16)) {
+      headers.add("cuda_bf16.h");
+    }
+    return headers;
+  }
+
+  /** Types whose elements the program makes or reads. */
+  private Set<DType> types() {
+    EnumSet<DType> types = EnumSet.noneOf(DType.class);
+    if (exported.sample() == null) {
+      exported.buffers(Role.INPUT).forEach(b -> types.add(b.dtype()));
+    }
+    exported.buffers(Role.OUTPUT).forEach(b -> types.add(b.dtype()));
+    return types;
+  }
+
+  /** Functions {@code encode} and {@code value} of a type. */
+  private String conversions(DType dtype) {
+    String type = HostText.type(dtype);
+    String encoded =
+        switch (dtype) {
+          case F32, F64 -> "y = x;";
+          case F16 -> "y.bits = static_cast<__half_raw>(__float2half_rn(x)).x;";
+          case BF16 -> "y.bits = static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x;";
+          case I8 ->
+              "y = static_cast<signed char>(std::lrint(std::min(std::max(32 * x, -127.f), 127.f)));";
+          case U8 ->
+              "y = static_cast<unsigned char>(std::lrint(std::min(std::abs(32 * x), 127.f)));";
+          case I32, U32, I64, U64 ->
+              "y = static_cast<" + type + ">(std::lrint(100 * std::abs(x)));";
+          case BOOL, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+              throw new UserError(
+                  "%s cannot be exported: its host program has no elements of type %s"
+                      .formatted(exported.program().name(), dtype));
+        };
+    String value =
+        switch (dtype) {
+          case F16 ->
+              """
+                __half_raw raw;
+                raw.x = x.bits;
+                return __half2float(__half(raw));
+              """;
+          case BF16 ->
+              """
+                __nv_bfloat16_raw raw;
+                raw.x = x.bits;
+                return __bfloat162float(__nv_bfloat16(raw));
+              """;
+          case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, F32, F64, MBARRIER, HANDLE ->
+              "  return static_cast<double>(x);\n";
+        };
+    String read = "static inline double value(" + type + " x) {\n" + value.indent(0) + "}\n";
+    return exported.sample() == null
+        ? "static inline void encode(float x, " + type + "& y) {\n  " + encoded + "\n}\n\n" + read
+        : read;
+  }
+
+  private String memory() {
+    String source =
+        exported.sample() == null
+            ? """
+              template <typename T>
+              static std::vector<T> random_values(std::size_t count, float deviation, unsigned seed) {
+                std::mt19937 generator(seed);
+                std::normal_distribution<float> normal(0, deviation);
+                std::vector<T> values(count);
+                for (T& each : values) {
+                  encode(normal(generator), each);
+                }
+                return values;
+              }
+
+              """
+            : """
+              template <typename T>
+              static std::vector<T> read_file(const char* name, std::size_t count) {
+                std::vector<T> values(count);
+                std::ifstream file(name, std::ios::binary);
+                if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
+                  std::fprintf(stderr, "cannot read %s; run the program in its folder\\n", name);
+                  std::exit(2);
+                }
+                return values;
+              }
+
+              """;
+    return source
+        + """
+          template <typename T>
+          static T* allocate(std::size_t count, int every_byte) {
+            T* device = nullptr;
+            check(cudaMalloc(&device, count * sizeof(T)), "cudaMalloc");
+            check(cudaMemset(device, every_byte, count * sizeof(T)), "cudaMemset");
+            return device;
           }
-          return values;
-        }
 
-        int main() {
+          template <typename T>
+          static T* upload(const std::vector<T>& host) {
+            T* device = allocate<T>(host.size(), 0);
+            check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+                  "cudaMemcpy");
+            return device;
+          }
+
+          template <typename T>
+          static std::vector<T> download(const T* device, std::size_t count) {
+            std::vector<T> host(count);
+            check(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost),
+                  "cudaMemcpy");
+            return host;
+          }
+
+          """;
+  }
+
+  private void fill() {
+    Sample sample = exported.sample();
+    if (sample != null) {
+      var rows = exported.rows();
+      if (rows != null) {
+        line("const int %s = %d;  // rows".formatted(signature.text().of(rows), sample.rows()));
+      }
+    }
+    int seed = 1;
+    for (Buffer input : exported.buffers(Role.INPUT)) {
+      String name = signature.text().of(input);
+      String type = HostText.type(input.dtype());
+      String elements = signature.elements(input);
+      line(
+          sample == null
+              ? "const std::vector<%s> %s = random_values<%s>(%s, %s, %d);"
+                  .formatted(type, name, type, elements, deviation(input), seed++)
+              : "const std::vector<%s> %s = read_file<%s>(\"%s\", %s);"
+                  .formatted(type, name, type, SampleFiles.input(name), elements));
+      line("%s* d_%s = upload(%s);".formatted(type, name, name));
+    }
+    for (Buffer output : exported.buffers(Role.OUTPUT)) {
+      allocate(output, "0xFF");
+    }
+    if (!exported.buffers(Role.CONSTANT).isEmpty() && sample != null) {
+      byte[] constants = sample.files().get(SampleFiles.CONSTANTS);
+      line(
+          "char* d_%s = upload(read_file<char>(\"%s\", %d));"
+              .formatted(
+                  Signature.CONSTANTS,
+                  SampleFiles.CONSTANTS,
+                  constants == null ? 0 : constants.length));
+    }
+    for (Buffer buffer : exported.program().workspace()) {
+      switch (exported.state().get(buffer)) {
+        case State.Table(List<Integer> _) ->
+            line(
+                "int* d_%s = upload(std::vector<int>(std::begin(%s), std::end(%s)));"
+                    .formatted(
+                        signature.text().of(buffer),
+                        signature.table(buffer),
+                        signature.table(buffer)));
+        case State.Zero() -> allocate(buffer, "0");
+        case null -> allocate(buffer, "0xFF");
+      }
+    }
+  }
+
+  private void allocate(Buffer buffer, String everyByte) {
+    line(
+        "%s* d_%s = allocate<%s>(%s, %s);"
+            .formatted(
+                HostText.type(buffer.dtype()),
+                signature.text().of(buffer),
+                HostText.type(buffer.dtype()),
+                signature.elements(buffer),
+                everyByte));
+  }
+
+  private String deviation(Buffer input) {
+    Workload workload = exported.workload();
+    double deviation = workload == null ? 1 : workload.deviation(input);
+    return String.format(Locale.ROOT, "%.6ff", deviation);
+  }
+
+  private void launch() {
+    List<String> arguments =
+        new ArrayList<>(
+            signature.arguments().stream()
+                .map(a -> a.isPointer() ? "d_" + a.name() : a.name())
+                .toList());
+    arguments.add("stream");
+    out.append(
+        """
+
+          cudaStream_t stream;
+          check(cudaStreamCreate(&stream), "cudaStreamCreate");
+          const auto launch = [&] {
+            check(%1$s(
+                      %2$s),
+                  "%1$s");
+          };
+          launch();
+          check(cudaStreamSynchronize(stream), "%1$s");
+
+        """
+            .formatted(signature.function(), LaunchText.wrapped(arguments, 11)));
+  }
+
+  private void results() {
+    if (!exported.isChecked()) {
+      line("const bool right = true;  // what it should compute is not known here");
+      return;
+    }
+    line("double errors = 0;");
+    line("double norm = 0;");
+    line("const auto compare = [&](double got, double wanted) {");
+    line("  errors += (got - wanted) * (got - wanted);");
+    line("  norm += wanted * wanted;");
+    line("};");
+    double tolerance =
+        switch (exported.workload()) {
+          case Workload.Gemm product -> {
+            download(product.c());
+            product(product.layout());
+            yield product.tolerance();
+          }
+          case Workload.FfnGelu block -> {
+            download(block.y());
+            feedForward(block);
+            yield block.tolerance();
+          }
+          case null -> sample();
+        };
+    out.append(
+        String.format(
+            Locale.ROOT,
+            """
+              const double error = std::sqrt(errors / norm);
+              const bool right = error <= %.0e;
+              std::printf("relative error %%.2e: %%s\\n", error, right ? "right" : "WRONG");
+            """,
+            tolerance));
+  }
+
+  private void download(Buffer buffer) {
+    String name = signature.text().of(buffer);
+    line(
+        "const std::vector<%s> %s = download(d_%s, %s);"
+            .formatted(HostText.type(buffer.dtype()), name, name, signature.elements(buffer)));
+  }
+
+  private void product(Layout layout) {
+    out.append(
+        """
+          // A thousand elements, among them the first and the last, in double precision.
+          std::mt19937 generator(7);
+          for (int sample = 0; sample < 1000; ++sample) {
+            const std::size_t i = sample == 0 ? 0 : sample == 1 ? kM - 1 : generator() %% kM;
+            const std::size_t j = sample == 0 ? 0 : sample == 1 ? kN - 1 : generator() %% kN;
+            double sum = 0;
+            for (std::size_t k = 0; k < kK; ++k) {
+              sum += value(A[%s]) * value(B[%s]);
+            }
+            compare(value(C[i * kN + j]), sum);
+          }
         """
             .formatted(
-                isProduct(workload) ? ", checks some of the result on the CPU," : "",
-                target.name(),
-                function,
-                function));
-    Set<Buffer> written = written(kernel);
-    int seed = 1;
-    for (Buffer buffer : kernel.buffers()) {
-      String name = buffer.name();
-      out.append(
-          written.contains(buffer)
-              ? "  std::vector<float> %s(%d, NAN);\n".formatted(name, buffer.storageElements())
-              : "  std::vector<float> %s = random_values(%d, %d);\n"
-                  .formatted(name, buffer.storageElements(), seed++));
-      out.append("  float* d_%s = upload(%s);\n".formatted(name, name));
-    }
+                layout.transposedA() ? "k * kM + i" : "i * kK + k",
+                layout.transposedB() ? "j * kK + k" : "k * kN + j"));
+  }
+
+  private void feedForward(Workload.FfnGelu block) {
+    String x = signature.text().of(block.x());
+    String w1 = signature.text().of(block.w1());
+    String w2 = signature.text().of(block.w2());
+    String y = signature.text().of(block.y());
     out.append(
         """
-
-          check(cudaFuncSetAttribute(%1$s, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     kDynamicSharedBytes),
-                "shared memory");
-          const dim3 grid(kGridX, kGridY, kGridZ);
-          const dim3 block(kBlockX, kBlockY, kBlockZ);
-          auto launch = [&] { %1$s<<<grid, block, kDynamicSharedBytes>>>(%2$s); };
-          launch();
-          check(cudaDeviceSynchronize(), "%1$s");
-        """
-            .formatted(function, String.join(", ", names)));
-    for (Buffer buffer : written) {
-      out.append(
-          """
-            check(cudaMemcpy(%1$s.data(), d_%1$s, %1$s.size() * sizeof(float), cudaMemcpyDeviceToHost),
-                  "cudaMemcpy");
-          """
-              .formatted(buffer.name()));
-    }
-    if (workload instanceof Workload.Gemm product && product.epilogue().equals(Epilogue.NONE)) {
-      out.append(
-          """
-
-            // Some rows and columns, and the corners, in double precision.
-            std::mt19937 generator(7);
-            double errors = 0;
-            double norm = 0;
-            for (int sample = 0; sample < 1000; ++sample) {
-              const std::size_t i = sample == 0 ? 0 : sample == 1 ? kM - 1 : generator() %% kM;
-              const std::size_t j = sample == 0 ? 0 : sample == 1 ? kN - 1 : generator() %% kN;
+          // The first and the last row, a hundred elements of each, in double precision.
+          std::mt19937 generator(7);
+          for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}}) {
+            std::vector<double> hidden(kHidden);
+            for (std::size_t h = 0; h < kHidden; ++h) {
               double sum = 0;
-              for (std::size_t k = 0; k < kK; ++k) {
-                sum += double(A[%s]) * B[%s];
+              for (std::size_t k = 0; k < kInputs; ++k) {
+                sum += value(%1$s[i * kInputs + k]) * value(%2$s[h * kInputs + k]);
               }
-              errors += (C[i * kN + j] - sum) * (C[i * kN + j] - sum);
-              norm += sum * sum;
+              hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
             }
-            const double error = std::sqrt(errors / norm);
-            const bool right = error <= 3e-6;
-            std::printf("relative error %%.2e of 1000 elements: %%s\\n", error, right ? "right" : "WRONG");
-          """
-              .formatted(
-                  product.layout().transposedA() ? "k * kM + i" : "i * kK + k",
-                  product.layout().transposedB() ? "j * kK + k" : "k * kN + j"));
+            for (int sample = 0; sample < 100; ++sample) {
+              const std::size_t j = generator() %% kOutputs;
+              double sum = 0;
+              for (std::size_t h = 0; h < kHidden; ++h) {
+                sum += hidden[h] * value(%3$s[j * kHidden + h]);
+              }
+              compare(value(%4$s[i * kOutputs + j]), sum);
+            }
+          }
+        """
+            .formatted(x, w1, w2, y));
+  }
+
+  private double sample() {
+    Sample sample = exported.sample();
+    if (sample == null) {
+      throw new IllegalStateException("nothing to compare with");
+    }
+    for (Buffer output : exported.buffers(Role.OUTPUT)) {
+      String name = signature.text().of(output);
+      download(output);
+      line(
+          "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());"
+              .formatted(name, SampleFiles.expected(name), name));
+      line("for (std::size_t i = 0; i < %s.size(); ++i) {".formatted(name));
+      line("  compare(value(%s[i]), expected_%s[i]);".formatted(name, name));
+      line("}");
+    }
+    return sample.tolerance();
+  }
+
+  private void time() {
+    String rate = "";
+    String values = "";
+    if (exported.workload() instanceof Workload.Gemm) {
+      rate = ", %.0f GFLOP/s";
+      values = ", 2.0 * kM * kN * kK / seconds * 1e-9";
     }
     out.append(
         """
 
+          // Twenty launches in a graph, so that the time of the host does not count.
+          const int launches = 20;
+          cudaGraph_t graph;
+          cudaGraphExec_t replay;
+          check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+          for (int i = 0; i < launches; ++i) {
+            launch();
+          }
+          check(cudaStreamEndCapture(stream, &graph), "capture");
+          check(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
           cudaEvent_t start;
           cudaEvent_t stop;
           check(cudaEventCreate(&start), "cudaEventCreate");
           check(cudaEventCreate(&stop), "cudaEventCreate");
           std::vector<float> times;
           for (int round = 0; round < 11; ++round) {
-            check(cudaEventRecord(start), "cudaEventRecord");
-            launch();
-            check(cudaEventRecord(stop), "cudaEventRecord");
-            check(cudaEventSynchronize(stop), "%s");
+            check(cudaEventRecord(start, stream), "cudaEventRecord");
+            check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
+            check(cudaEventRecord(stop, stream), "cudaEventRecord");
+            check(cudaEventSynchronize(stop), "cudaEventSynchronize");
             float milliseconds = 0;
             check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
             times.push_back(milliseconds);
           }
           std::sort(times.begin(), times.end());
-          const double seconds = times[times.size() / 2] * 1e-3;
+          const double seconds = times[times.size() / 2] * 1e-3 / launches;
+          std::printf("%%.2f us%s\\n", seconds * 1e6%s);
         """
-            .formatted(function));
-    out.append(
-        isProduct(workload)
-            ? """
-              std::printf("%.1f us, %.0f GFLOP/s\\n", seconds * 1e6, 2.0 * kM * kN * kK / seconds * 1e-9);
-              return right ? 0 : 1;
-            }
-            """
-            : """
-              std::printf("%.1f us\\n", seconds * 1e6);
-              return 0;
-            }
-            """);
-    return out.toString();
+            .formatted(rate.replace("%", "%"), values));
   }
 
-  private static boolean isProduct(@Nullable Workload workload) {
-    return workload instanceof Workload.Gemm;
-  }
-
-  private static Set<Buffer> written(Kernel kernel) {
-    Set<Buffer> written = new HashSet<>();
-    Walk.statements(
-        kernel.body(),
-        s -> {
-          if (s instanceof Stmt.Store store && kernel.buffers().contains(store.buffer())) {
-            written.add(store.buffer());
-          }
-        });
-    return written;
+  private void line(@Nullable String text) {
+    out.append("  ").append(text).append('\n');
   }
 }

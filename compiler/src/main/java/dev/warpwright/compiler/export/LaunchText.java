@@ -26,7 +26,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The function that launches the kernels, and what it needs. */
@@ -66,6 +65,7 @@ final class LaunchText {
   private final Exported exported;
   private final Signature signature;
   private final StringBuilder out = new StringBuilder();
+  private int launches;
 
   private LaunchText(Exported exported, Signature signature) {
     this.exported = exported;
@@ -123,14 +123,17 @@ final class LaunchText {
       line(1, "if (" + name + " == 0) {");
       line(2, "return cudaSuccess;");
       line(1, "}");
-      line(1, "if (%s < %d || %s > %d) {".formatted(name, rows.min(), name, rows.max()));
+      String above = rows.max() < Integer.MAX_VALUE ? " || " + name + " > " + rows.max() : "";
+      line(1, "if (" + name + " < " + Math.max(0, rows.min()) + above + ") {");
       line(2, "return cudaErrorInvalidValue;");
       line(1, "}");
     }
     if (!exported.buffers(Role.CONSTANT).isEmpty()) {
       line(1, "const char* const base = static_cast<const char*>(" + Signature.CONSTANTS + ");");
     }
-    line(1, "cudaError_t status = cudaSuccess;");
+    if (mayFail()) {
+      line(1, "cudaError_t status;");
+    }
     for (Step step : exported.program().steps()) {
       switch (step) {
         case Launch launch -> launch(launch);
@@ -148,6 +151,14 @@ final class LaunchText {
     line(0, "}");
   }
 
+  /** Whether something before a launch may fail. */
+  private boolean mayFail() {
+    return hasMaps(exported)
+        || exported.program().steps().stream().anyMatch(Memset.class::isInstance)
+        || exported.program().kernels().stream()
+            .anyMatch(kernel -> KernelResources.of(kernel).dynamicSharedBytes() > 0);
+  }
+
   private void launch(Launch launch) {
     Kernel kernel = launch.kernel();
     String function = CudaPrinter.functionName(kernel);
@@ -156,7 +167,11 @@ final class LaunchText {
     String bytes = single ? "kDynamicSharedBytes" : Integer.toString(dynamic);
     if (dynamic > 0) {
       line(1, "status = cudaFuncSetAttribute(" + function + ",");
-      line(1, "                              cudaFuncAttributeMaxDynamicSharedMemorySize, " + bytes + ");");
+      line(
+          1,
+          "                              cudaFuncAttributeMaxDynamicSharedMemorySize, "
+              + bytes
+              + ");");
       giveUp();
     }
     Map<Var, Expr> scalars = new HashMap<>();
@@ -181,11 +196,14 @@ final class LaunchText {
     for (TensorMaps.Spec map : TensorMaps.of(kernel).maps()) {
       arguments.add(map(map, String.valueOf(memory.get(map.global())), at, arguments));
     }
-    String grid = single ? "dim3(kGridX, kGridY, kGridZ)" : dim(kernel, ThreadAxis.BLOCK_X, at);
-    String block = single ? "dim3(kBlockX, kBlockY, kBlockZ)" : dim(kernel, ThreadAxis.THREAD_X, at);
-    line(
-        1,
-        "%s<<<%s, %s, %s, stream>>>(".formatted(function, grid, block, bytes));
+    launches++;
+    // Several launches have several grids in one function.
+    String suffix = launches == 1 ? "" : "_" + launches;
+    String grid = single ? "(kGridX, kGridY, kGridZ)" : dim(kernel, ThreadAxis.BLOCK_X, at);
+    String block = single ? "(kBlockX, kBlockY, kBlockZ)" : dim(kernel, ThreadAxis.THREAD_X, at);
+    line(1, "const dim3 grid" + suffix + grid + ";");
+    line(1, "const dim3 block" + suffix + block + ";");
+    line(1, "%s<<<grid%s, block%s, %s, stream>>>(".formatted(function, suffix, suffix, bytes));
     line(3, wrapped(arguments, 3) + ");");
   }
 
@@ -195,12 +213,12 @@ final class LaunchText {
       return signature.text().of(buffer);
     }
     String type = HostText.type(buffer.dtype());
-    return "reinterpret_cast<const %s*>(base + %s)".formatted(type, HeaderText.offset(signature, buffer));
+    return "reinterpret_cast<const %s*>(base + %s)"
+        .formatted(type, HeaderText.offset(signature, buffer));
   }
 
   /** Makes a tensor map, and gives its name. */
-  private String map(
-      TensorMaps.Spec map, String matrix, Substitution at, List<String> taken) {
+  private String map(TensorMaps.Spec map, String matrix, Substitution at, List<String> taken) {
     String name = HostText.identifier(map.global().name()) + "_map";
     for (int i = 2; taken.contains(name); i++) {
       name = HostText.identifier(map.global().name()) + "_map_" + i;
@@ -209,7 +227,10 @@ final class LaunchText {
     String columns = signature.text().of(at.expr(map.global().shape().get(1)));
     DType dtype = map.global().dtype();
     line(1, "TensorMap " + name + ";");
-    line(1, "status = make_tensor_map(&%s, %s, %s, %s, %s,".formatted(name, matrix, type(dtype), rows, columns));
+    line(
+        1,
+        "status = make_tensor_map(&%s, %s, %s, %s, %s,"
+            .formatted(name, matrix, type(dtype), rows, columns));
     line(
         1,
         "                         %s * sizeof(*%s), %d, %d, %s);"
@@ -249,7 +270,7 @@ final class LaunchText {
     while (extents.size() > 1 && extents.getLast().equals("1")) {
       extents.removeLast();
     }
-    return "dim3(" + String.join(", ", extents) + ")";
+    return "(" + String.join(", ", extents) + ")";
   }
 
   private void giveUp() {
@@ -289,10 +310,5 @@ final class LaunchText {
 
   private void line(int depth, @Nullable String text) {
     out.append("  ".repeat(depth)).append(text).append('\n');
-  }
-
-  /** The names of arguments, with commas. */
-  static String names(List<Argument> arguments) {
-    return arguments.stream().map(Argument::name).collect(Collectors.joining(", "));
   }
 }

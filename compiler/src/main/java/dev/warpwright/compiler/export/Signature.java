@@ -80,8 +80,7 @@ final class Signature {
   }
 
   private Argument pointer(String qualifier, Buffer buffer) {
-    return new Argument(
-        qualifier + HostText.type(buffer.dtype()) + "*", text.of(buffer), buffer);
+    return new Argument(qualifier + HostText.type(buffer.dtype()) + "*", text.of(buffer), buffer);
   }
 
   /** Number of elements of a buffer, as an expression of the number of rows. */

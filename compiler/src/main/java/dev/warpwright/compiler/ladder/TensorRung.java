@@ -77,9 +77,10 @@ public enum TensorRung {
   /**
    * The product for one shape.
    *
+   * @param multiprocessors between which a persistent grid shares the tiles
    * @throws dev.warpwright.ir.UserError if the shape does not suit it
    */
-  ScheduledGemm schedule(long m, long n, long k, GpuTarget target, int multiprocessors) {
+  public ScheduledGemm schedule(long m, long n, long k, GpuTarget target, int multiprocessors) {
     GemmWorkload workload =
         new GemmWorkload(m, n, k, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, Epilogue.NONE);
     return schedule(workload, target, multiprocessors);

@@ -37,6 +37,9 @@ final class TensorRungTest {
     List<DynamicTest> tests = new ArrayList<>();
     for (TensorRung rung : TensorRung.values()) {
       for (long[] s : shapes) {
+        if (rung == TensorRung.WGMMA && s[2] % 8 != 0) {
+          continue; // no bulk copies of such rows
+        }
         tests.add(
             DynamicTest.dynamicTest(
                 "%s %dx%dx%d".formatted(rung.text(), s[0], s[1], s[2]),
@@ -96,8 +99,7 @@ final class TensorRungTest {
                       .get()
                       .compile(new CompileRequest(text, "sm_90a"))
                       .usage(CudaPrinter.functionName(gemm.kernel())))
-              .hasValueSatisfying(
-                  usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
+              .hasValueSatisfying(usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
         });
   }
 }

@@ -1,0 +1,325 @@
+package dev.warpwright.compiler.export;
+
+import dev.warpwright.compiler.bench.Workload;
+import dev.warpwright.compiler.export.Exported.State;
+import dev.warpwright.compiler.export.Signature.Argument;
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A PyTorch operator: a library with C linkage that nvcc builds, and a Python module that loads it.
+ */
+final class TorchText {
+  private TorchText() {}
+
+  /** The library. */
+  static String library(Exported exported, Signature signature) {
+    List<String> parameters = new ArrayList<>();
+    List<String> passed = new ArrayList<>();
+    for (Argument argument : signature.arguments()) {
+      boolean typed = argument.isPointer() && argument.buffer() != null;
+      parameters.add(
+          !argument.isPointer()
+              ? "int " + argument.name()
+              : (argument.type().startsWith("const") ? "const void* " : "void* ")
+                  + argument.name());
+      passed.add(
+          typed
+              ? "static_cast<%s>(%s)".formatted(argument.type(), argument.name())
+              : argument.name());
+    }
+    parameters.add("cudaStream_t stream");
+    passed.add("stream");
+    StringBuilder out =
+        new StringBuilder(
+            """
+            // The launch with C linkage, for torch_op.py, which builds it:
+            //   nvcc %s -shared -Xcompiler -fPIC -o op.so torch_op.cu
+            #include "kernel.cuh"
+
+            extern "C" int launch(
+                %s) {
+              return %s(
+                  %s);
+            }
+
+            extern "C" const char* error_text(int status) {
+              return cudaGetErrorString(static_cast<cudaError_t>(status));
+            }
+            """
+                .formatted(
+                    CudaExport.flags(exported.target()),
+                    LaunchText.wrapped(parameters, 2),
+                    signature.function(),
+                    LaunchText.wrapped(passed, 3)));
+    exported
+        .state()
+        .forEach(
+            (buffer, state) -> {
+              if (state instanceof State.Table) {
+                out.append(
+                    "\nextern \"C\" const int* table_%s() {\n  return %s;\n}\n"
+                        .formatted(signature.text().of(buffer), signature.table(buffer)));
+              }
+            });
+    return out.toString();
+  }
+
+  /** The module. */
+  static String module(Exported exported, Signature signature) {
+    String name = HostText.identifier(exported.program().name());
+    List<Buffer> inputs = exported.buffers(Role.INPUT);
+    List<Buffer> outputs = exported.buffers(Role.OUTPUT);
+    String parameters =
+        inputs.stream()
+            .map(b -> signature.text().of(b) + ": torch.Tensor")
+            .collect(Collectors.joining(", "));
+    String result =
+        outputs.size() == 1
+            ? "torch.Tensor"
+            : "tuple[" + "torch.Tensor, ".repeat(outputs.size() - 1) + "torch.Tensor]";
+    String names = outputs.stream().map(signature.text()::of).collect(Collectors.joining(", "));
+    StringBuilder out = new StringBuilder();
+    out.append(
+        """
+        \"""%1$s, as a PyTorch operator.
+
+            from torch_op import %2$s
+            %3$s = %2$s(%4$s)
+        \"""
+        import ctypes
+        import pathlib
+        import subprocess
+
+        import torch
+
+        _HERE = pathlib.Path(__file__).resolve().parent
+
+
+        def _build():
+            library = _HERE / "op.so"
+            sources = [_HERE / "torch_op.cu", _HERE / "kernel.cuh"]
+            if not library.exists() or any(
+                    s.stat().st_mtime > library.stat().st_mtime for s in sources):
+                subprocess.run(
+                    ["nvcc", *"%5$s".split(), "-shared", "-Xcompiler", "-fPIC",
+                     "-o", str(library), str(sources[0])],
+                    check=True)
+            loaded = ctypes.CDLL(str(library))
+            loaded.launch.restype = ctypes.c_int
+            loaded.error_text.restype = ctypes.c_char_p
+            return loaded
+
+
+        _library = _build()
+        _kept = {}  # memory that stays from call to call, for each GPU
+
+
+        def _check(tensor, name, dtype, shape):
+            if tensor.dtype != dtype or not tensor.is_cuda or not tensor.is_contiguous():
+                raise ValueError(f"{name}: a contiguous {dtype} tensor on a GPU is needed")
+            if tuple(tensor.shape) != shape:
+                raise ValueError(f"{name} is {tuple(tensor.shape)}, not {shape}")
+            return ctypes.c_void_p(tensor.data_ptr())
+
+
+        def _keep(name, device, make):
+            if (name, device) not in _kept:
+                _kept[name, device] = make()
+            return _kept[name, device]
+
+
+        def _table(name, count):
+            function = getattr(_library, "table_" + name)
+            function.restype = ctypes.POINTER(ctypes.c_int * count)
+            return torch.tensor(list(function().contents), dtype=torch.int32)
+
+
+        @torch.library.custom_op("warpwright::%2$s", mutates_args=())
+        def %2$s(%6$s) -> %7$s:
+        """
+            .formatted(
+                exported.about().replace("\\", "/").replace("\"", "'"),
+                name,
+                names,
+                inputs.stream().map(signature.text()::of).collect(Collectors.joining(", ")),
+                CudaExport.flags(exported.target()),
+                parameters,
+                result));
+    body(out, exported, signature);
+    out.append(
+        """
+
+
+        @%s.register_fake
+        def _(%s):
+        """
+            .formatted(name, parameters));
+    String like = signature.text().of(inputs.getFirst());
+    rows(out, exported, signature);
+    out.append("    return ")
+        .append(
+            outputs.stream()
+                .map(b -> empty(signature, b, like + ".device"))
+                .collect(Collectors.joining(", ")))
+        .append('\n');
+    check(out, exported, name);
+    return out.toString();
+  }
+
+  private static void rows(StringBuilder out, Exported exported, Signature signature) {
+    ScalarParam rows = exported.rows();
+    if (rows != null) {
+      out.append(
+          "    %s = %s.shape[0]\n"
+              .formatted(
+                  signature.text().of(rows),
+                  signature.text().of(exported.buffers(Role.INPUT).getFirst())));
+    }
+  }
+
+  private static void body(StringBuilder out, Exported exported, Signature signature) {
+    List<Buffer> inputs = exported.buffers(Role.INPUT);
+    String first = signature.text().of(inputs.getFirst());
+    rows(out, exported, signature);
+    out.append("    device = %s.device\n".formatted(first));
+    List<String> passed = new ArrayList<>();
+    for (Argument argument : signature.arguments()) {
+      Buffer buffer = argument.buffer();
+      String name = argument.name();
+      if (buffer == null) {
+        passed.add(
+            argument.isPointer()
+                ? "ctypes.c_void_p(%s.data_ptr())".formatted(name)
+                : "ctypes.c_int(%s)".formatted(name));
+        if (argument.isPointer()) {
+          out.append(
+              """
+                  %1$s = _keep("%1$s", device, lambda: torch.frombuffer(
+                      bytearray((_HERE / "%2$s").read_bytes()), dtype=torch.uint8).to(device))
+              """
+                  .formatted(name, SampleFiles.CONSTANTS));
+        }
+      } else if (inputs.contains(buffer)) {
+        passed.add(
+            "_check(%s, \"%s\", %s, %s)"
+                .formatted(name, name, dtype(buffer), shape(signature, buffer)));
+      } else {
+        out.append("    %s = %s\n".formatted(name, made(exported, signature, buffer)));
+        passed.add("ctypes.c_void_p(%s.data_ptr())".formatted(name));
+      }
+    }
+    out.append("    with torch.cuda.device(device):\n");
+    out.append("        status = _library.launch(\n");
+    for (String each : passed) {
+      out.append("            ").append(each).append(",\n");
+    }
+    out.append("            ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))\n");
+    out.append(
+        """
+            if status != 0:
+                raise RuntimeError(_library.error_text(status).decode())
+            return %s
+        """
+            .formatted(
+                exported.buffers(Role.OUTPUT).stream()
+                    .map(signature.text()::of)
+                    .collect(Collectors.joining(", "))));
+  }
+
+  private static String made(Exported exported, Signature signature, Buffer buffer) {
+    String name = signature.text().of(buffer);
+    return switch (exported.state().get(buffer)) {
+      case State.Table(List<Integer> values) ->
+          "_keep(\"%s\", device, lambda: _table(\"%s\", %d).to(device))"
+              .formatted(name, name, values.size());
+      case State.Zero() ->
+          "_keep(\"%s\", device, lambda: torch.zeros(%s, dtype=%s, device=device))"
+              .formatted(name, shape(signature, buffer), dtype(buffer));
+      case null -> empty(signature, buffer, "device");
+    };
+  }
+
+  private static String empty(Signature signature, Buffer buffer, String device) {
+    return "torch.empty(%s, dtype=%s, device=%s)"
+        .formatted(shape(signature, buffer), dtype(buffer), device);
+  }
+
+  private static String shape(Signature signature, Buffer buffer) {
+    List<String> extents =
+        buffer.shape().stream().map(e -> signature.text().of(e).replace("/", "//")).toList();
+    return "(" + String.join(", ", extents) + (extents.size() == 1 ? ",)" : ")");
+  }
+
+  private static String dtype(Buffer buffer) {
+    DType dtype = buffer.dtype();
+    String name =
+        switch (dtype) {
+          case BOOL -> "bool";
+          case I8 -> "int8";
+          case U8 -> "uint8";
+          case I32, U32 -> "int32";
+          case I64, U64, MBARRIER -> "int64";
+          case F8E4M3 -> "float8_e4m3fn";
+          case F8E5M2 -> "float8_e5m2";
+          case F16 -> "float16";
+          case BF16 -> "bfloat16";
+          case F32 -> "float32";
+          case F64 -> "float64";
+          case HANDLE -> throw new UserError("no tensor holds elements of type " + dtype);
+        };
+    return "torch." + name;
+  }
+
+  /** Compares with what PyTorch computes, where that is one line. */
+  private static void check(StringBuilder out, Exported exported, String name) {
+    @Nullable String compared =
+        switch (exported.workload()) {
+          case Workload.Gemm product when exported.isChecked() && !product.a().dtype().isInt() ->
+              product(product, name);
+          case Workload.Gemm _, Workload.FfnGelu _ -> null;
+          case null -> null;
+        };
+    if (compared != null) {
+      out.append(compared);
+    }
+  }
+
+  private static String product(Workload.Gemm product, String name) {
+    Layout layout = product.layout();
+    return String.format(
+        Locale.ROOT,
+        """
+
+
+        if __name__ == "__main__":
+            A = torch.randn(%d, %d, device="cuda").to(%s)
+            B = torch.randn(%d, %d, device="cuda").to(%s)
+            wanted = A.double()%s @ B.double()%s
+            error = ((%s(A, B).double() - wanted).norm() / wanted.norm()).item()
+            print(f"relative error {error:.2e}:", "right" if error <= %.0e else "WRONG")
+            raise SystemExit(0 if error <= %.0e else 1)
+        """,
+        product.a().extent(0),
+        product.a().extent(1),
+        dtype(product.a()),
+        product.b().extent(0),
+        product.b().extent(1),
+        dtype(product.b()),
+        layout.transposedA() ? ".T" : "",
+        layout.transposedB() ? ".T" : "",
+        name,
+        product.tolerance(),
+        product.tolerance());
+  }
+}
