@@ -1,6 +1,7 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -23,7 +24,11 @@ public final class SimtGemm {
   /** Bytes of the widest access of a thread. */
   private static final int WIDEST = 16;
 
-  private static final int MAX_SUMS = 192;
+  /** Products that one thread's code for a step lists, so that the cache of instructions does. */
+  private static final int MAX_UNROLLED = 4096;
+
+  /** Registers beside sums and operands: addresses and counters. */
+  private static final int OTHER_REGISTERS = 36;
 
   private SimtGemm() {}
 
@@ -58,27 +63,39 @@ public final class SimtGemm {
     if (!groups(c.rows(), run) || !groups(c.columns(), run)) {
       return "%d x %d sums of a thread are no groups of %d".formatted(c.rows(), c.columns(), run);
     }
-    if (c.sums() * bytes / 4 > MAX_SUMS) {
-      return "sums of %d registers of a thread do not fit".formatted(c.sums() * bytes / 4);
-    }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
       return "%d blocks of %d threads".formatted(c.minBlocks(), c.threads());
     }
-    if (c.threads() * c.minBlocks() > target.threadsPerSm()
-        || (long) (c.sums() * bytes / 4 + 40) * c.threads() * c.minBlocks()
-            > GpuTarget.REGISTERS_PER_SM) {
-      return "registers of %d blocks of %d threads with %d sums do not fit"
-          .formatted(c.minBlocks(), c.threads(), c.sums());
+    int each =
+        Math.min(
+            GpuTarget.REGISTERS_PER_THREAD,
+            GpuTarget.REGISTERS_PER_SM / (c.threads() * c.minBlocks()));
+    if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers(c, bytes) > each) {
+      return "about %d registers of each of %d threads in %d blocks, there are %d"
+          .formatted(registers(c, bytes), c.threads(), c.minBlocks(), each);
+    }
+    if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
+      return "%d products of a thread in a step of %d".formatted(c.sums(), c.tileK());
     }
     if (!divides(c.slices(), c.tileK())
         || c.tileK() % run != 0
         || c.ahead() && c.tileK() / c.slices() % 2 != 0) {
       return "a step of %d for %d slices".formatted(c.tileK(), c.slices());
     }
+    if (c.slices() > 1 && c.sums() % c.slices() != 0) {
+      return "%d sums of a thread in %d slices".formatted(c.sums(), c.slices());
+    }
     if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
       return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
     }
     return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
+  }
+
+  /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
+  private static int registers(SimtConfig c, int bytes) {
+    int operands = (c.ahead() ? 2 : 1) * (c.rows() + c.columns());
+    int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
+    return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
   }
 
   private static boolean divides(int part, int whole) {
@@ -109,11 +126,11 @@ public final class SimtGemm {
     if (problem != null) {
       throw new UserError(problem);
     }
-    Schedule s = new Schedule(workload.func());
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
     build(s, workload, config);
     workload.describe(s);
-    return new ScheduledGemm(
-        workload.func(), s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
+    return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 
   private static void build(Schedule s, GemmWorkload workload, SimtConfig c) {
@@ -159,11 +176,12 @@ public final class SimtGemm {
     Schedule.Halves k = steps(s, c, lanes, product);
     s.computeAt(a, k.outer());
     s.computeAt(b, k.outer());
+    // Before threads share the copies: there may be more of them than there is to copy.
+    s.compactAll();
     fetch(s, a, c, run, turnA);
     fetch(s, b, c, run, turnB);
     s.bind(n.outer(), ThreadAxis.BLOCK_X);
     s.bind(m.outer(), ThreadAxis.BLOCK_Y);
-    s.compactAll();
     // Rows of a tile that was turned begin at different banks.
     if (turnA) {
       s.storageAlign(s.buffer("A_shared"), 0, 32, run);

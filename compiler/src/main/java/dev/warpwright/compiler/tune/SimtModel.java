@@ -47,8 +47,10 @@ final class SimtModel {
     double tiles = tilesM * tilesN;
     double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK()));
     double slots = (double) multiprocessors * c.minBlocks();
-    double waves = Math.ceil(tiles / slots);
-    double resident = Math.clamp(Math.ceil(tiles / multiprocessors), 1, c.minBlocks());
+    double own = Math.ceil(tiles / multiprocessors);
+    double resident = Math.min(own, c.minBlocks());
+    // Blocks start when others end, so that the last ones need not be a whole wave.
+    double waves = own / resident;
 
     double warps = c.threads() / 32.0;
     double depth = (double) c.tileK() / c.slices();
@@ -62,19 +64,21 @@ final class SimtModel {
     double copies = copies(w, c, run) / warps;
     double perClock = w.operands() == DType.F64 ? f64PerClock(target) : target.fp32PerClock() / 2.0;
     double math = warps * fma * 32 / perClock / FMA_EFFICIENCY;
-    double issue = warps * (fma + reads + 3 * copies + 20) / 4;
+    double issue = math + warps * (reads + 3 * copies + 20) / 4;
     double shared =
         warps * (reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3) + copies * 2);
     // A warp alone waits for its products and for what it reads.
     double alone = depth * (Math.max(rows * columns, PRODUCT) + (c.ahead() ? 0 : READ)) + BARRIER;
     double l2 = copied * bytes / L2_BYTES;
-    double busy = Math.max(Math.max(math, issue), Math.max(shared, l2)) * resident;
+    double busy = Math.max(issue, Math.max(shared, l2)) + (shared + l2) / 8;
+    busy *= resident;
     double step = Math.max(busy, alone);
-    int early = c.stages() == 2 ? 1 : c.stages() - 2;
-    step = Math.max(step, (LATENCY + alone) / (early + 1));
+    // Copies are under way for all stages but one, or until the end of a step.
+    step = Math.max(step, LATENCY / (c.stages() - 1));
     double end = 500 + c.sums() * warps * resident * (c.slices() > 1 ? 4 : 2);
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
-    double clocks = Math.max(waves * (steps * step + end) + LATENCY, dram + LATENCY);
+    double work = waves * (steps * step + end);
+    double clocks = Math.max(work, dram) + Math.min(work, dram) / 8 + LATENCY;
     double predicted = LAUNCH + clocks / MHZ;
 
     Map<String, Double> f = new LinkedHashMap<>();
