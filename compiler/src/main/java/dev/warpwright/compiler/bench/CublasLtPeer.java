@@ -10,6 +10,7 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** cuBLASLt on the same inputs: the fastest of all algorithms that it suggests for one product. */
 final class CublasLtPeer implements AutoCloseable {
@@ -53,16 +54,30 @@ final class CublasLtPeer implements AutoCloseable {
     return CublasLt.open(stream)
         .flatMap(
             library -> {
-              CublasLt.Product product =
-                  library.product(CublasPeer.gemm(workload, 0), workspace, MOST_ALGORITHMS);
-              if (product.algorithms() == 0) {
-                product.close();
+              CublasLt.Product product = product(library, workload, workspace);
+              if (product == null) {
                 library.close();
                 return Optional.empty();
               }
               return Optional.of(
                   new CublasLtPeer(library, product, workload, memory, context, stream));
             });
+  }
+
+  /** Null where the library has no algorithm for the types or the alignment. */
+  private static CublasLt.@Nullable Product product(
+      CublasLt library, Workload workload, CudaBuffer workspace) {
+    try {
+      CublasLt.Product product =
+          library.product(CublasPeer.gemm(workload, 0), workspace, MOST_ALGORITHMS);
+      if (product.algorithms() > 0) {
+        return product;
+      }
+      product.close();
+    } catch (DeviceError refused) {
+      // What it does not take has no algorithms.
+    }
+    return null;
   }
 
   private int fastest(CudaContext context, CudaStream stream) {

@@ -216,6 +216,15 @@ final class HopperSketch implements GemmSketch {
     if (workload.n() > 3L * tileN) {
       shapes.add("1x4");
     }
+    // Copies of ragged rows are so slow that sharing them is worth large clusters.
+    if (HopperModel.isRagged(workload) && workload.m() > tileM && workload.n() > tileN) {
+      if (workload.m() > 3L * tileM) {
+        shapes.add("4x2");
+      }
+      if (workload.n() > 3L * tileN) {
+        shapes.add("2x4");
+      }
+    }
     return shapes;
   }
 
