@@ -14,6 +14,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A product of matrices, {@code C[M, N] = f(A · B)}.
@@ -159,7 +160,12 @@ public record GemmWorkload(
                   : epilogue.of(
                       arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32,
                       sum,
-                      operand -> element(operand, operandTensors.get(operand), v.get(0), v.get(1)));
+                      operand ->
+                          element(
+                              operand,
+                              Objects.requireNonNull(operandTensors.get(operand)),
+                              v.get(0),
+                              v.get(1)));
             });
     List<Param> params = new ArrayList<>(List.of(a.buffer(), b.buffer()));
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
