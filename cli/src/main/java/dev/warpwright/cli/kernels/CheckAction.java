@@ -26,6 +26,9 @@ public final class CheckAction implements Action<CheckRequest> {
     if (request.counters()) {
       return CheckCounters.report(request);
     }
+    if (request.gpu()) {
+      return CheckOnGpu.report(request, progress);
+    }
     List<CheckReport> reports = new ArrayList<>();
     CheckOptions options = request.options();
     if (CheckSubjects.isLadder(request)) {
@@ -87,7 +90,7 @@ public final class CheckAction implements Action<CheckRequest> {
         .with("findings", report.findings().size());
   }
 
-  private static Json json(Finding finding) {
+  static Json json(Finding finding) {
     return Json.object()
         .with("kernel", finding.kernel())
         .with("kind", finding.kind().text())

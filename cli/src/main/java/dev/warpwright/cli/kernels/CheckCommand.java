@@ -34,7 +34,8 @@ public final class CheckCommand extends Command {
       index = "0",
       paramLabel = "FILE",
       description =
-          "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, or ladder:RUNG.")
+          "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
+              + " families for small products out of schedules, or families:NAME.")
   Path file = Path.of("");
 
   @Parameters(
@@ -118,6 +119,12 @@ public final class CheckCommand extends Command {
               + " bytes. For products in text, with M, N and K, and for models, with --batch.")
   boolean counters;
 
+  @Option(
+      names = "--gpu",
+      description =
+          "Run everything on this machine's GPU too, with the same data, and compare the results.")
+  boolean gpu;
+
   public CheckCommand(Action<CheckRequest> action) {
     this.action = action;
   }
@@ -128,6 +135,9 @@ public final class CheckCommand extends Command {
     atLeastOne("--sms", sms);
     atLeastOne("--schedules", schedules);
     atLeastOne("--mutants", mutants);
+    if (gpu && (mutants != null || counters)) {
+      throw new UserError("--gpu: neither with --mutants nor with --counters");
+    }
     if (emit != null && mutants == null) {
       throw new UserError("--emit " + emit + ": needs --mutants");
     }
@@ -148,7 +158,8 @@ public final class CheckCommand extends Command {
                 optional(batch)),
             optional(mutants),
             emit,
-            counters),
+            counters,
+            gpu),
         progress);
   }
 

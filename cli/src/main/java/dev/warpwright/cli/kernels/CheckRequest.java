@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
  * @param counters whether to predict what the kernels ask of an H200's memories, instead
  * @param emit the folder to write the mutants to, as one CUDA program; null for nowhere
+ * @param gpu whether to run everything on this machine's GPU too, and to compare the results
  */
 public record CheckRequest(
     Path file,
@@ -30,7 +31,8 @@ public record CheckRequest(
     CheckOptions options,
     OptionalInt mutants,
     @Nullable Path emit,
-    boolean counters) {
+    boolean counters,
+    boolean gpu) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

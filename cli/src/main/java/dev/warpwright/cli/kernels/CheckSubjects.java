@@ -6,8 +6,10 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.check.CheckSubject;
+import dev.warpwright.compiler.check.FamilySamples;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
@@ -32,6 +34,9 @@ final class CheckSubjects {
    */
   static List<CheckSubject> of(CheckRequest request) {
     String name = String.valueOf(request.file().getFileName());
+    if (name.equals("families") || name.startsWith("families:")) {
+      return families(name, request);
+    }
     if (isLadder(request)) {
       return ladder(name, request);
     }
@@ -85,6 +90,25 @@ final class CheckSubjects {
                   shape.getOrDefault("K", LADDER))));
     }
     return subjects;
+  }
+
+  /** {@code families} for all samples, {@code families:NAME} for one. */
+  private static List<CheckSubject> families(String name, CheckRequest request) {
+    if (!request.options().scalars().isEmpty()) {
+      throw new UserError(name + " has shapes of its own; give no scalars");
+    }
+    Map<String, Kernel> kernels = FamilySamples.kernels();
+    if (name.equals("families")) {
+      return kernels.values().stream()
+          .<CheckSubject>map(CheckSubject.OfKernel::new)
+          .toList();
+    }
+    Kernel kernel = kernels.get(name.substring("families:".length()));
+    if (kernel == null) {
+      throw new UserError(
+          name + ": there is no such sample; there are " + String.join(", ", kernels.keySet()));
+    }
+    return List.of(new CheckSubject.OfKernel(kernel));
   }
 
   /** All that a file of text holds. */

@@ -6,20 +6,15 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.check.GpuComparison;
 import dev.warpwright.compiler.check.KernelData;
-import dev.warpwright.compiler.execute.GridLauncher;
-import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.Var;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
-import dev.warpwright.runtime.cuda.CudaBuffer;
-import dev.warpwright.runtime.cuda.CudaModule;
-import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -28,11 +23,8 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.sim.Verification;
-import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.TensorMaps;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -181,19 +173,8 @@ final class KernelExecution {
 
   private static String onGpu(
       KernelRequest request, Kernel kernel, Arguments arguments, Map<String, Long> scalars) {
-    if (!TensorMaps.of(kernel).maps().isEmpty() || kernel.attrs().has("cluster")) {
-      throw new UserError(
-          kernel.name()
-              + ": --run does not launch clusters and bulk tensor copies; use --simulate or --bench");
-    }
     try (GpuDevice gpu = open(request.target())) {
-      GpuTarget target = (GpuTarget) gpu.target();
-      CudaModule module =
-          gpu.context().load(GpuDevice.compile(CudaPrinter.print(kernel, target), target).bytes());
-      try (module;
-          CudaStream stream = gpu.context().newStream()) {
-        launch(gpu, module, stream, kernel, arguments, scalars);
-      }
+      GpuComparison.launch(kernel, arguments, scalars, gpu);
       return gpu.name();
     }
   }
@@ -209,31 +190,5 @@ final class KernelExecution {
               "--target " + name.text() + ": a grid kernel runs on a GPU; use --simulate");
       case SM_75, SM_80, SM_86, SM_89, SM_90A -> GpuDevice.require(Devices.target(name));
     };
-  }
-
-  private static void launch(
-      GpuDevice gpu,
-      CudaModule module,
-      CudaStream stream,
-      Kernel kernel,
-      Arguments arguments,
-      Map<String, Long> scalars) {
-    Map<Var, Long> values = new HashMap<>();
-    kernel.scalars().forEach(s -> values.put(s.var(), scalars.get(s.name())));
-    Map<Buffer, CudaBuffer> buffers = new HashMap<>();
-    try {
-      for (Buffer buffer : kernel.buffers()) {
-        MemorySegment data = arguments.get(buffer).segment();
-        CudaBuffer onDevice = gpu.context().allocate(Math.max(16, data.byteSize()));
-        buffers.put(buffer, onDevice);
-        onDevice.copyFrom(data, stream);
-      }
-      GridLauncher.of(kernel, module).prepare(buffers, values).run(stream);
-      buffers.forEach(
-          (buffer, onDevice) -> onDevice.copyTo(arguments.get(buffer).segment(), stream));
-      stream.synchronize();
-    } finally {
-      buffers.values().forEach(CudaBuffer::close);
-    }
   }
 }

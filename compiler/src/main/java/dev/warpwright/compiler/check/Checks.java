@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.check;
 
-import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
@@ -8,7 +7,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Finding;
@@ -19,7 +17,6 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.SimulationError;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +34,6 @@ import java.util.function.Supplier;
  * }</pre>
  */
 public final class Checks {
-  /** Scalars of a kernel with a workload: small, and no whole tiles. */
-  private static final Map<Character, Long> SMALL = Map.of('M', 72L, 'N', 264L, 'K', 328L);
 
   private static final int ROWS = 37;
 
@@ -84,8 +79,9 @@ public final class Checks {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
         if (kernel.attrs().getString("workload") != null) {
-          BoundKernel bound = BoundKernel.of(kernel, small(kernel, options));
-          yield List.of(MutationSubject.of(kernel.name(), bound, options.seed()));
+          PreparedKernel prepared = PreparedKernel.of(kernel, options);
+          yield List.of(
+              MutationSubject.of(kernel.name(), prepared.kernel(), prepared.arguments()));
         }
         Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
         yield List.of(
@@ -96,7 +92,7 @@ public final class Checks {
       }
       case CheckSubject.OfNetwork(CompiledProgram network) ->
           MutationSubject.of(
-              network.program().name(), network, options.rows().orElse(ROWS), options.seed());
+              network.program().name(), network, rows(options), options.seed());
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
           throw new UserError(
               subject.name() + ": mistakes are planted into grid kernels and networks");
@@ -112,38 +108,14 @@ public final class Checks {
           () -> KernelData.random(kernel.params(), scalars, options.seed()),
           scalars);
     }
-    if (kernel.attrs().getString("workload") != null) {
-      Map<String, Long> scalars = small(kernel, options);
-      BoundKernel bound = BoundKernel.of(kernel, scalars);
-      return grid(
-          kernel.name(),
-          List.of(kernel.name()),
-          scalars,
-          options,
-          order -> new GridInterpreter(bound.kernel(), order)::check,
-          () -> KernelData.of(bound, options.seed()));
-    }
-    Map<String, Long> scalars = scalars(kernel.params(), options);
+    PreparedKernel prepared = PreparedKernel.of(kernel, options);
     return grid(
         kernel.name(),
         List.of(kernel.name()),
-        scalars,
+        prepared.scalars(),
         options,
-        order -> new GridInterpreter(kernel, order)::check,
-        () -> KernelData.random(kernel.params(), scalars, options.seed()));
-  }
-
-  /** What was given, and small values for what was not, unless it follows from the rest. */
-  private static Map<String, Long> small(Kernel kernel, CheckOptions options) {
-    Map<String, Long> values = new LinkedHashMap<>(options.scalars());
-    for (ScalarParam scalar : kernel.scalars()) {
-      Long usual = SMALL.get(scalar.name().charAt(0));
-      if (usual != null) {
-        long value = scalar.name().equals("M") ? options.rows().orElse(usual.intValue()) : usual;
-        values.putIfAbsent(scalar.name(), Math.clamp(value, scalar.min(), scalar.max()));
-      }
-    }
-    return values;
+        order -> new GridInterpreter(prepared.kernel(), order)::check,
+        prepared.arguments());
   }
 
   private static CheckReport check(CompiledProgram network, CheckOptions options) {
@@ -151,7 +123,7 @@ public final class Checks {
       throw new UserError(
           options.scalars().keySet() + ": a network's only scalar is its rows; give --batch");
     }
-    int rows = options.rows().orElse(ROWS);
+    int rows = rows(options);
     return grid(
         network.program().name(),
         names(network.program()),
@@ -159,6 +131,11 @@ public final class Checks {
         options,
         order -> new ProgramInterpreter(network.program(), order, Options.CHECKED)::check,
         () -> arguments(network, rows, options.seed()));
+  }
+
+  /** Rows of a network. */
+  static int rows(CheckOptions options) {
+    return options.rows().orElse(ROWS);
   }
 
   /** A network's weights, random inputs, and poisoned outputs. */

@@ -1,0 +1,51 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.sim.Arguments;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * A grid kernel with data to run it on.
+ *
+ * @param scalars what its scalar parameters were before it was made for this shape, for reports
+ * @param arguments new ones each time, the same each time
+ */
+record PreparedKernel(Kernel kernel, Map<String, Long> scalars, Supplier<Arguments> arguments) {
+  /** Scalars of a kernel with a workload: small, and no whole tiles. */
+  private static final Map<Character, Long> SMALL = Map.of('M', 72L, 'N', 264L, 'K', 328L);
+
+  /**
+   * A kernel on random data, or on what its attributes say that its buffers hold.
+   *
+   * @throws dev.warpwright.ir.UserError if a scalar does not suit it
+   */
+  static PreparedKernel of(Kernel kernel, CheckOptions options) {
+    if (kernel.attrs().getString("workload") != null) {
+      Map<String, Long> scalars = small(kernel, options);
+      BoundKernel bound = BoundKernel.of(kernel, scalars);
+      return new PreparedKernel(
+          bound.kernel(), scalars, () -> KernelData.of(bound, options.seed()));
+    }
+    Map<String, Long> scalars =
+        KernelData.scalars(kernel.params(), options.scalars(), options.rows());
+    return new PreparedKernel(
+        kernel, scalars, () -> KernelData.random(kernel.params(), scalars, options.seed()));
+  }
+
+  /** What was given, and small values for what was not, unless it follows from the rest. */
+  private static Map<String, Long> small(Kernel kernel, CheckOptions options) {
+    Map<String, Long> values = new LinkedHashMap<>(options.scalars());
+    for (ScalarParam scalar : kernel.scalars()) {
+      Long usual = SMALL.get(scalar.name().charAt(0));
+      if (usual != null) {
+        long value = scalar.name().equals("M") ? options.rows().orElse(usual.intValue()) : usual;
+        values.putIfAbsent(scalar.name(), Math.clamp(value, scalar.min(), scalar.max()));
+      }
+    }
+    return values;
+  }
+}
