@@ -20,7 +20,9 @@ final class Counting {
     MATRIX_STORE("matrix store"),
     GLOBAL_LOAD("global load"),
     GLOBAL_STORE("global store"),
-    ASYNC_LOAD("asynchronous load");
+    ASYNC_LOAD("asynchronous load"),
+    /** What an asynchronous load writes. */
+    ASYNC_STORE("asynchronous store");
 
     final String text;
 
@@ -32,7 +34,8 @@ final class Counting {
       return this == SHARED_LOAD
           || this == SHARED_STORE
           || this == MATRIX_LOAD
-          || this == MATRIX_STORE;
+          || this == MATRIX_STORE
+          || this == ASYNC_STORE;
     }
   }
 
@@ -214,7 +217,13 @@ final class Counting {
       sectors += Integer.bitCount(line.getValue());
       switch (site.kind) {
         case GLOBAL_LOAD -> read(l1(block).read(line.getKey(), line.getValue()), line.getKey());
-        case ASYNC_LOAD -> read(line.getValue(), line.getKey());
+        case ASYNC_LOAD ->
+            // cp.async.cg of 16 bytes passes the first level by, cp.async.ca does not.
+            read(
+                bytes == WIDEST
+                    ? line.getValue()
+                    : l1(block).read(line.getKey(), line.getValue()),
+                line.getKey());
         default -> {
           l1(block).invalidate(line.getKey());
           write(line.getKey(), line.getValue());
@@ -290,6 +299,7 @@ final class Counting {
         of(Kind.GLOBAL_LOAD),
         of(Kind.GLOBAL_STORE),
         of(Kind.ASYNC_LOAD),
+        of(Kind.ASYNC_STORE),
         bulkLoads,
         bulkStores,
         multicasts,

@@ -198,9 +198,13 @@ final class GridCompiler {
     }
     if (loop.min() instanceof Expr.IntImm(var minType, long from)
         && loop.extent() instanceof Expr.IntImm(var extentType, long count)) {
+      long together = context.counts() ? Unrolling.factor(loop, count) : count;
       return WarpNode.straight(
           (w, mask) -> {
             for (long i = from; i < from + count; i++) {
+              if (together < count && w.requests != null && (i - from) % together == 0) {
+                w.requests.finishRuns();
+              }
               for (int m = mask; m != 0; m &= m - 1) {
                 w.lanes[Integer.numberOfTrailingZeros(m)].ints[slot] = i;
               }

@@ -92,11 +92,18 @@ final class IntrinsicCall {
           case SHARED ->
               matrix
                   ? reads ? Counting.Kind.MATRIX_LOAD : Counting.Kind.MATRIX_STORE
-                  : reads ? Counting.Kind.SHARED_LOAD : Counting.Kind.SHARED_STORE;
+                  : reads
+                      ? Counting.Kind.SHARED_LOAD
+                      : isCopy() ? Counting.Kind.ASYNC_STORE : Counting.Kind.SHARED_STORE;
           case GLOBAL -> reads ? Counting.Kind.ASYNC_LOAD : Counting.Kind.GLOBAL_STORE;
           case LOCAL, SHARED_CLUSTER, FRAGMENT -> null;
         };
     return kind == null ? null : new Counting.Site(where, kind, operand.slot());
+  }
+
+  /** Whether it copies asynchronously, which counts when it starts. */
+  private boolean isCopy() {
+    return intrinsic.text().startsWith("cp.async.");
   }
 
   /** The call with its arguments as they are now, for some lanes of a warp or one thread. */
@@ -139,7 +146,7 @@ final class IntrinsicCall {
     }
 
     void execute() {
-      if (!isAsynchronous()) {
+      if (!isCopy()) {
         countRequests();
       }
       try {
@@ -148,11 +155,6 @@ final class IntrinsicCall {
         throw context.fault(
             Finding.Kind.INTRINSIC, where, frames[0], "", String.valueOf(e.getMessage()));
       }
-    }
-
-    /** Copies count when they start, for what they read. */
-    private boolean isAsynchronous() {
-      return intrinsic.text().startsWith("cp.async.");
     }
 
     /** Counts what the lanes access. */
@@ -174,7 +176,7 @@ final class IntrinsicCall {
       int rows = name.contains(".x1") ? 8 : name.contains(".x2") ? 16 : 32;
       for (int i = 0; i < operands.length; i++) {
         Counting.Site site = sites[i];
-        if (site == null || (isAsynchronous() && site.kind() != Counting.Kind.ASYNC_LOAD)) {
+        if (site == null) {
           continue;
         }
         Operand operand = operands[i];
@@ -183,6 +185,7 @@ final class IntrinsicCall {
         int bytes = operand.declared.elements() * dtype.bytes();
         for (int lane = 0; lane < (matrix ? rows : frames.length); lane++) {
           Frame f = frames[Math.min(lane, frames.length - 1)];
+          // Copies of no bytes write zeros, and read nothing.
           boolean skipped =
               site.kind() == Counting.Kind.ASYNC_LOAD
                   && values[operands.length - 1][Math.min(lane, frames.length - 1)] == 0;
@@ -235,7 +238,7 @@ final class IntrinsicCall {
     @Override
     public void store32(int operand, int lane, int byteOffset, int bits) {
       int at = check(operand, lane, byteOffset);
-      forElements(operand, lane, at, isAsynchronous() ? Shadow::complete : Shadow::write);
+      forElements(operand, lane, at, isCopy() ? Shadow::complete : Shadow::write);
       Bytes.putInt(frames[lane].memory[operands[operand].slot()], at, bits);
     }
 

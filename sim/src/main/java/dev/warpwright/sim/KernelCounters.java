@@ -13,6 +13,7 @@ import java.util.List;
  * @param globalLoads of plain loads
  * @param globalStores of plain stores
  * @param asyncLoads of {@code cp.async}
+ * @param asyncStores what {@code cp.async} writes to shared memory
  * @param bulkLoadSectors that bulk copies read, a multicast counted once
  * @param bulkStoreSectors that bulk copies write
  * @param multicastSectors that reach further blocks of a cluster without another read
@@ -32,6 +33,7 @@ public record KernelCounters(
     Requests globalLoads,
     Requests globalStores,
     Requests asyncLoads,
+    Requests asyncStores,
     long bulkLoadSectors,
     long bulkStoreSectors,
     long multicastSectors,

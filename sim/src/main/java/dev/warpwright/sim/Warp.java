@@ -128,7 +128,7 @@ final class Warp {
       stack.getLast().advance(this);
     }
     if (requests != null) {
-      requests.finishRuns();
+      requests.forget();
     }
   }
 }

@@ -12,12 +12,19 @@ import java.util.Map;
 final class WarpRequests {
   private static final int WIDEST = 16;
 
+  /** Narrower elements are converted one by one. */
+  private static final int NARROWEST = 4;
+
+  /** Loads whose values are thought to stay in registers. */
+  private static final int MOST_HELD = 16;
+
   /** Loads of an unrolled loop that are followed at the same time. */
   private static final int MOST_RUNS = 32;
 
   private final Counting counting;
   private final BlockRun block;
   private final List<Open> open = new ArrayList<>();
+  private final List<Held> held = new ArrayList<>();
   private final Map<Counting.Site, List<Run>> runs = new LinkedHashMap<>();
 
   private static final class Open {
@@ -71,8 +78,14 @@ final class WarpRequests {
     if (request.lanes == 0) {
       return;
     }
+    if (isHeld(request)) {
+      request.lanes = 0;
+      return;
+    }
     Counting.Site site = request.site;
-    if (site.kind() == Counting.Kind.SHARED_LOAD && request.bytes < WIDEST) {
+    if (site.kind() == Counting.Kind.SHARED_LOAD
+        && request.bytes >= NARROWEST
+        && request.bytes < WIDEST) {
       List<Run> open = runs.computeIfAbsent(site, key -> new ArrayList<>());
       Run run = null;
       for (Run r : open) {
@@ -96,6 +109,49 @@ final class WarpRequests {
           site, block, request.addresses, request.lanes, request.bytes, request.storage);
     }
     request.lanes = 0;
+  }
+
+  /**
+   * Whether a register holds what a load asks for, because the same was loaded a moment ago and not
+   * stored to since: compilers load it once, and before a loop in which it does not change.
+   */
+  private boolean isHeld(Open request) {
+    int slot = request.site.slot();
+    return switch (request.site.kind()) {
+      case SHARED_LOAD, GLOBAL_LOAD -> {
+        for (Held h : held) {
+          if (h.is(request)) {
+            yield true;
+          }
+        }
+        if (held.size() == MOST_HELD) {
+          held.removeFirst();
+        }
+        held.add(new Held(slot, request.lanes, request.bytes, request.addresses.clone()));
+        yield false;
+      }
+      case SHARED_STORE, MATRIX_STORE, GLOBAL_STORE, ASYNC_LOAD, ASYNC_STORE -> {
+        held.removeIf(h -> h.slot == slot);
+        yield false;
+      }
+      case MATRIX_LOAD -> false;
+    };
+  }
+
+  /** What a load has brought. */
+  private record Held(int slot, int lanes, int bytes, long[] addresses) {
+    boolean is(Open request) {
+      if (request.site.slot() != slot || request.lanes != lanes || request.bytes != bytes) {
+        return false;
+      }
+      for (int m = lanes; m != 0; m &= m - 1) {
+        int lane = Integer.numberOfTrailingZeros(m);
+        if (request.addresses[lane] != addresses[lane]) {
+          return false;
+        }
+      }
+      return true;
+    }
   }
 
   /** A run in parts as wide as their alignment allows. */
@@ -130,7 +186,13 @@ final class WarpRequests {
     open.clear();
   }
 
-  /** The warp waits or ends: no compiler joins loads across that. */
+  /** The warp waits or ends: nothing is known of memory any more. */
+  void forget() {
+    finishRuns();
+    held.clear();
+  }
+
+  /** The next loads are in another iteration of a loop, with which no compiler joins them. */
   void finishRuns() {
     runs.forEach((site, open) -> open.forEach(run -> count(site, run)));
     runs.clear();

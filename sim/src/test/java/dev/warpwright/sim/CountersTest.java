@@ -79,6 +79,90 @@ class CountersTest {
     assertThat(c.globalStores()).isEqualTo(new KernelCounters.Requests(1, 4, 4));
   }
 
+  /** What was loaded a moment ago, and not stored to since, is in a register. */
+  @Test
+  void loadedOnce() {
+    KernelCounters c =
+        count(
+            """
+            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc s: f32[64] shared
+              alloc sum: f32[1] local
+              s[t] = 1.0f32
+              s[t + 32] = 2.0f32
+              sync_threads()
+              sum[0] = 0.0f32
+              for i in 4 {
+                sum[0] = sum[0] + s[t] * s[t]
+              }
+              s[t] = 3.0f32
+              y[t] = sum[0] + s[t]
+            }
+            """,
+            Map.of());
+    assertThat(c.sharedLoads()).isEqualTo(new KernelCounters.Requests(2, 2, 2));
+  }
+
+  /**
+   * As many iterations stand side by side as LLVM unrolls, measured for such loops: then their loads
+   * become one.
+   */
+  @ParameterizedTest
+  @CsvSource({"4, 8, 64", "8, 8, 64", "16, 4, 64", "32, 4, 64", "64, 2, 64", "100, 1, 64", "2, 16, 16"})
+  void unrolled(int products, int together, int trips) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc s: f32[%d] shared align 16
+              alloc sum: f32[%d] local
+              for i in %d {
+                s[i] = 1.0f32
+              }
+              sync_threads()
+              unroll p in %d {
+                sum[p] = 0.0f32
+              }
+              for k in %d {
+                alloc a: f32[1] local
+                a[0] = s[k]
+                unroll p in %d {
+                  sum[p] = fma(a[0], 2.0f32, sum[p])
+                }
+              }
+              y[t] = sum[0]
+            }
+            """
+                .formatted(trips, products, trips, products, trips, products),
+            Map.of());
+    assertThat(c.sharedLoads().count()).isEqualTo(trips / Math.min(together, 4));
+  }
+
+  /** Copies of 16 bytes pass the first level by, smaller ones do not; both write shared memory. */
+  @ParameterizedTest
+  @CsvSource({"16, 4, 32, 4", "4, 1, 4, 1"})
+  void asynchronousCopies(int bytes, int elements, int sectors, int wavefronts) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(x: f32[128], y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc s: f32[256] shared align 16
+              unroll i in 2 {
+                cp.async.%d(&s[i * 128 + t * %d], &x[t * %d], %d)
+              }
+              cp.async.commit()
+              cp.async.wait(0)
+              sync_threads()
+              y[t] = s[t]
+            }
+            """
+                .formatted(bytes, elements, elements, bytes),
+            Map.of());
+    assertThat(c.asyncLoads().count()).isEqualTo(2);
+    assertThat(c.asyncStores().units()).isEqualTo(2L * wavefronts);
+    assertThat(c.l2ReadSectors()).isEqualTo(sectors);
+  }
+
   /** What a second block on another multiprocessor reads comes from the second level. */
   @Test
   void caches() {
@@ -88,6 +172,7 @@ class CountersTest {
             kernel k(x: f32[32], y: f32[64]) grid(b = 2) block(t = 32) {
               for i in 3 {
                 y[b * 32 + t] = x[t]
+                sync_threads()
               }
             }
             """,

@@ -4,6 +4,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.CounterPrediction;
+import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
@@ -17,6 +18,7 @@ import java.util.Map;
 final class CheckCounters {
   private static final String DEVICE = "H200 SXM";
   private static final int ROWS = 16384;
+  private static final long LADDER = 1024;
 
   private CheckCounters() {}
 
@@ -25,6 +27,19 @@ final class CheckCounters {
         DeviceCatalogue.find(DEVICE)
             .orElseThrow(() -> new IllegalStateException(DEVICE + " is not in the catalogue"));
     List<CounterPrediction> predictions = new ArrayList<>();
+    if (CheckSubjects.isLadder(request)) {
+      Map<String, Long> shape = request.options().scalars();
+      for (Rung rung : CheckSubjects.rungs(request)) {
+        predictions.add(
+            CounterPrediction.rung(
+                rung,
+                shape.getOrDefault("M", LADDER),
+                shape.getOrDefault("N", LADDER),
+                shape.getOrDefault("K", LADDER),
+                device));
+      }
+      return report(request, device, predictions);
+    }
     for (CheckSubject subject : CheckSubjects.of(request)) {
       switch (subject) {
         case CheckSubject.OfKernel(var kernel) ->
@@ -36,28 +51,46 @@ final class CheckCounters {
             throw new UserError(subject.name() + ": counters are predicted for kernels and models");
       }
     }
+    return report(request, device, predictions);
+  }
+
+  private static Report report(
+      CheckRequest request, DeviceModel device, List<CounterPrediction> predictions) {
     List<String> lines = new ArrayList<>();
     for (CounterPrediction p : predictions) {
       lines.add(
           OneLine.of(
               String.format(
                   Locale.ROOT,
-                  "%s on an %s: at least %.1f us, %.0f bytes%s",
+                  "%s on an %s: %.1f us by its counters (%s), at least %.1f us, %.0f bytes;"
+                      + " %d waves, the last %.0f%% full",
                   p.kernel(),
                   device.name(),
+                  p.time().micros(),
+                  p.time().bound(),
                   p.leastMicros(),
                   p.leastDramBytes(),
-                  p.waves() == 0
-                      ? ""
-                      : String.format(
-                          Locale.ROOT,
-                          "; %d waves, the last %.0f%% full",
-                          p.waves(),
-                          100 * p.lastWave()))));
+                  p.waves(),
+                  100 * p.lastWave())));
       p.counters()
           .forEach(
               (name, value) ->
                   lines.add(String.format(Locale.ROOT, "  %-22s %16.0f", name, value)));
+      lines.add("  line      requests     sectors or       of these");
+      lines.add("                          wavefronts           lost");
+      for (CounterPrediction.OfStatement s : p.statements()) {
+        lines.add(
+            OneLine.of(
+                String.format(
+                    Locale.ROOT,
+                    "  %4d %13.0f %14.0f %14.0f  %s: %s",
+                    s.line(),
+                    s.requests(),
+                    s.units(),
+                    s.lost(),
+                    s.what(),
+                    s.statement())));
+      }
     }
     return new Report(
         true,
@@ -80,6 +113,19 @@ final class CheckCounters {
         .with("lastWave", p.lastWave())
         .with("leastDramBytes", p.leastDramBytes())
         .with("leastUs", p.leastMicros())
-        .with("counters", counters);
+        .with("predictedUs", p.time().micros())
+        .with("bound", p.time().bound())
+        .with("counters", counters)
+        .with("statements", Json.array(p.statements(), CheckCounters::json));
+  }
+
+  private static Json json(CounterPrediction.OfStatement s) {
+    return Json.object()
+        .with("line", s.line())
+        .with("statement", s.statement())
+        .with("what", s.what())
+        .with("requests", s.requests())
+        .with("units", s.units())
+        .with("lost", s.lost());
   }
 }

@@ -38,7 +38,7 @@ final class CheckSubjects {
       return families(name, request);
     }
     if (isLadder(request)) {
-      return ladder(name, request);
+      return ladder(request);
     }
     if (TEXTS.stream().noneMatch(name::endsWith)) {
       return List.of(network(request));
@@ -57,30 +57,27 @@ final class CheckSubjects {
         || request.file().toString().startsWith("ladder:");
   }
 
-  /** {@code ladder} for all rungs, {@code ladder:NAME} for one. */
-  private static List<CheckSubject> ladder(String name, CheckRequest request) {
-    Map<String, Long> shape = request.options().scalars();
-    for (String scalar : shape.keySet()) {
+  /**
+   * {@code ladder} for all rungs, {@code ladder:NAME} for one.
+   *
+   * @throws UserError if there is no such rung, or a scalar is none of M, N and K
+   */
+  static List<Rung> rungs(CheckRequest request) {
+    String name = String.valueOf(request.file().getFileName());
+    for (String scalar : request.options().scalars().keySet()) {
       if (!List.of("M", "N", "K").contains(scalar)) {
         throw new UserError(scalar + ": the shape of a rung is M, N and K");
       }
     }
-    List<Rung> rungs = Ladder.RUNGS;
-    if (!name.equals("ladder")) {
-      String wanted = name.substring("ladder:".length());
-      rungs =
-          List.of(
-              Ladder.find(wanted)
-                  .orElseThrow(
-                      () ->
-                          new UserError(
-                              name
-                                  + ": there is no such rung; there are "
-                                  + String.join(
-                                      ", ", Ladder.RUNGS.stream().map(Rung::name).toList()))));
-    }
+    return name.equals("ladder")
+        ? Ladder.RUNGS
+        : List.of(Ladder.require(name.substring("ladder:".length())));
+  }
+
+  private static List<CheckSubject> ladder(CheckRequest request) {
+    Map<String, Long> shape = request.options().scalars();
     List<CheckSubject> subjects = new ArrayList<>();
-    for (Rung rung : rungs) {
+    for (Rung rung : rungs(request)) {
       subjects.add(
           new CheckSubject.OfKernel(
               Ladder.kernel(

@@ -2,15 +2,23 @@ package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
+import dev.warpwright.compiler.ladder.Ladder;
+import dev.warpwright.compiler.ladder.LadderRun;
+import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cost.CounterTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.OrderTraffic;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
+import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -20,11 +28,12 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongFunction;
+import java.util.function.LongFunction;
 import java.util.stream.Stream;
 
 /**
@@ -37,20 +46,24 @@ import java.util.stream.Stream;
  * @param work tiles, or rows, that the launch has
  * @param counters by name, in the order of reports; in requests, wavefronts, sectors of 32 bytes or
  *     bytes
- * @param waves how often all multiprocessors take a tile; 0 for a network
+ * @param statements the same for each statement that has requests, in the order of the kernel's
+ *     text
+ * @param waves how often all multiprocessors take a tile
  * @param lastWave how full the last wave is, 0 to 1
  * @param leastDramBytes that any kernel for this job reads and writes
  * @param leastMicros operations and bytes over the device's rates, whichever takes longer
+ * @param time what the counters make the kernel take
  */
 public record CounterPrediction(
     String kernel,
     long work,
     Map<String, Double> counters,
+    List<OfStatement> statements,
     int waves,
     double lastWave,
     double leastDramBytes,
-    double leastMicros) {
-  private static final int SECTOR = 32;
+    double leastMicros,
+    CounterTime time) {
   private static final long RESERVED = 1 << 10;
 
   /** First level and shared memory of a multiprocessor of compute capability 9.0 together. */
@@ -59,26 +72,29 @@ public record CounterPrediction(
   private static final List<Long> CARVE_OUTS =
       Stream.of(0L, 8L, 16L, 32L, 64L, 100L, 132L, 164L, 196L, 228L).map(k -> k << 10).toList();
 
-  /** Counters, and where a small launch's are. */
-  private static final Map<String, ToLongFunction<KernelCounters>> COUNTERS = counterNames();
+  /** Steps of K that the small launches of a rung take. */
+  private static final long RUNG_DEPTH = 64;
 
-  private static Map<String, ToLongFunction<KernelCounters>> counterNames() {
-    Map<String, ToLongFunction<KernelCounters>> names = new LinkedHashMap<>();
-    names.put("sharedLoadWavefronts", c -> c.sharedLoads().units() + c.matrixLoads().units());
-    names.put("sharedLoadConflicts", c -> c.sharedLoads().lost() + c.matrixLoads().lost());
-    names.put("sharedStoreWavefronts", c -> c.sharedStores().units() + c.matrixStores().units());
-    names.put("sharedStoreConflicts", c -> c.sharedStores().lost() + c.matrixStores().lost());
-    names.put("globalLoadRequests", c -> c.globalLoads().count());
-    names.put("globalLoadSectors", c -> c.globalLoads().units());
-    names.put("globalStoreRequests", c -> c.globalStores().count());
-    names.put("globalStoreSectors", c -> c.globalStores().units());
-    names.put("asyncLoadSectors", c -> c.asyncLoads().units());
-    names.put("l2ToL1Bytes", c -> (c.l2ReadSectors() + c.multicastSectors()) * SECTOR);
-    names.put("l2WriteBytes", c -> c.l2WriteSectors() * SECTOR);
-    names.put("dramReadBytes", KernelCounters::dramReadBytes);
-    names.put("multiplyAdds", KernelCounters::multiplyAdds);
-    names.put("matrixMultiplyAdds", KernelCounters::matrixMultiplyAdds);
-    return names;
+  /** Steps of K in which blocks of a rung are thought to go on together. */
+  private static final int RUNG_STEP = 16;
+
+  /** The smallest shape that every rung takes. */
+  private static final long RUNG = 128;
+
+  /**
+   * One statement's requests.
+   *
+   * @param line of the kernel's text
+   * @param what it asks for, as {@code shared load}
+   * @param units wavefronts of shared memory, or sectors of global memory
+   * @param lost of them to bank conflicts, or to accesses that do not coalesce
+   */
+  public record OfStatement(
+      int line, String statement, String what, double requests, double units, double lost) {}
+
+  public CounterPrediction {
+    counters = Collections.unmodifiableMap(new LinkedHashMap<>(counters));
+    statements = List.copyOf(statements);
   }
 
   /**
@@ -86,11 +102,15 @@ public record CounterPrediction(
    * that serves a multiprocessor.
    */
   private static KernelCounters.Caches caches(Kernel kernel, int sms, DeviceModel device) {
-    long blocks = Math.max(1, kernel.attrs().getLong("minBlocks", 1));
-    long shared = blocks * (KernelResources.of(kernel).sharedBytes() + RESERVED);
+    long shared = resident(kernel) * (KernelResources.of(kernel).sharedBytes() + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
         Math.max(FIRST_LEVEL - carved, RESERVED), ((long) device.l2MiB() << 20) / 2, sms);
+  }
+
+  /** Blocks that the kernel wants on a multiprocessor. */
+  private static int resident(Kernel kernel) {
+    return (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
   }
 
   /**
@@ -106,56 +126,166 @@ public record CounterPrediction(
       throw new UserError(
           kernel.name() + ": counters are predicted for single products and for networks");
     }
-    long m = gemm.m();
-    long n = gemm.n();
-    long k = gemm.k();
+    long m = gemm.c().extent(0);
+    long n = gemm.c().extent(1);
+    long k = gemm.a().extent(1);
     OrderTraffic.Tile tile = tile(kernel, values);
     long first = Math.min(k, 512);
     long second = Math.min(k, 1024);
-    Map<String, Double> one = count(kernel, tile, first, device);
-    Map<String, Double> two = second == first ? one : count(kernel, tile, second, device);
     long clusters =
         Math.ceilDiv(m, (long) tile.m() * tile.clusterM())
             * Math.ceilDiv(n, (long) tile.n() * tile.clusterN());
-    Map<String, Double> counters = new LinkedHashMap<>();
-    one.forEach(
-        (name, value) -> {
-          double step =
-              second == first ? 0 : (two.getOrDefault(name, value) - value) / (second - first);
-          counters.put(name, clusters * (value + step * (k - first)));
-        });
-    int blocks =
-        (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1)) * device.multiprocessors();
+    CountedLaunch counted =
+        deeper(depth -> count(kernel, tile, depth, device), first, second, k, clusters);
     String order = kernel.attrs().getString("order");
+    return ofProduct(
+        kernel.name(),
+        counted,
+        new Product(m, n, k, gemm.a().dtype(), gemm.c().dtype()),
+        tile,
+        order == null ? new BlockOrder.Row() : BlockOrder.parse(order),
+        resident(kernel) * device.multiprocessors(),
+        device);
+  }
+
+  /** A rung of the ladder. */
+  public static CounterPrediction rung(Rung rung, long m, long n, long k, DeviceModel device) {
+    Kernel whole = Ladder.kernel(rung, m, n, k);
+    long first = Math.min(k, RUNG_DEPTH);
+    long second = Math.min(k, 2 * RUNG_DEPTH);
+    double parts = (double) m / RUNG * n / RUNG;
+    CountedLaunch counted =
+        deeper(
+            depth -> {
+              Kernel kernel = Ladder.kernel(rung, RUNG, RUNG, depth);
+              return CountedLaunch.of(
+                  new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
+                      .count(
+                          KernelData.random(kernel.params(), Map.of(), 1),
+                          caches(kernel, device.multiprocessors(), device)));
+            },
+            first,
+            second,
+            k,
+            parts);
+    Kernel higher = Ladder.kernel(rung, 2 * m, n, k);
+    boolean rowsFirst = blocks(higher, ThreadAxis.BLOCK_X) > blocks(whole, ThreadAxis.BLOCK_X);
+    long rows = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
+    long columns = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
+    int fitting =
+        device
+            .target()
+            .blocksPerSm(
+                whole.threadsPerBlock(),
+                LadderRun.registers(whole, device.target()),
+                KernelResources.of(whole).sharedBytes());
+    return ofProduct(
+        whole.name(),
+        counted,
+        new Product(m, n, k, DType.F32, DType.F32),
+        new OrderTraffic.Tile(
+            (int) Math.ceilDiv(m, rows), (int) Math.ceilDiv(n, columns), RUNG_STEP),
+        rowsFirst ? new BlockOrder.Column() : new BlockOrder.Row(),
+        Math.max(1, fitting) * device.multiprocessors(),
+        device);
+  }
+
+  private static long blocks(Kernel kernel, ThreadAxis axis) {
+    return ScalarEval.eval(kernel.extent(axis), Map.of());
+  }
+
+  /** What is multiplied. */
+  private record Product(long m, long n, long k, DType operands, DType result) {
+    double leastBytes() {
+      return ((double) m * k + (double) k * n) * operands.bytes()
+          + (double) m * n * result.bytes();
+    }
+  }
+
+  /** {@code times} launches as deep as {@code k}, from two that are less deep. */
+  private static CountedLaunch deeper(
+      LongFunction<CountedLaunch> count, long first, long second, long k, double times) {
+    CountedLaunch one = count.apply(first);
+    if (second == first) {
+      return one.times(times, one, 0);
+    }
+    double more = times * (k - first) / (second - first);
+    return one.times(times - more, count.apply(second), more);
+  }
+
+  private static CounterPrediction ofProduct(
+      String name,
+      CountedLaunch counted,
+      Product product,
+      OrderTraffic.Tile tile,
+      BlockOrder order,
+      int blocks,
+      DeviceModel device) {
     OrderTraffic traffic =
         OrderTraffic.of(
-            new OrderTraffic.Product(m, n, k, gemm.a().dtype().bytes(), gemm.c().dtype().bytes()),
+            new OrderTraffic.Product(
+                product.m,
+                product.n,
+                product.k,
+                product.operands.bytes(),
+                product.result.bytes()),
             tile,
-            order == null ? new BlockOrder.Row() : BlockOrder.parse(order),
+            order,
             blocks,
             ((long) device.l2MiB() << 20) / 2);
-    counters.put("dramReadBytes", (double) traffic.dramReadBytes());
-    double rate =
-        1e12
-            * switch (gemm.a().dtype()) {
-              case BF16 -> device.bf16Tflops();
-              case F16 -> device.f16Tflops();
-              default -> device.fp32Tflops();
-            };
-    double words = LowerBounds.gemmWords(m, n, k, (double) (device.l2MiB() << 20) / 2);
-    double least = Math.max(words * gemm.a().dtype().bytes(), bound.workload().leastBytes());
+    CountedLaunch all = counted.with("dramReadBytes", traffic.dramReadBytes());
+    double words =
+        LowerBounds.gemmWords(
+            product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
+    double least = Math.max(words * product.operands.bytes(), product.leastBytes());
+    double rate = rate(product.operands, device);
+    double busy = (traffic.waves() - 1 + traffic.lastWave()) / traffic.waves();
     return new CounterPrediction(
-        kernel.name(),
-        clusters * tile.clusterM() * tile.clusterN(),
-        counters,
+        name,
+        Math.ceilDiv(product.m, (long) tile.m()) * Math.ceilDiv(product.n, (long) tile.n()),
+        all.totals(),
+        all.lines(),
         traffic.waves(),
         traffic.lastWave(),
         least,
-        1e6 * LowerBounds.seconds(bound.workload().flops(), rate, least, device.dramGBs() * 1e9));
+        1e6
+            * LowerBounds.seconds(
+                2.0 * product.m * product.n * product.k,
+                1e12 * rate,
+                least,
+                device.dramGBs() * 1e9),
+        time(all, rate, product.leastBytes(), busy, device));
+  }
+
+  /** The rate of the units that multiply such operands, in 10¹² operations a second. */
+  private static double rate(DType operands, DeviceModel device) {
+    return switch (operands) {
+      case BF16 -> device.bf16Tflops();
+      case F16 -> device.f16Tflops();
+      case F8E4M3, F8E5M2 -> device.fp8Tflops();
+      case I8, U8 -> device.int8Tops();
+      case F32, F64, BOOL, I32, U32, I64, U64, MBARRIER, HANDLE -> device.fp32Tflops();
+    };
+  }
+
+  private static CounterTime time(
+      CountedLaunch counted, double matrixRate, double leastBytes, double busy, DeviceModel device) {
+    double shared = counted.total("sharedLoadWavefronts") + counted.total("sharedStoreWavefronts");
+    double l2 = counted.total("l2ToL1Bytes") + counted.total("l2WriteBytes");
+    return CounterTime.of(
+        new CounterTime.Work(
+            counted.total("multiplyAdds"),
+            counted.total("matrixMultiplyAdds"),
+            matrixRate,
+            shared,
+            l2,
+            Math.max(counted.total("dramReadBytes"), leastBytes)),
+        busy,
+        device);
   }
 
   /** Counters of one cluster's tile. */
-  private static Map<String, Double> count(
+  private static CountedLaunch count(
       Kernel kernel, OrderTraffic.Tile tile, long k, DeviceModel device) {
     BoundKernel bound =
         BoundKernel.of(
@@ -164,17 +294,10 @@ public record CounterPrediction(
                 "M", (long) tile.m() * tile.clusterM(),
                 "N", (long) tile.n() * tile.clusterN(),
                 "K", k));
-    KernelCounters counted =
+    return CountedLaunch.of(
         new GridInterpreter(bound.kernel(), GridOptions.counting(device.multiprocessors()))
             .count(
-                KernelData.of(bound, 1), caches(bound.kernel(), device.multiprocessors(), device));
-    return values(counted);
-  }
-
-  private static Map<String, Double> values(KernelCounters counted) {
-    Map<String, Double> values = new LinkedHashMap<>();
-    COUNTERS.forEach((name, of) -> values.put(name, (double) of.applyAsLong(counted)));
-    return values;
+                KernelData.of(bound, 1), caches(bound.kernel(), device.multiprocessors(), device)));
   }
 
   /** As the attributes say; else as large as one block's. */
@@ -227,34 +350,70 @@ public record CounterPrediction(
     List<CounterPrediction> predictions = new ArrayList<>();
     List<Kernel> kernels = network.program().kernels();
     for (int i = 0; i < kernels.size(); i++) {
-      long height = extent(kernels.get(i), Map.of(), kernels.get(i).scalars().getFirst().name());
+      Kernel kernel = kernels.get(i);
+      long height = extent(kernel, Map.of(), kernel.scalars().getFirst().name());
       double blocks = (double) rows / height;
       // One block, and two one after the other, on one multiprocessor.
-      Map<String, Double> one = values(count(network, kernels.get(i), (int) height, device).get(i));
-      Map<String, Double> two =
-          values(count(network, kernels.get(i), (int) (2 * height), device).get(i));
+      CountedLaunch one = CountedLaunch.of(count(network, kernel, (int) height, device).get(i));
+      CountedLaunch two =
+          CountedLaunch.of(count(network, kernel, (int) (2 * height), device).get(i));
       double each = Math.max(1, blocks / device.multiprocessors());
-      Map<String, Double> counters = new LinkedHashMap<>();
-      one.forEach(
-          (name, value) -> {
-            double more = two.getOrDefault(name, value) - value;
-            boolean once = name.equals("dramReadBytes");
-            counters.put(
-                name,
-                once ? value + more * (blocks - 1) : blocks / each * (value + more * (each - 1)));
-          });
-      double bytes = counters.getOrDefault("dramReadBytes", 0.0);
+      CountedLaunch counted =
+          one.times(blocks / each * (2 - each), two, blocks / each * (each - 1))
+              .with(
+                  "dramReadBytes",
+                  one.total("dramReadBytes") * (2 - blocks)
+                      + two.total("dramReadBytes") * (blocks - 1));
+      int atOnce = resident(kernel) * device.multiprocessors();
+      int waves = (int) Math.ceil(blocks / atOnce);
+      double rate = networkRate(network.precision(), device);
+      double least = leastBytes(kernel, rows);
+      double matrix = 2 * counted.total("matrixMultiplyAdds");
+      double simple = 2 * counted.total("multiplyAdds");
       predictions.add(
           new CounterPrediction(
-              kernels.get(i).name(),
+              kernel.name(),
               rows,
-              counters,
-              0,
-              0,
-              bytes,
-              1e6 * bytes / (device.dramGBs() * 1e9)));
+              counted.totals(),
+              counted.lines(),
+              waves,
+              blocks / atOnce - (waves - 1),
+              least,
+              Math.max(
+                  1e6 * LowerBounds.seconds(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
+                  simple / device.fp32Tflops() * 1e-6),
+              time(
+                  counted,
+                  rate,
+                  least,
+                  blocks / (Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors()),
+                  device)));
     }
     return predictions;
+  }
+
+  private static double networkRate(Precision precision, DeviceModel device) {
+    return switch (precision) {
+      case F32 -> device.fp32Tflops();
+      case TF32 -> device.tf32Tflops();
+      case F16 -> device.f16Tflops();
+      case BF16 -> device.bf16Tflops();
+    };
+  }
+
+  /** All that a kernel of a network is given or gives, once. */
+  private static double leastBytes(Kernel kernel, long rows) {
+    Map<Var, Long> scalars = new HashMap<>();
+    kernel.scalars().forEach(s -> scalars.put(s.var(), rows));
+    double bytes = 0;
+    for (Buffer buffer : kernel.buffers()) {
+      double elements = 1;
+      for (Expr extent : buffer.shape()) {
+        elements *= ScalarEval.eval(extent, scalars);
+      }
+      bytes += elements * buffer.dtype().bytes();
+    }
+    return bytes;
   }
 
   private static List<KernelCounters> count(

@@ -248,12 +248,16 @@ public final class LadderRun {
         null);
   }
 
-  /** What the compiler says, or else an estimate from the arrays. */
   private int registers(Kernel kernel) {
+    return registers(kernel, model.target());
+  }
+
+  /** Registers of a thread: what the compiler says, or else an estimate from the arrays. */
+  public static int registers(Kernel kernel, GpuTarget target) {
     return CudaCompilers.system()
         .flatMap(
             compiler ->
-                GpuDevice.compile(CudaPrinter.print(kernel, model.target()), model.target())
+                GpuDevice.compile(CudaPrinter.print(kernel, target), target)
                     .usage(CudaPrinter.functionName(kernel)))
         .map(ResourceUsage::registers)
         .orElseGet(() -> estimate(kernel));
