@@ -220,9 +220,7 @@ final class Counting {
         case ASYNC_LOAD ->
             // cp.async.cg of 16 bytes passes the first level by, cp.async.ca does not.
             read(
-                bytes == WIDEST
-                    ? line.getValue()
-                    : l1(block).read(line.getKey(), line.getValue()),
+                bytes == WIDEST ? line.getValue() : l1(block).read(line.getKey(), line.getValue()),
                 line.getKey());
         default -> {
           l1(block).invalidate(line.getKey());

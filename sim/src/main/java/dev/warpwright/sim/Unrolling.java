@@ -10,9 +10,9 @@ import dev.warpwright.ir.Walk;
 /**
  * How often CUDA's compiler repeats the body of a serial loop side by side, where loads of
  * neighbouring iterations become one wider load. It is what LLVM does with loops whose number of
- * trips is known: all trips if that makes at most so many instructions, else up to eight that divide
- * them. Instructions are counted from the statements: arithmetic, loads and stores of memory, and
- * three for the loop itself; addresses advance with the loop and cost nothing.
+ * trips is known: all trips if that makes at most so many instructions, else up to eight that
+ * divide them. Instructions are counted from the statements: arithmetic, loads and stores of
+ * memory, and three for the loop itself; addresses advance with the loop and cost nothing.
  */
 final class Unrolling {
   /** Instructions of a loop of which nothing is left. */

@@ -104,11 +104,19 @@ class CountersTest {
   }
 
   /**
-   * As many iterations stand side by side as LLVM unrolls, measured for such loops: then their loads
-   * become one.
+   * As many iterations stand side by side as LLVM unrolls, measured for such loops: then their
+   * loads become one.
    */
   @ParameterizedTest
-  @CsvSource({"4, 8, 64", "8, 8, 64", "16, 4, 64", "32, 4, 64", "64, 2, 64", "100, 1, 64", "2, 16, 16"})
+  @CsvSource({
+    "4, 8, 64",
+    "8, 8, 64",
+    "16, 4, 64",
+    "32, 4, 64",
+    "64, 2, 64",
+    "100, 1, 64",
+    "2, 16, 16"
+  })
   void unrolled(int products, int together, int trips) {
     KernelCounters c =
         count(

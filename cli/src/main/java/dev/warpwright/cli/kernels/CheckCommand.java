@@ -116,7 +116,8 @@ public final class CheckCommand extends Command {
       names = "--counters",
       description =
           "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
-              + " bytes. For products in text, with M, N and K, and for models, with --batch.")
+              + " bytes, and the time that follows. For kernels in text and rungs, with their scalars,"
+              + " and for models, with --batch.")
   boolean counters;
 
   @Option(

@@ -5,6 +5,7 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.CounterPrediction;
 import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
@@ -42,13 +43,17 @@ final class CheckCounters {
     }
     for (CheckSubject subject : CheckSubjects.of(request)) {
       switch (subject) {
-        case CheckSubject.OfKernel(var kernel) ->
-            predictions.add(CounterPrediction.product(kernel, request.options().scalars(), device));
+        case CheckSubject.OfKernel(var kernel) when kernel.kind() == Kernel.Kind.GRID ->
+            predictions.add(
+                kernel.attrs().getString("workload") == null
+                    ? CounterPrediction.whole(kernel, request.options().scalars(), device)
+                    : CounterPrediction.product(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network) ->
             predictions.addAll(
                 CounterPrediction.network(network, request.options().rows().orElse(ROWS), device));
-        case CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
-            throw new UserError(subject.name() + ": counters are predicted for kernels and models");
+        case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
+            throw new UserError(
+                subject.name() + ": counters are predicted for grid kernels and models");
       }
     }
     return report(request, device, predictions);
@@ -62,14 +67,18 @@ final class CheckCounters {
           OneLine.of(
               String.format(
                   Locale.ROOT,
-                  "%s on an %s: %.1f us by its counters (%s), at least %.1f us, %.0f bytes;"
-                      + " %d waves, the last %.0f%% full",
+                  "%s on an %s: %.1f us by its counters (%s)%s; %d waves, the last %.0f%% full",
                   p.kernel(),
                   device.name(),
                   p.time().micros(),
                   p.time().bound(),
-                  p.leastMicros(),
-                  p.leastDramBytes(),
+                  Double.isNaN(p.leastMicros())
+                      ? ""
+                      : String.format(
+                          Locale.ROOT,
+                          ", at least %.1f us, %.0f bytes",
+                          p.leastMicros(),
+                          p.leastDramBytes()),
                   p.waves(),
                   100 * p.lastWave())));
       p.counters()

@@ -96,9 +96,7 @@ final class CheckSubjects {
     }
     Map<String, Kernel> kernels = FamilySamples.kernels();
     if (name.equals("families")) {
-      return kernels.values().stream()
-          .<CheckSubject>map(CheckSubject.OfKernel::new)
-          .toList();
+      return kernels.values().stream().<CheckSubject>map(CheckSubject.OfKernel::new).toList();
     }
     Kernel kernel = kernels.get(name.substring("families:".length()));
     if (kernel == null) {

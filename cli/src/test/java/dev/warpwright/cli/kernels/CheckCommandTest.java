@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.run.TinyOnnx;
+import dev.warpwright.compiler.GpuDevice;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -12,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,17 +83,56 @@ final class CheckCommandTest {
     }
   }
 
+  @Test
+  void requestsAreCountedByStatement() throws IOException {
+    Path file = file("copy.kernel", CLEAN);
+    assertThat(execute("check", file, "n=64", "--counters")).as(err).isEqualTo(ExitCode.OK);
+    assertThat(out).contains("copy on an H200 SXM", "us by its counters", "globalLoadRequests");
+    // Two blocks of one warp each: 128 bytes are four sectors.
+    assertThat(out.lines().map(String::strip))
+        .anyMatch(line -> line.matches("3 +2 +8 +0 +global load: y\\[.*"));
+  }
+
+  @Test
+  void aRungIsCountedBesideItsBoundAndTime() {
+    assertThat(execute("check", "ladder:vectorised", "M=256", "N=256", "K=256", "--counters"))
+        .as(err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("matmul_vectorised on an H200 SXM", "at least", "sharedLoadConflicts");
+  }
+
+  @Test
+  void smallProductsOfFamiliesAreClean() {
+    assertThat(execute("check", "families:wgmma-few-rows", "--schedules", 1, "--seed", 1))
+        .as(err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("wgmma_few_rows", "no findings");
+    assertThat(execute("check", "families:none")).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("there is no such sample", "mma-sync-nt-bf16");
+  }
+
+  @Test
+  void withoutAGpuNothingIsCompared() throws IOException {
+    Assumptions.assumeTrue(GpuDevice.find().isEmpty(), "there is a GPU");
+    assertThat(execute("check", file("copy.kernel", CLEAN), "--gpu")).isEqualTo(ExitCode.DEVICE);
+    assertThat(err.lines()).hasSize(1);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "n=0, n = 0: the kernel is for 1 to 4096",
     "m=1, m: there is no such scalar",
     "--sms=0, --sms 0: must be at least 1",
+    "--gpu --counters, --gpu: neither with",
     "--schedules=0, --schedules 0: must be at least 1",
     "--attr=order=row, --attr order: kernel copy has only",
   })
   void whatIsWrongIsSaidInOneLine(String option, String what) throws IOException {
     Path file = file("copy.kernel", CLEAN);
-    assertThat(execute("check", file, option)).isEqualTo(ExitCode.USAGE);
+    assertThat(
+            execute(
+                Stream.concat(Stream.of("check", file), Stream.of(option.split(" "))).toArray()))
+        .isEqualTo(ExitCode.USAGE);
     assertThat(err).startsWith("warpwright: ").contains(what);
     assertThat(err.lines()).hasSize(1);
   }

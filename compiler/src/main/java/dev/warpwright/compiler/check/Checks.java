@@ -80,8 +80,7 @@ public final class Checks {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
         if (kernel.attrs().getString("workload") != null) {
           PreparedKernel prepared = PreparedKernel.of(kernel, options);
-          yield List.of(
-              MutationSubject.of(kernel.name(), prepared.kernel(), prepared.arguments()));
+          yield List.of(MutationSubject.of(kernel.name(), prepared.kernel(), prepared.arguments()));
         }
         Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
         yield List.of(
@@ -91,8 +90,7 @@ public final class Checks {
                 () -> KernelData.random(shaped.params(), Map.of(), options.seed())));
       }
       case CheckSubject.OfNetwork(CompiledProgram network) ->
-          MutationSubject.of(
-              network.program().name(), network, rows(options), options.seed());
+          MutationSubject.of(network.program().name(), network, rows(options), options.seed());
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
           throw new UserError(
               subject.name() + ": mistakes are planted into grid kernels and networks");

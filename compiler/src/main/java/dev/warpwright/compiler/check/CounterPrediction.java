@@ -33,6 +33,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 
@@ -50,7 +51,8 @@ import java.util.stream.Stream;
  *     text
  * @param waves how often all multiprocessors take a tile
  * @param lastWave how full the last wave is, 0 to 1
- * @param leastDramBytes that any kernel for this job reads and writes
+ * @param leastDramBytes that any kernel for this job reads and writes; not a number if the kernel
+ *     does not say what its job is
  * @param leastMicros operations and bytes over the device's rates, whichever takes longer
  * @param time what the counters make the kernel take
  */
@@ -148,6 +150,40 @@ public record CounterPrediction(
         device);
   }
 
+  /**
+   * A kernel that does not say what it computes, counted as a whole.
+   *
+   * @param values of its scalars
+   */
+  public static CounterPrediction whole(
+      Kernel kernel, Map<String, Long> values, DeviceModel device) {
+    Map<String, Long> scalars = KernelData.scalars(kernel.params(), values, OptionalInt.empty());
+    CountedLaunch counted =
+        CountedLaunch.of(
+            new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
+                .count(
+                    KernelData.random(kernel.params(), scalars, 1),
+                    caches(kernel, device.multiprocessors(), device)));
+    Map<Var, Long> byVar = new HashMap<>();
+    kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
+    double blocks = blocks(kernel, byVar);
+    int atOnce = resident(kernel) * device.multiprocessors();
+    int waves = (int) Math.ceil(blocks / atOnce);
+    double least = counted.total("dramReadBytes") + counted.total("l2WriteBytes");
+    double units = Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors();
+    CounterTime time = time(counted, device.f16Tflops(), least, blocks / units, device);
+    return new CounterPrediction(
+        kernel.name(),
+        (long) blocks,
+        counted.totals(),
+        counted.lines(),
+        waves,
+        blocks / atOnce - (waves - 1),
+        Double.NaN,
+        Double.NaN,
+        time);
+  }
+
   /** A rung of the ladder. */
   public static CounterPrediction rung(Rung rung, long m, long n, long k, DeviceModel device) {
     Kernel whole = Ladder.kernel(rung, m, n, k);
@@ -197,8 +233,7 @@ public record CounterPrediction(
   /** What is multiplied. */
   private record Product(long m, long n, long k, DType operands, DType result) {
     double leastBytes() {
-      return ((double) m * k + (double) k * n) * operands.bytes()
-          + (double) m * n * result.bytes();
+      return ((double) m * k + (double) k * n) * operands.bytes() + (double) m * n * result.bytes();
     }
   }
 
@@ -224,19 +259,14 @@ public record CounterPrediction(
     OrderTraffic traffic =
         OrderTraffic.of(
             new OrderTraffic.Product(
-                product.m,
-                product.n,
-                product.k,
-                product.operands.bytes(),
-                product.result.bytes()),
+                product.m, product.n, product.k, product.operands.bytes(), product.result.bytes()),
             tile,
             order,
             blocks,
             ((long) device.l2MiB() << 20) / 2);
     CountedLaunch all = counted.with("dramReadBytes", traffic.dramReadBytes());
     double words =
-        LowerBounds.gemmWords(
-            product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
+        LowerBounds.gemmWords(product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
     double busy = (traffic.waves() - 1 + traffic.lastWave()) / traffic.waves();
@@ -269,7 +299,11 @@ public record CounterPrediction(
   }
 
   private static CounterTime time(
-      CountedLaunch counted, double matrixRate, double leastBytes, double busy, DeviceModel device) {
+      CountedLaunch counted,
+      double matrixRate,
+      double leastBytes,
+      double busy,
+      DeviceModel device) {
     double shared = counted.total("sharedLoadWavefronts") + counted.total("sharedStoreWavefronts");
     double l2 = counted.total("l2ToL1Bytes") + counted.total("l2WriteBytes");
     return CounterTime.of(
@@ -386,7 +420,8 @@ public record CounterPrediction(
                   counted,
                   rate,
                   least,
-                  blocks / (Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors()),
+                  blocks
+                      / (Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors()),
                   device)));
     }
     return predictions;

@@ -169,15 +169,10 @@ public final class GpuComparison {
         NdArray result =
             NdArray.ofFloats(outputs.get(i), rows, output.extent(1)).to(output.dtype());
         arrays.add(
-            compare(
-                output.name(),
-                result,
-                simulated.get(output),
-                network.precision().tolerance()));
+            compare(output.name(), result, simulated.get(output), network.precision().tolerance()));
       }
     }
-    return new Result(
-        network.program().name(), Map.of("rows", (long) rows), arrays, findings);
+    return new Result(network.program().name(), Map.of("rows", (long) rows), arrays, findings);
   }
 
   private static OfArray compare(
