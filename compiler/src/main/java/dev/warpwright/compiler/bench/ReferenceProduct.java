@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
@@ -75,7 +76,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
                         DType.F64,
                         sum,
                         operand -> {
-                          Tensor tensor = extras.get(operand);
+                          Tensor tensor = Objects.requireNonNull(extras.get(operand));
                           return switch (operand) {
                             case ROW_SCALE -> tensor.at(row);
                             case COLUMN_SCALE, BIAS -> tensor.at(column);
