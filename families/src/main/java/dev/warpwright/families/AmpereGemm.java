@@ -71,7 +71,7 @@ public final class AmpereGemm {
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
       return "a step of %d elements along K is no multiple of 64 bytes".formatted(config.tileK());
     }
-    if (config.isDivided() && workload.arithmetic().sums().bytes() < 4) {
+    if (config.isDivided() && workload.arithmetic().sums() != DType.F32) {
       return "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
     }
     if (config.division() instanceof WorkDivision.Stream && config.blocks() == 0) {
@@ -125,7 +125,11 @@ public final class AmpereGemm {
     s.annotate("threads", (long) config.threads());
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
-    s.annotate("arch", target.hasHopper() ? GpuTarget.SM_80.name() : target.name());
+    GpuTarget least =
+        workload.operands().bits() == 8 && workload.operands().isFloat()
+            ? GpuTarget.SM_89
+            : GpuTarget.SM_80;
+    s.annotate("arch", target.hasHopper() ? least.name() : target.name());
     workload.describe(s);
     for (BlockRef block : List.of(init, a, b)) {
       s.tensorize(block, Attrs.NONE);
@@ -168,16 +172,20 @@ public final class AmpereGemm {
   }
 
   private static @Nullable String instruction(GemmWorkload workload, GpuTarget target) {
-    DType type = workload.operands();
-    if (type == DType.F16 && workload.arithmetic() == Arithmetic.F32) {
-      return target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
-    }
-    if (!target.hasAmpere()) {
-      return null;
-    }
-    if (type == DType.BF16) {
-      return "mma.m16n8k16.f32.bf16";
-    }
-    return workload.arithmetic() == Arithmetic.TF32 ? "mma.m16n8k8.f32.tf32" : null;
+    boolean ampere = target.hasAmpere();
+    boolean ada = target.supports(GpuTarget.SM_89.arch(), false);
+    return switch (workload.arithmetic()) {
+      case F32 ->
+          switch (workload.operands()) {
+            case F16 -> ampere ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+            case BF16 -> ampere ? "mma.m16n8k16.f32.bf16" : null;
+            case F8E4M3 -> ada ? "mma.m16n8k32.f32.e4m3" : null;
+            case F8E5M2 -> ada ? "mma.m16n8k32.f32.e5m2" : null;
+            case BOOL, I8, U8, I32, U32, I64, U64, F32, F64, MBARRIER, HANDLE -> null;
+          };
+      case TF32 -> ampere ? "mma.m16n8k8.f32.tf32" : null;
+      case I32 -> ampere && workload.operands() == DType.I8 ? "mma.m16n8k32.s32.s8" : null;
+      case F16, F64 -> null;
+    };
   }
 }

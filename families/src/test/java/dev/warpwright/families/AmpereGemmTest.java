@@ -32,6 +32,18 @@ class AmpereGemmTest {
             GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
             new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_80),
+        set(
+            GemmWorkload.nt(70, 72, 192, DType.I8),
+            new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
+            GpuTarget.SM_80),
+        set(
+            GemmWorkload.nt(33, 65, 77, DType.I8),
+            new AmpereConfig(32, 64, 128, 2, 1, 2, 1, ORDER, false),
+            GpuTarget.SM_80),
+        set(
+            GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
+            new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
+            GpuTarget.SM_89),
         set(of(70, 136, 104, Layout.NN, ALL), small, GpuTarget.SM_80),
         set(of(70, 131, 77, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(

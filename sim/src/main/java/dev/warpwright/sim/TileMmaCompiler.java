@@ -104,7 +104,10 @@ final class TileMmaCompiler {
         if (shadow != null) {
           shadow.read(f, offsets[i] / stored.bytes(), mma);
         }
-        double value = Bytes.real(stored, f.memory[slot], offsets[i]);
+        double value =
+            stored.isFloat()
+                ? Bytes.real(stored, f.memory[slot], offsets[i])
+                : Bytes.integer(stored, f.memory[slot], offsets[i]);
         values[i] = tf32 ? Numerics.tf32((float) value) : value;
       }
       return values;
@@ -149,7 +152,12 @@ final class TileMmaCompiler {
       }
       int[] offsets = c.offsets(f);
       for (int i = 0; i < offsets.length; i++) {
-        Bytes.putReal(c.stored, f.memory[c.slot], offsets[i], sums[i]);
+        if (c.stored.isFloat()) {
+          Bytes.putReal(c.stored, f.memory[c.slot], offsets[i], sums[i]);
+        } else {
+          // Exact: a sum of products of bytes is far below 2^53.
+          Bytes.putInteger(c.stored, f.memory[c.slot], offsets[i], (long) sums[i]);
+        }
       }
     };
   }

@@ -6,6 +6,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
@@ -75,10 +76,11 @@ final class AmpereSketch implements GemmSketch {
   }
 
   private AmpereConfig config(Decisions d) {
+    int bytes = workload.operands().bytes();
     int tileM = Math.toIntExact(d.choose("tileM", 32, 64, 96, 128, 256));
     int tileN = Math.toIntExact(d.choose("tileN", 32, 64, 96, 128, 256));
     String warps = d.choose("warps", List.of("2x2", "1x4", "2x4", "4x2", "4x1"));
-    int tileK = Math.toIntExact(d.choose("tileK", 32, 64));
+    int tileK = Math.toIntExact(d.choose("tileK", 64 / bytes, 128 / bytes));
     int stages = Math.toIntExact(d.choose("stages", 2, 3, 4, 5));
     int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2, 3));
     String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
@@ -99,7 +101,7 @@ final class AmpereSketch implements GemmSketch {
             Math.ceilDiv(workload.m(), tileM) * Math.ceilDiv(workload.n(), tileN),
             Math.ceilDiv(workload.k(), tileK),
             workers);
-    if (divisions.size() == 1) {
+    if (divisions.size() == 1 || workload.arithmetic().sums() != DType.F32) {
       return whole;
     }
     WorkDivision division = WorkDivision.parse(d.choose("division", divisions));

@@ -69,14 +69,18 @@ record Tile(
         stores.stream().map(s -> (Stmt.Store) simplify.stmt(bound.stmt(s))).toList());
   }
 
-  /** Index arithmetic in its linear form. */
+  private static boolean loads(Expr e) {
+    boolean[] found = {false};
+    Walk.expressions(e, inner -> found[0] |= inner instanceof Expr.Load);
+    return found[0];
+  }
+
+  /** Index arithmetic in its linear form; sums of loaded integers stay as they are. */
   private static Rewriter simplifier(Ranges ranges) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
-        return e.type().equals(Type.I32) && !(e instanceof Expr.Load)
-            ? Forms.simplify(e, ranges)
-            : super.expr(e);
+        return e.type().equals(Type.I32) && !loads(e) ? Forms.simplify(e, ranges) : super.expr(e);
       }
     };
   }

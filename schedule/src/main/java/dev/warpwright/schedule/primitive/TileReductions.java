@@ -3,6 +3,7 @@ package dev.warpwright.schedule.primitive;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IterVar;
@@ -139,20 +140,34 @@ final class TileReductions {
   private record Operand(Expr.Load load, List<TileIndex> tile) {}
 
   private @Nullable Stmt product(Stmt.Store store, List<TileIndex> c) {
-    if (!(store.value() instanceof Expr.Call(var op, List<Expr> args, var type))
-        || op != MathOp.FMA
-        || !isSelf(args.get(2), store)
-        || c.size() != 2
-        || (tile.init() != null && !isZero(tile.init().value()))) {
+    List<Expr> factors = factors(store);
+    if (factors == null || c.size() != 2 || (tile.init() != null && !isZero(tile.init().value()))) {
       return null;
     }
-    Operand x = operand(args.get(0), type.dtype().isFloat());
-    Operand y = operand(args.get(1), type.dtype().isFloat());
+    boolean isFloat = store.buffer().dtype().isFloat();
+    Operand x = operand(factors.get(0), isFloat);
+    Operand y = operand(factors.get(1), isFloat);
     if (x == null || y == null) {
       return null;
     }
     Stmt product = product(store, c, x, y);
     return product != null ? product : product(store, c, y, x);
+  }
+
+  /** The factors of what is added to a sum: {@code fma(a, b, c)}, of integers {@code a * b + c}. */
+  private static @Nullable List<Expr> factors(Stmt.Store store) {
+    return switch (store.value()) {
+      case Expr.Call(var op, List<Expr> args, var _)
+          when op == MathOp.FMA && isSelf(args.get(2), store) ->
+          args.subList(0, 2);
+      case Expr.Binary(BinaryOp op, Expr.Binary(BinaryOp times, Expr a, Expr b), Expr c)
+          when op == BinaryOp.ADD
+              && times == BinaryOp.MUL
+              && store.buffer().dtype() == DType.I32
+              && isSelf(c, store) ->
+          List.of(a, b);
+      default -> null;
+    };
   }
 
   private @Nullable Stmt product(Stmt.Store store, List<TileIndex> c, Operand a, Operand b) {
@@ -203,10 +218,10 @@ final class TileReductions {
   }
 
   private @Nullable Operand operand(Expr e, boolean isFloat) {
-    Expr inner = isFloat && e instanceof Expr.Cast(var type, Expr a) ? a : e;
+    Expr inner = e instanceof Expr.Cast(var _, Expr a) ? a : e;
     if (!(inner instanceof Expr.Load load)
         || load.indices().size() != 2
-        || !load.buffer().dtype().isFloat()) {
+        || load.buffer().dtype().isFloat() != isFloat) {
       return null;
     }
     List<TileIndex> runs = tile.tile(load.indices(), tile.extents(v -> true));
@@ -214,7 +229,8 @@ final class TileReductions {
   }
 
   private static boolean isZero(Expr e) {
-    return e instanceof Expr.FloatImm imm && Double.doubleToRawLongBits(imm.value()) == 0;
+    return e instanceof Expr.FloatImm imm && Double.doubleToRawLongBits(imm.value()) == 0
+        || Exprs.isConst(e, 0);
   }
 
   private static boolean isSelf(Expr e, Stmt.Store store) {

@@ -1,5 +1,6 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -129,11 +130,13 @@ final class CudaWrappers {
             constraints("r", "src", matrices));
   }
 
-  static String mma(String text, int k, String type, int aRegisters, int bRegisters) {
+  static String mma(String text, int k, String type, DType sums, int aRegisters, int bRegisters) {
+    boolean integer = sums == DType.I32;
+    String sum = integer ? "s32" : "f32";
     return """
-    __device__ __forceinline__ void %s(float* d, const unsigned* a, const unsigned* b) {
+    __device__ __forceinline__ void %s(%s* d, const unsigned* a, const unsigned* b) {
       asm volatile(
-          "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32 "
+          "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s "
           "{%s}, {%s}, {%s}, {%s};"
           : %s
           : %s,
@@ -142,14 +145,17 @@ final class CudaWrappers {
     """
         .formatted(
             text.replace('.', '_'),
+            integer ? "int" : "float",
             k,
+            sum,
             type,
             type,
+            sum,
             registers(0, 4),
             registers(4, aRegisters),
             registers(4 + aRegisters, bRegisters),
             registers(0, 4),
-            constraints("+f", "d", 4),
+            constraints(integer ? "+r" : "+f", "d", 4),
             constraints("r", "a", aRegisters),
             constraints("r", "b", bRegisters));
   }

@@ -77,6 +77,22 @@ public final class Intrinsics {
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×8 by 8×8, tf32 into f32. */
   public static final TargetIntrinsic MMA_M16N8K8_TF32 = mma(8, Input.TF32, 80);
 
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×32 by 32×8, 8-bit floats into f32. */
+  public static final TargetIntrinsic MMA_M16N8K32_E4M3 = mma(32, Input.E4M3, 89);
+
+  public static final TargetIntrinsic MMA_M16N8K32_E5M2 = mma(32, Input.E5M2, 89);
+
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×32 by 32×8, signed bytes into i32. */
+  public static final TargetIntrinsic MMA_M16N8K32_S8 =
+      mma(
+          "mma.m16n8k32.s32.s8",
+          32,
+          "s8",
+          DType.I32,
+          1,
+          new Computes(MatrixMeanings.integerMma(32)),
+          80);
+
   /**
    * {@code (dst, src, srcBytes)}: starts to copy 16 bytes, both addresses aligned to them, past L1;
    * what lies beyond the first {@code srcBytes} (a multiple of 4) is not read and becomes zero.
@@ -249,22 +265,39 @@ public final class Intrinsics {
   }
 
   private static TargetIntrinsic mma(int k, Input input, int minimumArch) {
-    int perRegister = input == Input.TF32 ? 1 : 2;
+    String type = input.name().toLowerCase(Locale.ROOT);
+    return mma(
+        "mma.m16n8k" + k + ".f32." + type,
+        k,
+        type,
+        DType.F32,
+        input.bytes(),
+        new Computes(MatrixMeanings.mma(k, input)),
+        minimumArch);
+  }
+
+  /**
+   * A product of a warp.
+   *
+   * @param type of the operands in the instruction's text
+   * @param bytes of an element of the operands
+   */
+  private static TargetIntrinsic mma(
+      String text, int k, String type, DType sums, int bytes, Computes meaning, int minimumArch) {
+    int perRegister = 4 / bytes;
     int aRegisters = 16 * k / 32 / perRegister;
     int bRegisters = 8 * k / 32 / perRegister;
-    String type = input.name().toLowerCase(Locale.ROOT);
-    String text = "mma.m16n8k" + k + ".f32." + type;
     return add(
         text,
         Collective.WARP,
         List.of(
-            new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, 4),
+            new Operand("d", sums, LOCAL, Access.READ_WRITE, 4),
             new Operand("a", DType.U32, LOCAL, Access.READ, aRegisters),
             new Operand("b", DType.U32, LOCAL, Access.READ, bRegisters)),
         null,
-        new Computes(MatrixMeanings.mma(k, input)),
+        meaning,
         minimumArch,
-        CudaWrappers.mma(text, k, type, aRegisters, bRegisters),
+        CudaWrappers.mma(text, k, type, sums, aRegisters, bRegisters),
         "PTX ISA, matrix fragments for mma.m16n8k" + k);
   }
 

@@ -64,14 +64,38 @@ public final class MatrixMeanings {
     };
   }
 
+  /** {@code D = A·B + D} of signed bytes into i32, which wraps; as {@link #mma} otherwise. */
+  static Meaning integerMma(int k) {
+    return lanes -> {
+      requireWholeWarp(lanes, "mma");
+      int[] a = elements(lanes, 1, 16, k, 1);
+      int[] b = elements(lanes, 2, 8, k, 1);
+      for (int lane = 0; lane < WARP; lane++) {
+        for (int i = 0; i < 4; i++) {
+          int row = lane / 4 + 8 * (i >> 1);
+          int col = 2 * (lane % 4) + (i & 1);
+          int sum = lanes.load32(0, lane, 4 * i);
+          for (int step = 0; step < k; step++) {
+            sum += (byte) a[row * k + step] * (byte) b[col * k + step];
+          }
+          lanes.store32(0, lane, 4 * i, sum);
+        }
+      }
+    };
+  }
+
+  private static TensorCore.Operand gather(Lanes lanes, int operand, int rows, int k, Input input) {
+    return TensorCore.operand(input, elements(lanes, operand, rows, k, input.bytes()));
+  }
+
   /**
    * An input matrix with k contiguous: A by rows, B by columns. Both have the same map, B with half
    * the rows: register r of a lane holds row {@code g + 8·(r & 1)} (of B always {@code g}) and the
-   * k that follow from the rest of r.
+   * k that follow from the rest of r. Bits above an element's are those of its neighbours.
    */
-  private static TensorCore.Operand gather(Lanes lanes, int operand, int rows, int k, Input input) {
+  private static int[] elements(Lanes lanes, int operand, int rows, int k, int bytes) {
     int rowBlocks = rows / 8;
-    int perRegister = 4 / input.bytes();
+    int perRegister = 4 / bytes;
     int registers = rowBlocks * k / 4 / perRegister;
     int[] elements = new int[rows * k];
     for (int lane = 0; lane < WARP; lane++) {
@@ -84,7 +108,7 @@ public final class MatrixMeanings {
         }
       }
     }
-    return TensorCore.operand(input, elements);
+    return elements;
   }
 
   /**
