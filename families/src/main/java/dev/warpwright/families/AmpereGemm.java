@@ -185,7 +185,8 @@ public final class AmpereGemm {
           };
       case TF32 -> ampere ? "mma.m16n8k8.f32.tf32" : null;
       case I32 -> ampere && workload.operands() == DType.I8 ? "mma.m16n8k32.s32.s8" : null;
-      case F16, F64 -> null;
+      case F16 -> ampere ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+      case F64 -> null;
     };
   }
 }

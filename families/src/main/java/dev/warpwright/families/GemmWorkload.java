@@ -21,7 +21,7 @@ import java.util.Objects;
  *
  * @param m rows of the result, at least 1
  * @param n columns of the result, at least 1
- * @param k length of the sums, at least 1
+ * @param k length of the sums; where it is 0, A and B have no elements and are no parameters
  * @param operands type of A and B
  * @param result type of C
  * @param layout how A and B lie in memory
@@ -60,7 +60,7 @@ public record GemmWorkload(
   }
 
   public GemmWorkload {
-    if (m < 1 || n < 1 || k < 1) {
+    if (m < 1 || n < 1 || k < 0) {
       throw new IllegalArgumentException("a product of %d x %d x %d".formatted(m, n, k));
     }
     if (!arithmetic.takes(operands)) {
@@ -143,7 +143,7 @@ public record GemmWorkload(
         layout.transposedB()
             ? Tensor.input("B", operands, columns, depth)
             : Tensor.input("B", operands, depth, columns);
-    Tensor sums = sums(a, b, swapped);
+    Tensor sums = k == 0 ? noSums() : sums(a, b, swapped);
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
       operandTensors.put(operand, input(operand, rows, columns));
@@ -167,10 +167,19 @@ public record GemmWorkload(
                               v.get(0),
                               v.get(1)));
             });
-    List<Param> params = new ArrayList<>(List.of(a.buffer(), b.buffer()));
+    List<Param> params = new ArrayList<>();
+    if (k > 0) {
+      params.addAll(List.of(a.buffer(), b.buffer()));
+    }
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
     return PrimFuncs.of(kind() + "_" + operands.text(), params, List.of(sums, c));
+  }
+
+  private Tensor noSums() {
+    Type type = Type.of(arithmetic.sums());
+    return Tensor.compute(
+        "acc", type.dtype(), List.of(Exprs.i32(m), Exprs.i32(n)), v -> Exprs.zero(type));
   }
 
   private Tensor input(Epilogue.Operand operand, Expr rows, Expr columns) {
@@ -192,7 +201,8 @@ public record GemmWorkload(
   private Tensor sums(Tensor a, Tensor b, boolean swapped) {
     Expr rows = Exprs.i32(swapped ? n : m);
     Expr columns = Exprs.i32(swapped ? m : n);
-    DType type = arithmetic.sums();
+    // Tensor cores that sum in f32 do it at the same rate.
+    DType type = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
     return Tensor.reduce(
         "acc",
         type,

@@ -68,6 +68,9 @@ public final class HopperLimits {
       return "warpgroup products take bf16, f16, tf32 and 8-bit floats, not %s in %s"
           .formatted(workload.operands().text(), workload.arithmetic().text());
     }
+    if (workload.k() == 0) {
+      return "sums of no products";
+    }
     int bytes = workload.operands().bytes();
     GemmWorkload.Layout layout = workload.layout();
     if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
@@ -85,7 +88,7 @@ public final class HopperLimits {
     boolean sums = workload.arithmetic() == Arithmetic.F32;
     return switch (workload.operands()) {
       case BF16 -> sums ? "bf16" : null;
-      case F16 -> sums ? "f16" : null;
+      case F16 -> sums || workload.arithmetic() == Arithmetic.F16 ? "f16" : null;
       case F8E4M3 -> sums ? "e4m3" : null;
       case F8E5M2 -> sums ? "e5m2" : null;
       case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : null;

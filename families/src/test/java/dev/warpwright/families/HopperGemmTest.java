@@ -49,6 +49,9 @@ class HopperGemmTest {
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
         set(
+            GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
+            HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
+        set(
             GemmWorkload.of(136, 200, 72, DType.BF16, Layout.TN),
             HopperConfig.pairs(64, 64, 3, 1, 2)),
         set(

@@ -21,7 +21,6 @@ public final class GemmSpace {
    * The space of all families that can compute it.
    *
    * @param multiprocessors of the device, which persistent kernels fill
-   * @throws UserError if no family can
    */
   public static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     return new Space(List.copyOf(sketches(workload, target, multiprocessors)));
@@ -30,7 +29,7 @@ public final class GemmSpace {
   /**
    * The schedule of a point, with its trace and what it was lowered from.
    *
-   * @throws UserError if no family computes the product, or the point has no kernel
+   * @throws UserError if the point has no kernel
    */
   public static ScheduledGemm schedule(
       GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
@@ -54,20 +53,16 @@ public final class GemmSpace {
       GemmWorkload product, GpuTarget target, int multiprocessors) {
     GemmWorkload workload = product.withVectorsAlongK();
     List<GemmSketch> sketches = new ArrayList<>();
-    if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
+    if (workload.k() == 0) {
+      sketches.add(new PlainSketch(workload));
+    } else if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
       sketches.add(new HopperSketch(workload, multiprocessors));
     } else if (AmpereGemm.operandsProblem(workload, target) == null) {
       sketches.add(new AmpereSketch(workload, target, multiprocessors));
     } else if (SimtGemm.operandsProblem(workload) == null) {
       sketches.add(new SimtSketch(workload, target, multiprocessors));
-    }
-    if (sketches.isEmpty()) {
-      throw new UserError(
-          "no family of kernels computes %s on %s yet: %s"
-              .formatted(
-                  GemmKeys.of(workload),
-                  target.name(),
-                  AmpereGemm.operandsProblem(workload, target)));
+    } else {
+      sketches.add(new PlainSketch(workload));
     }
     return sketches;
   }

@@ -41,7 +41,8 @@ final class HopperSketchTest {
     "128, 135, 64, NN, sm_90a",
     "100, 50, 70, TT, sm_90a",
     "1024, 1024, 1024, NT, sm_80",
-    "1, 1, 1, NT, sm_75"
+    "1, 1, 1, NT, sm_75",
+    "100, 50, 70, TN, sm_75"
   })
   void otherLayoutsAlignmentsAndTargets(
       long m, long n, long k, GemmWorkload.Layout layout, String target) {
