@@ -29,6 +29,22 @@ public record SimtConfig(
     boolean serpentine,
     int minBlocks) {
 
+  /** The same with another number of stages and of blocks of a multiprocessor. */
+  public SimtConfig with(int otherStages, int otherBlocks) {
+    return new SimtConfig(
+        tileM,
+        tileN,
+        tileK,
+        warpM,
+        warpN,
+        lanesM,
+        slices,
+        otherStages,
+        ahead,
+        serpentine,
+        otherBlocks);
+  }
+
   /** Lanes of a warp along the columns. */
   public int lanesN() {
     return 32 / lanesM;

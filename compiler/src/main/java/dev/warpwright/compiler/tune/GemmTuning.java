@@ -28,6 +28,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** Tunes products on a GPU of this machine. */
 public final class GemmTuning {
@@ -142,18 +143,21 @@ public final class GemmTuning {
     };
   }
 
-  /** What was best for the nearest workloads, as far as it is a point of this space. */
+  /**
+   * What was best for the nearest workloads, as far as it is a point of this space, then what the
+   * analytic model thinks best.
+   */
   private static List<Point> seeds(
       WorkloadKey key, Space space, TuningDatabase database, GpuTarget target, Options options) {
     if (!options.transfer()) {
       return List.of();
     }
-    return database.nearest(key, target.name(), NEIGHBOURS + 1).stream()
-        .filter(record -> !record.workload().equals(key))
-        .limit(NEIGHBOURS)
-        .map(TuningRecord::point)
-        .map(point -> space.replay(point).point())
-        .distinct()
-        .toList();
+    Stream<Point> near =
+        database.nearest(key, target.name(), NEIGHBOURS + 1).stream()
+            .filter(record -> !record.workload().equals(key))
+            .limit(NEIGHBOURS)
+            .map(TuningRecord::point)
+            .map(point -> space.replay(point).point());
+    return Stream.concat(near, Stream.of(TunedGemm.untuned(space).point())).distinct().toList();
   }
 }

@@ -30,11 +30,10 @@ final class SimtModel {
   /** Clocks from asking for a tile to having it. */
   private static final double LATENCY = 1100;
 
-  /** Clocks of a warp from one product of a sum to the next, or from shared memory. */
-  private static final double PRODUCT = 4;
-
+  /** Clocks of a read of shared memory, and around a barrier. */
   private static final double READ = 30;
-  private static final double BARRIER = 30;
+
+  private static final double BARRIER = 90;
   private static final double LAUNCH = 3;
 
   private SimtModel() {}
@@ -67,12 +66,12 @@ final class SimtModel {
     double issue = math + warps * (reads + 3 * copies + 20) / 4;
     double shared =
         warps * (reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3) + copies * 2);
-    // A warp alone waits for its products and for what it reads.
-    double alone = depth * (Math.max(rows * columns, PRODUCT) + (c.ahead() ? 0 : READ)) + BARRIER;
+    // What a scheduler's other warps may hide: reads, the barrier.
+    double waits = depth * (c.ahead() ? READ / 10 : READ) + BARRIER;
     double l2 = copied * bytes / L2_BYTES;
     double busy = Math.max(issue, Math.max(shared, l2)) + (shared + l2) / 8;
     busy *= resident;
-    double step = Math.max(busy, alone);
+    double step = busy + waits / Math.max(1, resident * warps / 4);
     // Copies are under way for all stages but one, or until the end of a step.
     step = Math.max(step, LATENCY / (c.stages() - 1));
     double end = 500 + c.sums() * warps * resident * (c.slices() > 1 ? 4 : 2);

@@ -8,9 +8,8 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.stream.LongStream;
 
 /**
@@ -66,27 +65,56 @@ final class SimtSketch implements GemmSketch {
     int warpN = columns * 32 / lanesM;
     int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
     // Few rows leave tiles small, and warps for parts of the depth.
-    int slices = rows * columns <= 64 ? number(d, "slices", 1, 2, 4, 8) : 1;
+    int slices =
+        rows * columns <= 64
+            ? number(
+                d,
+                "slices",
+                fitting(o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN, 1, 2, 4, 8))
+            : 1;
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
-    int stages =
-        target.hasAmpere() && workload.operands().bytes() == 4
-            ? number(d, "stages", 2, 3, 4, 5, 6)
-            : 2;
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
-    int minBlocks = number(d, "minBlocks", blocks(32 * warpsM * warpsN * slices));
-    return new SimtConfig(
-        warpM * warpsM,
-        warpN * warpsN,
-        tileK,
-        warpM,
-        warpN,
-        lanesM,
-        slices,
-        stages,
-        ahead,
-        serpentine,
-        minBlocks);
+    SimtConfig least =
+        new SimtConfig(
+            warpM * warpsM,
+            warpN * warpsN,
+            tileK,
+            warpM,
+            warpN,
+            lanesM,
+            slices,
+            2,
+            ahead,
+            serpentine,
+            1);
+    int stages = number(d, "stages", fitting(o -> fits(least.with(o, 1)), 2, 3, 4, 5, 6));
+    int threads = least.threads();
+    int minBlocks =
+        number(
+            d,
+            "minBlocks",
+            fitting(
+                o -> (o * threads >= 128 || o >= 4) && fits(least.with(stages, o)),
+                1,
+                2,
+                3,
+                4,
+                6,
+                8,
+                12,
+                16));
+    return least.with(stages, minBlocks);
+  }
+
+  private boolean fits(SimtConfig config) {
+    return SimtGemm.problem(workload, config, target) == null;
+  }
+
+  /** Those of the options that are possible; the first if none is. */
+  private static long[] fitting(IntPredicate possible, long... options) {
+    long[] left = LongStream.of(options).filter(o -> possible.test((int) o)).toArray();
+    return left.length == 0 ? new long[] {options[0]} : left;
   }
 
   private static int number(Decisions d, String name, long... options) {
@@ -96,16 +124,5 @@ final class SimtSketch implements GemmSketch {
   /** Numbers less than twice what there is. */
   private static long[] upTo(long most, long... options) {
     return LongStream.of(options).filter(o -> o == options[0] || o < 2 * most).toArray();
-  }
-
-  /** Blocks of so many threads that fill a multiprocessor to between an eighth and all. */
-  private long[] blocks(int threads) {
-    List<Long> counts = new ArrayList<>();
-    for (long blocks : new long[] {1, 2, 3, 4, 6, 8, 12, 16}) {
-      if (blocks * threads <= target.threadsPerSm() && (blocks * threads >= 128 || blocks >= 4)) {
-        counts.add(blocks);
-      }
-    }
-    return counts.isEmpty() ? new long[] {1} : counts.stream().mapToLong(Long::longValue).toArray();
   }
 }
