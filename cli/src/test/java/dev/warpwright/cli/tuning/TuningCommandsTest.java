@@ -44,7 +44,7 @@ final class TuningCommandsTest {
         "gemm MN=1024|no value for K; give K=...",
         "gemm MNK=0|M=0: it is a whole number from 1 to 1048576",
         "gemm MNK=64 M=3|two values for M",
-        "gemm MNK=64 dtype=i4|dtype=i4: it is bf16, f16, tf32, f32, f64 or int8",
+        "gemm MNK=64 dtype=i4|dtype=i4: it is bf16, f16, tf32, f32, f64, e4m3, e5m2 or int8",
         "gemm MNK=64 layout=xx|layout=xx: it is nt, nn, tn or tt",
         "gemm MNK=64 act=what|act=what: it is none, relu",
         "gemm MNK=64 alpha=big|alpha=big: it is a number",
