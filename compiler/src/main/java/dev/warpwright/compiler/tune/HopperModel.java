@@ -57,7 +57,7 @@ final class HopperModel {
   private static final double RAGGED = 2;
 
   /** To say that a part is written, and to see it. */
-  private static final double COMBINING = 1.5;
+  private static final double COMBINING = 3;
 
   private HopperModel() {}
 
@@ -72,7 +72,7 @@ final class HopperModel {
     Shared shared = shared(c, tiles, steps, slots);
     double waves = shared.waves();
     // Several blocks share a multiprocessor's units, if there are so many.
-    double sharing = Math.min(c.minBlocks(), Math.max(1, tiles / multiprocessors));
+    double sharing = Math.min(c.minBlocks(), Math.max(1, shared.items() / multiprocessors));
 
     double ops = 2.0 * c.tileM() * c.tileN() * c.tileK();
     double columns = c.swapped() ? c.tileM() : c.tileN();
@@ -141,19 +141,21 @@ final class HopperModel {
   /**
    * How work is shared out.
    *
+   * @param items tiles and parts of tiles
    * @param waves tiles' worth of steps that a block does
    * @param parts of a tile that is divided, on average
    * @param combining microseconds that a block spends on writing and reading partial sums
    */
-  private record Shared(double waves, double parts, double combining) {}
+  private record Shared(double items, double waves, double parts, double combining) {}
 
   private static Shared shared(HopperConfig c, double tiles, double steps, double slots) {
     double cell = 4.0 * c.tileM() * c.tileN() / L2_BYTES;
     return switch (c.division()) {
-      case WorkDivision.Whole() -> new Shared(Math.ceil(tiles / slots), 1, 0);
+      case WorkDivision.Whole() -> new Shared(tiles, Math.ceil(tiles / slots), 1, 0);
       case WorkDivision.Parts(int parts) -> {
         double items = Math.ceil(tiles * parts / slots);
         yield new Shared(
+            tiles * parts,
             items * Math.ceil(steps / parts) / steps,
             parts,
             items * COMBINING + (items + parts - 1) * cell);
@@ -164,6 +166,7 @@ final class HopperModel {
         double share = Math.ceil(divided * steps / slots) / steps;
         double parts = divided == 0 ? 1 : 1 + Math.max(1, Math.ceil(1 / share) - 1);
         yield new Shared(
+            Math.max(tiles, slots),
             (tiles - divided) / slots + share,
             parts,
             divided == 0 ? 0 : COMBINING * 2 + parts * cell);
