@@ -42,7 +42,7 @@ final class HopperArguments {
     }
     String map = "&" + maps.get(spec);
     List<String> printed = new ArrayList<>();
-    if (intrinsic == HopperIntrinsics.BULK_STORE) {
+    if (HopperIntrinsics.isBulkStore(intrinsic)) {
       printed.add(map);
       printed.addAll(coordinates(args.get(0)));
       printed.add(print(args.get(1)));
@@ -52,7 +52,7 @@ final class HopperArguments {
     printed.add(map);
     printed.addAll(coordinates(args.get(1)));
     printed.add(print(args.get(2)));
-    if (intrinsic == HopperIntrinsics.BULK_LOAD_MULTICAST) {
+    if (HopperIntrinsics.isMulticast(intrinsic)) {
       printed.add(print(args.get(5)));
     }
     return printed;
@@ -84,10 +84,9 @@ final class HopperArguments {
             print(operand));
   }
 
-  /** Column and row of the tile's first element: the innermost coordinate comes first. */
+  /** Column, row and matrix of the tile's first element: the innermost coordinate comes first. */
   private List<String> coordinates(Expr tile) {
-    List<Expr> indices = ((Expr.AddressOf) tile).indices();
-    return List.of(print(indices.get(1)), print(indices.get(0)));
+    return ((Expr.AddressOf) tile).indices().reversed().stream().map(this::print).toList();
   }
 
   private String print(Expr e) {

@@ -105,8 +105,8 @@ public final class AmpereGemm {
     BlockRef c = s.block("C");
     Schedule.Written out = s.cacheWrite(c, Scope.SHARED);
     List<LoopRef> loops = s.loops(out.copy());
-    Schedule.Halves m = s.split(loops.get(0), config.tileM());
-    Schedule.Halves n = s.split(loops.get(1), config.tileN());
+    Schedule.Halves m = s.split(loops.get(loops.size() - 2), config.tileM());
+    Schedule.Halves n = s.split(loops.getLast(), config.tileN());
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
     s.computeAt(c, n.outer());
     s.computeAt(acc, n.outer());
@@ -119,9 +119,13 @@ public final class AmpereGemm {
     s.computeAt(b, k.outer());
     s.setScope(s.buffer("acc"), Scope.FRAGMENT);
     s.compactAll();
+    if (workload.batch().isMany()) {
+      s.squeeze();
+    }
     BlockRef init = s.decomposeReduction(acc, k.outer());
     s.pipeline(k.outer(), config.stages());
-    share(s, s.blockOrder(m.outer(), n.outer(), config.order()), config);
+    LoopRef rows = workload.batch().isMany() ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
+    share(s, s.blockOrder(rows, n.outer(), config.order()), config);
     s.annotate("threads", (long) config.threads());
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
@@ -147,7 +151,7 @@ public final class AmpereGemm {
   }
 
   private static List<Integer> table(GemmWorkload workload, AmpereConfig config) {
-    long rows = Math.ceilDiv(workload.m(), config.tileM());
+    long rows = workload.batch().count() * Math.ceilDiv(workload.m(), config.tileM());
     long columns = Math.ceilDiv(workload.n(), config.tileN());
     long parts = config.division() instanceof WorkDivision.Parts p ? p.parts() : 1;
     return ScheduledGemm.table(

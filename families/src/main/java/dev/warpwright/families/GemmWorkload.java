@@ -27,6 +27,7 @@ import java.util.Objects;
  * @param layout how A and B lie in memory
  * @param epilogue the function f
  * @param arithmetic what products and sums are computed in
+ * @param batch how many such products there are
  */
 public record GemmWorkload(
     long m,
@@ -36,7 +37,8 @@ public record GemmWorkload(
     DType result,
     Layout layout,
     Epilogue epilogue,
-    Arithmetic arithmetic) {
+    Arithmetic arithmetic,
+    Batch batch) {
   /** First letter A, second B: N as written in the formula, T transposed. */
   public enum Layout {
     /** A[M, K], B[N, K]: both contiguous along K. */
@@ -69,6 +71,19 @@ public record GemmWorkload(
     }
   }
 
+  /** One product. */
+  public GemmWorkload(
+      long m,
+      long n,
+      long k,
+      DType operands,
+      DType result,
+      Layout layout,
+      Epilogue epilogue,
+      Arithmetic arithmetic) {
+    this(m, n, k, operands, result, layout, epilogue, arithmetic, Batch.NONE);
+  }
+
   /** In the arithmetic that is usual for the operands. */
   public GemmWorkload(
       long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
@@ -82,12 +97,17 @@ public record GemmWorkload(
     Layout same = a ? b ? Layout.TT : Layout.TN : b ? Layout.NT : Layout.NN;
     return same == layout
         ? this
-        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic);
+        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic, batch);
   }
 
   /** The same in another arithmetic. */
   public GemmWorkload with(Arithmetic other) {
-    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other);
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other, batch);
+  }
+
+  /** So many of these products. */
+  public GemmWorkload times(Batch other) {
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, other);
   }
 
   /**
@@ -136,13 +156,17 @@ public record GemmWorkload(
     Expr columns = Exprs.i32(n);
     Expr depth = Exprs.i32(k);
     Tensor a =
-        layout.transposedA()
-            ? Tensor.input("A", operands, depth, rows)
-            : Tensor.input("A", operands, rows, depth);
+        input(
+            "A",
+            batch.sharedA(),
+            layout.transposedA() ? depth : rows,
+            layout.transposedA() ? rows : depth);
     Tensor b =
-        layout.transposedB()
-            ? Tensor.input("B", operands, columns, depth)
-            : Tensor.input("B", operands, depth, columns);
+        input(
+            "B",
+            batch.sharedB(),
+            layout.transposedB() ? columns : depth,
+            layout.transposedB() ? depth : columns);
     Tensor sums = k == 0 ? noSums() : sums(a, b, swapped);
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
@@ -152,20 +176,18 @@ public record GemmWorkload(
         Tensor.compute(
             "C",
             result,
-            List.of(rows, columns),
+            all(List.of(rows, columns)),
             v -> {
-              Expr sum = swapped ? sums.at(v.get(1), v.get(0)) : sums.at(v.get(0), v.get(1));
+              Expr row = v.get(v.size() - 2);
+              Expr column = v.getLast();
+              Expr sum = sums.at(at(v, swapped ? column : row, swapped ? row : column));
               return epilogue.equals(Epilogue.NONE)
                   ? sum
                   : epilogue.of(
                       arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32,
                       sum,
                       operand ->
-                          element(
-                              operand,
-                              Objects.requireNonNull(operandTensors.get(operand)),
-                              v.get(0),
-                              v.get(1)));
+                          element(operand, Objects.requireNonNull(operandTensors.get(operand)), v));
             });
     List<Param> params = new ArrayList<>();
     if (k > 0) {
@@ -179,23 +201,56 @@ public record GemmWorkload(
   private Tensor noSums() {
     Type type = Type.of(arithmetic.sums());
     return Tensor.compute(
-        "acc", type.dtype(), List.of(Exprs.i32(m), Exprs.i32(n)), v -> Exprs.zero(type));
+        "acc", type.dtype(), all(List.of(Exprs.i32(m), Exprs.i32(n))), v -> Exprs.zero(type));
   }
 
   private Tensor input(Epilogue.Operand operand, Expr rows, Expr columns) {
     return switch (operand) {
       case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
-      case ADDEND, GATE, RESIDUAL -> Tensor.input(operand.buffer(), result, rows, columns);
+      case ADDEND, GATE, RESIDUAL ->
+          Tensor.input(
+              operand.buffer(), result, all(List.of(rows, columns)).toArray(Expr[]::new));
     };
   }
 
-  private static Expr element(Epilogue.Operand operand, Tensor tensor, Expr row, Expr column) {
+  private static Expr element(Epilogue.Operand operand, Tensor tensor, List<? extends Expr> point) {
     return switch (operand) {
-      case ROW_SCALE -> tensor.at(row);
-      case COLUMN_SCALE, BIAS -> tensor.at(column);
-      case ADDEND, GATE, RESIDUAL -> tensor.at(row, column);
+      case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
+      case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+      case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
     };
+  }
+
+  /** An operand: a matrix, or one for each product. */
+  private Tensor input(String name, boolean shared, Expr rows, Expr columns) {
+    List<Expr> shape = List.of(rows, columns);
+    return Tensor.input(name, operands, (shared ? shape : all(shape)).toArray(Expr[]::new));
+  }
+
+  /** The shape of a matrix for each product. */
+  private List<Expr> all(List<Expr> shape) {
+    List<Expr> all = new ArrayList<>(shape);
+    if (batch.isMany()) {
+      all.addFirst(Exprs.i32(batch.count()));
+    }
+    return all;
+  }
+
+  /** An element of the matrix of the product at hand. */
+  private static Expr[] at(List<? extends Expr> point, Expr row, Expr column) {
+    return point.size() == 2
+        ? new Expr[] {row, column}
+        : new Expr[] {point.getFirst(), row, column};
+  }
+
+  private static Expr element(
+      Tensor operand, List<? extends Expr> point, Expr row, Expr column, boolean across) {
+    Expr first = across ? column : row;
+    Expr second = across ? row : column;
+    return operand.buffer().rank() == 2
+        ? operand.at(first, second)
+        : operand.at(point.getFirst(), first, second);
   }
 
   private Tensor sums(Tensor a, Tensor b, boolean swapped) {
@@ -206,16 +261,15 @@ public record GemmWorkload(
     return Tensor.reduce(
         "acc",
         type,
-        List.of(rows, columns),
+        all(List.of(rows, columns)),
         List.of(Exprs.i32(k)),
         Exprs.zero(Type.of(type)),
         (s, r, last) -> {
-          Expr row = s.get(swapped ? 1 : 0);
-          Expr column = s.get(swapped ? 0 : 1);
+          Expr row = swapped ? s.getLast() : s.get(s.size() - 2);
+          Expr column = swapped ? s.get(s.size() - 2) : s.getLast();
           Expr step = r.getFirst();
-          Expr left = Exprs.cast(type, layout.transposedA() ? a.at(step, row) : a.at(row, step));
-          Expr right =
-              Exprs.cast(type, layout.transposedB() ? b.at(column, step) : b.at(step, column));
+          Expr left = Exprs.cast(type, element(a, s, row, step, layout.transposedA()));
+          Expr right = Exprs.cast(type, element(b, s, column, step, !layout.transposedB()));
           if (arithmetic == Arithmetic.I32) {
             return Exprs.add(Exprs.mul(left, right), last);
           }
@@ -236,6 +290,6 @@ public record GemmWorkload(
 
   /** Operations, a multiply-add counting as two. */
   public double flops() {
-    return 2.0 * m * n * k;
+    return 2.0 * m * n * k * batch.count();
   }
 }

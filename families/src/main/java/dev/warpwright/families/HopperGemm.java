@@ -41,7 +41,8 @@ public final class HopperGemm {
             : ScheduledGemm.table(
                 config.order(),
                 config.division(),
-                Math.ceilDiv(workload.m(), (long) config.tileM() * config.clusterM()),
+                workload.batch().count()
+                    * Math.ceilDiv(workload.m(), (long) config.tileM() * config.clusterM()),
                 Math.ceilDiv(workload.n(), (long) config.tileN() * config.clusterN()),
                 Math.ceilDiv(workload.k(), config.tileK()),
                 config.blocks() / (config.clusterM() * config.clusterN())));
@@ -55,8 +56,8 @@ public final class HopperGemm {
     // The result's tile: computed in registers, staged in shared memory, stored.
     Schedule.Written out = s.cacheWrite(c, Scope.SHARED);
     List<LoopRef> loops = s.loops(out.copy());
-    Schedule.Halves m = s.split(loops.get(0), config.tileM());
-    Schedule.Halves n = s.split(loops.get(1), config.tileN());
+    Schedule.Halves m = s.split(loops.get(loops.size() - 2), config.tileM());
+    Schedule.Halves n = s.split(loops.getLast(), config.tileN());
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
     s.computeAt(c, n.outer());
     s.computeAt(acc, n.outer());
@@ -70,10 +71,15 @@ public final class HopperGemm {
     s.computeAt(b, k.outer());
     s.setScope(s.buffer("acc"), Scope.FRAGMENT);
     s.compactAll();
+    if (workload.batch().isMany()) {
+      s.squeeze();
+    }
     BlockRef init = s.decomposeReduction(acc, k.outer());
     s.pipeline(k.outer(), config.stages());
     s.roles(1, config.consumers());
-    share(s, m.outer(), n.outer(), config, a, b);
+    // The rows of tiles of several products follow each other.
+    LoopRef rows = workload.batch().isMany() ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
+    share(s, rows, n.outer(), config, a, b);
     s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
     for (BlockRef block : List.of(init, a, b)) {

@@ -34,12 +34,15 @@ public final class PlainGemm {
     Schedule s = new Schedule(func);
     BlockRef sums = s.block("acc");
     List<LoopRef> loops = s.loops(s.block("C"));
-    Schedule.Halves m = s.split(loops.get(0), rows);
-    Schedule.Halves n = s.split(loops.get(1), columns);
+    Schedule.Halves m = s.split(loops.get(loops.size() - 2), rows);
+    Schedule.Halves n = s.split(loops.getLast(), columns);
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
     s.computeAt(sums, n.inner());
     s.setScope(s.buffer("acc"), Scope.LOCAL);
     s.compactAll();
+    if (workload.batch().isMany()) {
+      s.bind(loops.getFirst(), ThreadAxis.BLOCK_Z);
+    }
     s.bind(m.outer(), ThreadAxis.BLOCK_Y);
     s.bind(n.outer(), ThreadAxis.BLOCK_X);
     s.bind(m.inner(), ThreadAxis.THREAD_Y);

@@ -46,6 +46,15 @@ class AmpereGemmTest {
             GpuTarget.SM_89),
         set(of(70, 136, 104, Layout.NN, ALL), small, GpuTarget.SM_80),
         set(of(70, 131, 77, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small, GpuTarget.SM_80),
+        set(
+            of(67, 65, 101, Layout.NN, ALL).times(new Batch(2, true, false)),
+            small,
+            GpuTarget.SM_80),
+        set(
+            GemmWorkload.nt(17, 3, 127, DType.BF16).times(new Batch(3, false, true)),
+            small,
+            GpuTarget.SM_80),
         set(
             of(72, 60, 88, Layout.TT, Epilogue.NONE),
             new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, true),

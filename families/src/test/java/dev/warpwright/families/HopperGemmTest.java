@@ -37,6 +37,21 @@ class HopperGemmTest {
             new GemmWorkload(136, 264, 72, DType.F16, DType.F16, Layout.NN, Epilogue.NONE),
             HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2)),
         set(
+            GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.of(3)),
+            HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
+            HopperConfig.pairs(128, 112, 2, 2, 4).withCluster(1, 2)),
+        set(
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL)
+                .times(new Batch(3, false, true)),
+            HopperConfig.pairs(64, 64, 3, 1, 4)
+                .withCluster(1, 1)
+                .withDivision(new dev.warpwright.ir.WorkDivision.Stream(0))),
+        set(
+            GemmWorkload.nt(13, 200, 136, DType.BF16).times(Batch.of(2)),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+        set(
             GemmWorkload.nt(13, 200, 264, DType.BF16),
             new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(

@@ -44,6 +44,7 @@ import dev.warpwright.schedule.primitive.SetScope;
 import dev.warpwright.schedule.primitive.Split;
 import dev.warpwright.schedule.primitive.SplitK;
 import dev.warpwright.schedule.primitive.SplitK.Combine;
+import dev.warpwright.schedule.primitive.Squeeze;
 import dev.warpwright.schedule.primitive.StorageAlign;
 import dev.warpwright.schedule.primitive.StreamK;
 import dev.warpwright.schedule.primitive.Tensorize;
@@ -579,6 +580,12 @@ public final class Schedule {
     for (Buffer buffer : Tree.intermediates(func)) {
       compact(new BufferRef(buffer.name()));
     }
+  }
+
+  /** See {@link Squeeze}. */
+  public void squeeze() {
+    func = Squeeze.apply(func);
+    record("squeeze", List.of(), Map.of(), List.of());
   }
 
   /** See {@link StorageAlign}; factor and offset in elements. */

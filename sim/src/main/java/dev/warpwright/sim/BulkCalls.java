@@ -23,7 +23,7 @@ final class BulkCalls {
     // Refuses what no tensor map describes.
     TensorMaps.spec(site.where().call());
     ExprCompiler exprs = site.calls().exprs();
-    if (op == HopperIntrinsics.BULK_STORE) {
+    if (HopperIntrinsics.isBulkStore(op)) {
       SharedTileOperand source = new SharedTileOperand(exprs, site.address(1));
       GlobalTileOperand target = new GlobalTileOperand(exprs, site.address(0));
       int rows = site.constant(2);
@@ -36,7 +36,7 @@ final class BulkCalls {
     UnitSite.BarrierOf barrier = site.barrierOf(2);
     int rows = site.constant(3);
     int columns = site.constant(4);
-    boolean multicast = op == HopperIntrinsics.BULK_LOAD_MULTICAST;
+    boolean multicast = HopperIntrinsics.isMulticast(op);
     LongExpr blocks = multicast ? site.value(5) : f -> 0;
     return site.eachThread(
         (w, lane, f) -> {

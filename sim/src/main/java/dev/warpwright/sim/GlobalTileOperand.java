@@ -4,7 +4,10 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 
-/** A tile of a matrix in global memory that bulk copies access; it may reach beyond the matrix. */
+/**
+ * A tile of a matrix in global memory, or of one of several, that bulk copies access; it may reach
+ * beyond the matrix.
+ */
 final class GlobalTileOperand {
   private static final int PITCH_ALIGNMENT = 16;
 
@@ -30,7 +33,8 @@ final class GlobalTileOperand {
   /** The tile in this execution. */
   Tile at(Frame f, int rows, int columns) {
     long[] at = access.coordinates(f);
-    long pitch = context.extent(buffer, 1, f);
+    int rowDimension = buffer.rank() - 2;
+    long pitch = context.extent(buffer, rowDimension + 1, f);
     if (pitch * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
       throw context.fault(
           Finding.Kind.MISALIGNED,
@@ -40,7 +44,18 @@ final class GlobalTileOperand {
           "bulk copies need rows of a multiple of 16 bytes, these have "
               + pitch * buffer.dtype().bytes());
     }
-    return new Tile(f, at[0], at[1], rows, columns, context.extent(buffer, 0, f), pitch);
+    long height = context.extent(buffer, rowDimension, f);
+    long plane = rowDimension == 0 ? 0 : at[0];
+    boolean exists = plane >= 0 && (rowDimension == 0 || plane < context.extent(buffer, 0, f));
+    return new Tile(
+        f,
+        at[rowDimension],
+        at[rowDimension + 1],
+        rows,
+        columns,
+        exists ? height : 0,
+        pitch,
+        plane * height);
   }
 
   /** Which elements a copy moves. */
@@ -52,8 +67,17 @@ final class GlobalTileOperand {
     private final int columns;
     private final long height;
     private final long width;
+    private final long before;
 
-    private Tile(Frame f, long row, long column, int rows, int columns, long height, long width) {
+    private Tile(
+        Frame f,
+        long row,
+        long column,
+        int rows,
+        int columns,
+        long height,
+        long width,
+        long before) {
       this.f = f;
       this.row = row;
       this.column = column;
@@ -61,6 +85,7 @@ final class GlobalTileOperand {
       this.columns = columns;
       this.height = height;
       this.width = width;
+      this.before = before;
     }
 
     /** The matrix's part of a row: where it begins and how long it is. */
@@ -73,7 +98,7 @@ final class GlobalTileOperand {
       int count = (int) Math.max(0, Math.min(column + columns, width) - left);
       for (int r = 0; r < rows && count > 0; r++) {
         if (row + r >= 0 && row + r < height) {
-          part.of(r, (int) ((row + r) * width + left), count);
+          part.of(r, (int) ((before + row + r) * width + left), count);
         }
       }
     }

@@ -23,9 +23,9 @@ public record TensorMaps(List<Spec> maps) {
   private static final int MAX_BOX = 256;
 
   /**
-   * A map of a matrix in global memory.
+   * A map of a matrix in global memory, or of several that lie one behind the other.
    *
-   * @param global the kernel's parameter, of rank 2
+   * @param global the kernel's parameter, of rank 2 or 3
    * @param rows of the box that one copy moves
    * @param cols of the box
    * @param swizzleBytes 0, 32, 64 or 128
@@ -55,10 +55,8 @@ public record TensorMaps(List<Spec> maps) {
 
   /** The map that a call needs; none if it is no bulk tensor copy. */
   public static Optional<Spec> spec(Expr.Call call) {
-    boolean load =
-        call.op() == HopperIntrinsics.BULK_LOAD
-            || call.op() == HopperIntrinsics.BULK_LOAD_MULTICAST;
-    if (!load && call.op() != HopperIntrinsics.BULK_STORE) {
+    boolean load = HopperIntrinsics.isBulkLoad(call.op());
+    if (!load && !HopperIntrinsics.isBulkStore(call.op())) {
       return Optional.empty();
     }
     Expr.AddressOf tile = address(call, load ? 0 : 1);
@@ -66,9 +64,10 @@ public record TensorMaps(List<Spec> maps) {
     Buffer global = address(call, load ? 1 : 0).buffer();
     int rows = constant(call, call.args().get(load ? 3 : 2), "rows");
     int cols = constant(call, call.args().get(load ? 4 : 3), "columns");
-    if (global.rank() != 2) {
+    int rank = call.op().text().contains("3d") ? 3 : 2;
+    if (global.rank() != rank) {
       throw new UserError(
-          "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not 2");
+          "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not " + rank);
     }
     if (global.layout() != null) {
       throw new UserError(

@@ -87,8 +87,10 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
   /** What the driver is told of a matrix that bulk copies move. */
   static TensorMapSpec tensor(TensorMaps.Spec map, Map<Var, Long> scalars) {
     Buffer global = map.global();
-    long rows = ScalarEval.eval(global.shape().get(0), scalars);
-    long columns = ScalarEval.eval(global.shape().get(1), scalars);
+    List<Long> shape =
+        global.shape().stream().map(extent -> ScalarEval.eval(extent, scalars)).toList();
+    long rows = shape.get(shape.size() - 2);
+    long columns = shape.getLast();
     int bytes = global.dtype().bytes();
     if (columns * bytes % BULK_ALIGNMENT != 0) {
       throw new UserError(
@@ -101,14 +103,16 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
               + BULK_ALIGNMENT / bytes
               + " elements");
     }
-    return TensorMapSpec.matrix(
-        TensorMapSpec.Type.of(global.dtype()),
-        rows,
-        columns,
-        columns * global.dtype().bytes(),
-        map.rows(),
-        map.cols(),
-        swizzle(map.swizzleBytes()));
+    TensorMapSpec matrix =
+        TensorMapSpec.matrix(
+            TensorMapSpec.Type.of(global.dtype()),
+            rows,
+            columns,
+            columns * bytes,
+            map.rows(),
+            map.cols(),
+            swizzle(map.swizzleBytes()));
+    return shape.size() == 2 ? matrix : matrix.times(shape.getFirst());
   }
 
   private static TensorMapSpec.Swizzle swizzle(int bytes) {

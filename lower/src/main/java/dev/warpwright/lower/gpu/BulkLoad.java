@@ -35,10 +35,11 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
   static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
-    if (global.scope() != Scope.GLOBAL || global.rank() != 2 || global.layout() != null) {
+    boolean matrices = global.rank() == 2 || global.rank() == 3;
+    if (global.scope() != Scope.GLOBAL || !matrices || global.layout() != null) {
       return global.name() + " is no row-major matrix in global memory";
     }
-    long row = global.extent(1) * global.dtype().bytes();
+    long row = global.extent(global.rank() - 1) * global.dtype().bytes();
     return row % 16 == 0
         ? null
         : "rows of " + global.name() + " take " + row + " bytes; tensor maps need a multiple of 16";
@@ -58,6 +59,9 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     if (why == null && to.buffer().dtype() != from.buffer().dtype()) {
       why = "bulk copies convert nothing";
+    }
+    if (why == null && from.tile().size() != 2) {
+      why = "it is no tile of one matrix";
     }
     if (why == null && !to.equals(Region.whole(to.buffer()))) {
       why = "it fills only a part of " + to.buffer().name();
@@ -109,6 +113,10 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     };
   }
 
+  private static Expr place(Region from, Expr row, Expr column) {
+    return new Expr.AddressOf(from.buffer(), Guards.indices(from, List.of(row, column)));
+  }
+
   /** This block's place among those that share. */
   private Expr place(WorkItems work) {
     return sharing == Sharing.ALONG_M ? work.rankM() : work.rankN();
@@ -139,30 +147,30 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
    */
   Stmt issue(WorkItems work, WorkItems.Item item, Var loop, Expr step, Expr stage, Expr full) {
     Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
-    Expr row = from.ranges().get(0).min();
-    Expr column = from.ranges().get(1).min();
-    Buffer global = from.buffer();
+    boolean planes = from.buffer().rank() == 3;
     long size = blocks(sharing, work);
     return Stmts.loop(
         ForKind.UNROLLED,
         "p",
         ring.panels(),
         panel -> {
-          Expr at = Exprs.add(column, Exprs.mul(panel, ring.width()));
+          Expr at = Exprs.mul(panel, ring.width());
           if (!multicast()) {
             return Exprs.evaluate(
-                HopperIntrinsics.BULK_LOAD,
+                planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
                 ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
-                new Expr.AddressOf(global, List.of(row, at)),
+                place(from, Exprs.i32(0), at),
                 full,
                 Exprs.i32(ring.rows()),
                 Exprs.i32(ring.width()));
           }
           Expr part = Exprs.mul(place(work), ring.rows() / size);
           return Exprs.evaluate(
-              HopperIntrinsics.BULK_LOAD_MULTICAST,
+              planes
+                  ? HopperIntrinsics.BULK_LOAD_3D_MULTICAST
+                  : HopperIntrinsics.BULK_LOAD_MULTICAST,
               ring.at(stage, panel, part, Exprs.i32(0)),
-              new Expr.AddressOf(global, List.of(Exprs.add(row, part), at)),
+              place(from, part, at),
               full,
               Exprs.i32(ring.rows() / size),
               Exprs.i32(ring.width()),

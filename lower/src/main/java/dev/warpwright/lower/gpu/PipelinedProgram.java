@@ -181,9 +181,10 @@ record PipelinedProgram(
   /** Rows and columns of the result's tile. */
   long tile(int dimension) {
     Region to = result.to();
-    if (to.buffer().rank() != 2) {
+    int planes = to.buffer().rank() - 2;
+    if (planes < 0 || planes > 1 || (planes == 1 && !to.ranges().getFirst().isPoint())) {
       throw new LoweringException("result " + to.buffer().name() + " is no matrix");
     }
-    return Guards.extent(to.ranges().get(dimension));
+    return Guards.extent(to.ranges().get(planes + dimension));
   }
 }

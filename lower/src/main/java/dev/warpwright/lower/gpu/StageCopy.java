@@ -43,7 +43,7 @@ record StageCopy(
     Region to = copy.to();
     Region from = copy.from();
     if (from.buffer().scope() != Scope.GLOBAL
-        || from.buffer().rank() != 2
+        || from.tile().size() != 2
         || from.buffer().layout() != null
         || to.buffer().scope() != Scope.SHARED
         || to.buffer().dtype() != from.buffer().dtype()
@@ -69,9 +69,9 @@ record StageCopy(
   }
 
   private static boolean fits(Region from, int lanes) {
-    return from.buffer().extent(1) % lanes == 0
+    return from.buffer().extent(from.buffer().rank() - 1) % lanes == 0
         && from.buffer().alignment() >= lanes * from.buffer().dtype().bytes()
-        && CopyLowering.multipleOf(from.ranges().get(1).min(), lanes);
+        && CopyLowering.multipleOf(from.ranges().getLast().min(), lanes);
   }
 
   boolean isAsynchronous() {
@@ -84,10 +84,7 @@ record StageCopy(
     return pieces(
         tid,
         (index, row, column) -> {
-          List<Expr> at =
-              List.of(
-                  Exprs.add(from.ranges().get(0).min(), row),
-                  Exprs.add(from.ranges().get(1).min(), column));
+          List<Expr> at = Guards.indices(from, List.of(row, column));
           // Rows are whole numbers of chunks.
           Expr inside = Guards.insideOfGrid(from, at);
           List<Expr> clamped = clamped(from, at);
@@ -201,7 +198,7 @@ record StageCopy(
   private List<Expr> clamped(Region from, List<Expr> at) {
     List<Expr> result = new ArrayList<>();
     for (int d = 0; d < at.size(); d++) {
-      long last = d == 0 ? 1 : lanes;
+      long last = d < at.size() - 1 ? 1 : lanes;
       result.add(
           Guards.mayReachOut(from, d)
               ? Exprs.min(at.get(d), Exprs.add(from.buffer().shape().get(d), -last))

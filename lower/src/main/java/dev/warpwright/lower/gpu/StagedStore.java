@@ -99,11 +99,8 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
               Expr x = Exprs.div(c, columnPanels);
               Expr panel = Exprs.mod(c, columnPanels);
               Expr slot = Exprs.add(Exprs.mul(group, slots), Exprs.mod(c, slots));
-              Expr row =
-                  Exprs.add(
-                      Exprs.mul(Exprs.add(Exprs.mul(group, rowTiles), x), ROWS),
-                      to.ranges().get(0).min());
-              Expr column = Exprs.add(to.ranges().get(1).min(), Exprs.mul(panel, width));
+              Expr row = Exprs.mul(Exprs.add(Exprs.mul(group, rowTiles), x), ROWS);
+              List<Expr> place = Guards.indices(to, List.of(row, Exprs.mul(panel, width)));
               return Stmts.seq(
                   new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), freeSlot(c, count), null),
                   barrier(group),
@@ -114,8 +111,10 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
                       Exprs.eq(thread, Exprs.i32(0)),
                       Stmts.seq(
                           Exprs.evaluate(
-                              HopperIntrinsics.BULK_STORE,
-                              new Expr.AddressOf(to.buffer(), List.of(row, column)),
+                              place.size() == 3
+                                  ? HopperIntrinsics.BULK_STORE_3D
+                                  : HopperIntrinsics.BULK_STORE,
+                              new Expr.AddressOf(to.buffer(), place),
                               new Expr.AddressOf(panels, List.of(slot, Exprs.i32(0), Exprs.i32(0))),
                               Exprs.i32(ROWS),
                               Exprs.i32(width)),

@@ -110,8 +110,18 @@ record WorkItems(
     }
     Stmt.For loop = loops.getFirst();
     Buffer result = program.result().to().buffer();
-    long rows = Math.ceilDiv(constant(result, 0), program.tile(0));
-    long columns = Math.ceilDiv(constant(result, 1), program.tile(1));
+    // The rows of several matrices follow each other, each a whole number of tiles.
+    int planes = result.rank() - 2;
+    long rows = Math.ceilDiv(constant(result, planes), program.tile(0));
+    long columns = Math.ceilDiv(constant(result, planes + 1), program.tile(1));
+    if (planes == 1) {
+      if (rows % clusterM != 0) {
+        throw new LoweringException(
+            "clusters of %d tiles do not divide the %d rows of tiles of a matrix of %s"
+                .formatted(clusterM, rows, result.name()));
+      }
+      rows *= constant(result, 0);
+    }
     if (!Exprs.isConst(loop.min(), 0) || !Exprs.isConst(loop.extent(), rows * columns)) {
       throw new LoweringException(
           "loop %s does not count the %d x %d tiles of %s"

@@ -1,6 +1,7 @@
 package dev.warpwright.runtime.cuda;
 
 import dev.warpwright.ir.DType;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -204,6 +205,20 @@ public record TensorMapSpec(
         swizzle,
         L2Promotion.B128,
         OutOfBounds.ZERO);
+  }
+
+  /** So many of these tensors, one behind the other; a box is still of one. */
+  public TensorMapSpec times(long count) {
+    List<Long> newDims = new ArrayList<>(dims);
+    newDims.add(count);
+    List<Long> newStrides = new ArrayList<>(strides);
+    newStrides.add(Math.multiplyExact(dims.getLast(), strides.getLast()));
+    List<Integer> newBox = new ArrayList<>(box);
+    newBox.add(1);
+    List<Integer> newSteps = new ArrayList<>(elementStrides);
+    newSteps.add(1);
+    return new TensorMapSpec(
+        type, newDims, newStrides, newBox, newSteps, swizzle, l2Promotion, outOfBounds);
   }
 
   /** Bytes from the first element to behind the last one. */

@@ -147,6 +147,7 @@ final class Replay {
         expect(x, 1, written.buffer().name());
       }
       case "compact" -> schedule.compact(buffer(x, 0));
+      case "squeeze" -> schedule.squeeze();
       case "storageAlign" ->
           schedule.storageAlign(
               buffer(x, 0), integer(x, "dimension"), number(x, "factor"), number(x, "offset"));

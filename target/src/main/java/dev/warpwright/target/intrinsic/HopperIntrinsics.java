@@ -4,6 +4,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Intrinsic.Access;
 import dev.warpwright.ir.Intrinsic.Collective;
 import dev.warpwright.ir.Intrinsic.Operand;
+import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
@@ -193,6 +194,48 @@ public final class HopperIntrinsics {
           new Operand("src", null, SHARED, Access.READ, 16),
           i32("rows"),
           i32("cols"));
+
+  /** As {@link #BULK_LOAD}, from one of several matrices that lie one behind the other. */
+  public static final TargetIntrinsic BULK_LOAD_3D =
+      add(
+          "bulk.load.3d",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_LOAD_3D,
+          BULK_LOAD.operands().toArray(Operand[]::new));
+
+  /** As {@link #BULK_LOAD_MULTICAST}, from one of several matrices. */
+  public static final TargetIntrinsic BULK_LOAD_3D_MULTICAST =
+      add(
+          "bulk.load.3d.multicast",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_LOAD_3D_MULTICAST,
+          BULK_LOAD_MULTICAST.operands().toArray(Operand[]::new));
+
+  /** As {@link #BULK_STORE}, to one of several matrices. */
+  public static final TargetIntrinsic BULK_STORE_3D =
+      add(
+          "bulk.store.3d",
+          Collective.THREAD,
+          Unit.BULK_COPY,
+          HopperWrappers.BULK_STORE_3D,
+          BULK_STORE.operands().toArray(Operand[]::new));
+
+  /** Whether an intrinsic copies a tile to shared memory. */
+  public static boolean isBulkLoad(Op op) {
+    return op == BULK_LOAD || op == BULK_LOAD_3D || isMulticast(op);
+  }
+
+  /** Whether an intrinsic copies a tile to the shared memory of several blocks. */
+  public static boolean isMulticast(Op op) {
+    return op == BULK_LOAD_MULTICAST || op == BULK_LOAD_3D_MULTICAST;
+  }
+
+  /** Whether an intrinsic copies a tile to global memory. */
+  public static boolean isBulkStore(Op op) {
+    return op == BULK_STORE || op == BULK_STORE_3D;
+  }
 
   /** Closes the thread's group of bulk stores. */
   public static final TargetIntrinsic BULK_COMMIT =

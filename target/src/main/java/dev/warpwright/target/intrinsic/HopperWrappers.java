@@ -121,6 +121,48 @@ final class HopperWrappers {
       }
       """;
 
+  static final String BULK_LOAD_3D =
+      """
+      __device__ __forceinline__ void bulk_load_3d(
+          void* dst, const TensorMap* map, int col, int row, int plane, unsigned long long* barrier) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3, %4}], [%5];"
+            ::"r"(address), "l"(map), "r"(col), "r"(row), "r"(plane), "r"(signal)
+            : "memory");
+      }
+      """;
+
+  static final String BULK_LOAD_3D_MULTICAST =
+      """
+      __device__ __forceinline__ void bulk_load_3d_multicast(
+          void* dst, const TensorMap* map, int col, int row, int plane, unsigned long long* barrier,
+          int mask) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+        const unsigned signal = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;"
+            ::"r"(address), "l"(map), "r"(col), "r"(row), "r"(plane), "r"(signal),
+              "h"(static_cast<unsigned short>(mask))
+            : "memory");
+      }
+      """;
+
+  static final String BULK_STORE_3D =
+      """
+      __device__ __forceinline__ void bulk_store_3d(
+          const TensorMap* map, int col, int row, int plane, const void* src) {
+        const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(src));
+        asm volatile(
+            "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];"
+            ::"l"(map), "r"(col), "r"(row), "r"(plane), "r"(address)
+            : "memory");
+      }
+      """;
+
   static final String BULK_COMMIT = plain("bulk_commit", "cp.async.bulk.commit_group;");
   static final String BULK_WAIT_READ =
       constant("bulk_wait_read", "cp.async.bulk.wait_group.read %0;");
