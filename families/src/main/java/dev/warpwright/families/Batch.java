@@ -24,6 +24,12 @@ public record Batch(long count, boolean sharedA, boolean sharedB) {
     return count == 1 ? NONE : new Batch(count, false, false);
   }
 
+  /** {@code batch=8}, and which operands all products share: {@code batch=8 shared=B}. */
+  public String text() {
+    String shared = (sharedA ? "A" : "") + (sharedB ? "B" : "");
+    return "batch=" + count + (shared.isEmpty() ? "" : " shared=" + shared);
+  }
+
   /** Whether there is more than one product. */
   public boolean isMany() {
     return count > 1;

@@ -209,8 +209,7 @@ public record GemmWorkload(
       case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
       case ADDEND, GATE, RESIDUAL ->
-          Tensor.input(
-              operand.buffer(), result, all(List.of(rows, columns)).toArray(Expr[]::new));
+          Tensor.input(operand.buffer(), result, all(List.of(rows, columns)).toArray(Expr[]::new));
     };
   }
 

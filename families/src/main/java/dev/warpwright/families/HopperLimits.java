@@ -7,6 +7,10 @@ import org.jspecify.annotations.Nullable;
 public final class HopperLimits {
   private static final int WARPGROUP_ROWS = 64;
   private static final int MAX_SUMS = 208;
+
+  /** Blocks of a grid along its second dimension. */
+  private static final int MAX_GRID = 65_535;
+
   private static final int MAX_CLUSTER = 8;
 
   private HopperLimits() {}
@@ -108,6 +112,10 @@ public final class HopperLimits {
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
+    long rows = Math.ceilDiv(workload.m(), config.tileM()) * workload.batch().count();
+    if (config.blocks() == 0 && rows > MAX_GRID) {
+      return "%d rows of tiles, a block each; at most %d".formatted(rows, MAX_GRID);
+    }
     int size = config.clusterM() * config.clusterN();
     if (size == 1) {
       return null;
@@ -124,6 +132,11 @@ public final class HopperLimits {
     if (rowsOfA % (8 * config.clusterN()) != 0 || rowsOfB % (8 * config.clusterM()) != 0) {
       return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
           .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
+    }
+    if (workload.batch().isMany()
+        && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
+      return "clusters of %d tiles do not divide the tiles of a product of the batch"
+          .formatted(config.clusterM());
     }
     boolean fits =
         Math.ceilDiv(workload.m(), config.tileM()) >= config.clusterM()

@@ -3,6 +3,7 @@ package dev.warpwright.cli.tuning;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.families.Activation;
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -14,7 +15,8 @@ import java.util.Locale;
 final class GemmArguments {
   /** What {@link #read} asks for. */
   static final String KEYS =
-      "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual";
+      "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual,"
+          + " batch, shared";
 
   private static final long MOST = 1 << 20;
 
@@ -45,7 +47,17 @@ final class GemmArguments {
         dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
         layout(values.text("layout", "nt")),
         epilogue(values),
-        half ? Arithmetic.F16 : usual);
+        half ? Arithmetic.F16 : usual,
+        batch(values));
+  }
+
+  private static Batch batch(KeyValues values) {
+    long count = values.number("batch", 1, MOST, 1);
+    String shared = values.text("shared", "none");
+    if (!List.of("none", "a", "b").contains(shared)) {
+      throw new UserError("shared=" + shared + ": it is none, a or b");
+    }
+    return count == 1 ? Batch.NONE : new Batch(count, shared.equals("a"), shared.equals("b"));
   }
 
   private static DType dtype(String key, String text) {

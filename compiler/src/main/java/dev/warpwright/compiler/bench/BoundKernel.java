@@ -127,7 +127,7 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
               + ": an order table lists the tiles of one product, not of "
               + workload.kind());
     }
-    int rows = tiles(kernel, gemm.m(), "M");
+    int rows = Math.toIntExact(gemm.batch().count() * tiles(kernel, gemm.m(), "M"));
     int columns = tiles(kernel, gemm.n(), "N");
     BlockOrder order = BlockOrder.parse(text);
     String division = kernel.attrs().getString("division");

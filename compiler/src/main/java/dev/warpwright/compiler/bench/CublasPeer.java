@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -68,14 +69,20 @@ final class CublasPeer {
     Buffer weights = workload.inputs().get(product + 1);
     Buffer output = workload.outputs().get(product);
     return new Cublas.Gemm(
-        Math.toIntExact(output.extent(0)),
-        Math.toIntExact(output.extent(1)),
-        Math.toIntExact(weights.extent(workload.transposedWeights() ? 1 : 0)),
+        Math.toIntExact(output.extent(output.rank() - 2)),
+        Math.toIntExact(output.extent(output.rank() - 1)),
+        Math.toIntExact(weights.extent(weights.rank() - (workload.transposedWeights() ? 1 : 2))),
         type(weights.dtype()),
         type(output.dtype()),
         compute(workload),
         workload.transposedInput(),
-        workload.transposedWeights());
+        workload.transposedWeights(),
+        batch(workload));
+  }
+
+  private static Cublas.Batch batch(Workload workload) {
+    Batch batch = workload instanceof Workload.Gemm gemm ? gemm.batch() : Batch.NONE;
+    return new Cublas.Batch(Math.toIntExact(batch.count()), batch.sharedA(), batch.sharedB());
   }
 
   /** What we compute in; of f32 operands the library uses no tensor cores for that, either. */

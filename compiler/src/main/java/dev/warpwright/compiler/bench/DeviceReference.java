@@ -86,11 +86,12 @@ final class DeviceReference implements AutoCloseable {
   OutputError error(int output, CudaBuffer result) {
     Buffer shape = workload.outputs().get(output);
     DType precise = products.get(output).kernel().buffers().getLast().dtype();
-    long columns = shape.extent(1);
+    long columns = shape.extent(shape.rank() - 1);
+    long all = shape.storageElements() / columns;
     long step = Math.max(1, CHUNK / columns);
     OutputError error = OutputError.NONE;
-    for (long row = 0; row < shape.extent(0); row += step) {
-      long rows = Math.min(step, shape.extent(0) - row);
+    for (long row = 0; row < all; row += step) {
+      long rows = Math.min(step, all - row);
       error =
           error.plus(
               OutputError.of(
@@ -115,12 +116,16 @@ final class DeviceReference implements AutoCloseable {
       Buffer out = products.get(p).kernel().buffers().getLast();
       HostMatrix weights = memory.host(set, workload.inputs().get(p + 1));
       for (int spot = 0; spot < SPOTS; spot++) {
-        long i = random.nextLong(out.extent(0));
-        long j = random.nextLong(out.extent(1));
-        double got = download(results.get(p), out.dtype(), i * out.extent(1) + j, 1, 1).get(0);
+        long columns = out.extent(out.rank() - 1);
+        // Rows of all products of a batch, one after the other.
+        long at = random.nextLong(out.storageElements() / columns);
+        long product = at / out.extent(out.rank() - 2);
+        long i = at % out.extent(out.rank() - 2);
+        long j = random.nextLong(columns);
+        double got = download(results.get(p), out.dtype(), at * columns + j, 1, 1).get(0);
         HostMatrix row =
             p == 0
-                ? first
+                ? matrix(first, workload.inputs().getFirst(), product)
                 : download(
                     results.get(p - 1),
                     workload.outputs().get(p - 1).dtype(),
@@ -132,31 +137,37 @@ final class DeviceReference implements AutoCloseable {
                 row,
                 p == 0 && workload.transposedInput(),
                 p == 0 ? i : 0,
-                weights,
+                matrix(weights, workload.inputs().get(p + 1), product),
                 workload.transposedWeights(),
                 j);
         boolean hidden = p < products.size() - 1;
-        want = hidden ? HostReference.gelu(want) : finished(want, set, i, j);
+        want = hidden ? HostReference.gelu(want) : finished(want, set, product, i, j);
         double allowed =
             hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want));
         if (!(Math.abs(got - want) <= allowed)) {
           throw new DeviceError(
               "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"
-                  .formatted(got, i, j, products.get(p).kernel().name(), want, seed));
+                  .formatted(got, at, j, products.get(p).kernel().name(), want, seed));
         }
       }
     }
   }
 
+  /** The matrix of one product, of an operand that may have one for each. */
+  private static HostMatrix matrix(HostMatrix all, Buffer operand, long product) {
+    return operand.rank() < 3 ? all : all.rows(product * operand.extent(1), operand.extent(1));
+  }
+
   /** What the workload's epilogue makes of a sum. */
-  private double finished(double sum, int set, long i, long j) {
+  private double finished(double sum, int set, long product, long i, long j) {
     if (!(workload instanceof Workload.Gemm gemm)) {
       return sum;
     }
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
     Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
     for (int e = 0; e < operands.size(); e++) {
-      HostMatrix extra = memory.host(set, gemm.extras().get(e));
+      HostMatrix extra =
+          matrix(memory.host(set, gemm.extras().get(e)), gemm.extras().get(e), product);
       values.put(
           operands.get(e),
           switch (operands.get(e)) {

@@ -35,12 +35,13 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
   }
 
   /**
-   * For a buffer of rank 2, or one row for a buffer of rank 1, filled with normally distributed
-   * numbers around 0, rounded and clamped for bytes; the same for a seed on every machine.
+   * For a buffer of rank 2, the rows of all matrices of a buffer of rank 3, or one row for a buffer
+   * of rank 1, filled with normally distributed numbers around 0, rounded and clamped for bytes;
+   * the same for a seed on every machine.
    */
   static HostMatrix random(Buffer buffer, double deviation, long seed) {
-    long rows = buffer.rank() == 1 ? 1 : buffer.extent(0);
-    HostMatrix matrix = zeros(buffer.dtype(), rows, buffer.extent(buffer.rank() - 1));
+    long columns = buffer.extent(buffer.rank() - 1);
+    HostMatrix matrix = zeros(buffer.dtype(), buffer.storageElements() / columns, columns);
     int count = matrix.count();
     IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()
@@ -60,6 +61,13 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
     long z = (seed ^ seed >>> 31) * 0xD6E8_FEB8_6659_FD93L;
     z = (z ^ z >>> 32) * 0xD6E8_FEB8_6659_FD93L;
     return z ^ z >>> 32;
+  }
+
+  /** Some of its rows; a copy. */
+  HostMatrix rows(long first, long count) {
+    HostMatrix part = zeros(dtype, count, columns);
+    System.arraycopy(elements, Math.toIntExact(first * columns), part.elements, 0, part.count());
+    return part;
   }
 
   int count() {

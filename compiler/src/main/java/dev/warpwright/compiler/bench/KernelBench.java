@@ -305,8 +305,8 @@ public final class KernelBench {
               error.nonFinite(),
               output.storageElements(),
               error.nonFinite() > 0 ? "the first" : "the greatest error",
-              error.worst() / output.extent(1),
-              error.worst() % output.extent(1)));
+              error.worst() / output.extent(output.rank() - 1),
+              error.worst() % output.extent(output.rank() - 1)));
     }
   }
 

@@ -67,8 +67,9 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
         gemm.b(),
         gemm.layout(),
         DType.F64,
+        gemm.batch().count(),
         List.copyOf(extras.values()),
-        (sum, row, column) ->
+        (sum, point) ->
             plain
                 ? sum
                 : gemm.epilogue()
@@ -78,21 +79,21 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
                         operand -> {
                           Tensor tensor = Objects.requireNonNull(extras.get(operand));
                           return switch (operand) {
-                            case ROW_SCALE -> tensor.at(row);
-                            case COLUMN_SCALE, BIAS -> tensor.at(column);
-                            case ADDEND, GATE, RESIDUAL -> tensor.at(row, column);
+                            case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
+                            case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+                            case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
                           };
                         }));
   }
 
   private static ReferenceProduct of(
       String name, Buffer a, Buffer w, Layout layout, DType out, UnaryOperator<Expr> f) {
-    return of(name, a, w, layout, out, List.of(), (sum, row, column) -> f.apply(sum));
+    return of(name, a, w, layout, out, 1, List.of(), (sum, point) -> f.apply(sum));
   }
 
   /** What becomes of a sum. */
   private interface Finish {
-    Expr of(Expr sum, Expr row, Expr column);
+    Expr of(Expr sum, List<? extends Expr> point);
   }
 
   private static ReferenceProduct of(
@@ -101,16 +102,20 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
       Buffer w,
       Layout layout,
       DType out,
+      long batch,
       List<Tensor> extras,
       Finish finish) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
-    long m = a.extent(ta ? 1 : 0);
-    long k = a.extent(ta ? 0 : 1);
-    long n = w.extent(tb ? 0 : 1);
-    Tensor left = Tensor.input("a", a.dtype(), Exprs.i32(a.extent(0)), Exprs.i32(a.extent(1)));
-    Tensor right = Tensor.input("w", w.dtype(), Exprs.i32(w.extent(0)), Exprs.i32(w.extent(1)));
-    List<Expr> shape = List.of(Exprs.i32(m), Exprs.i32(n));
+    long m = a.extent(a.rank() - (ta ? 1 : 2));
+    long k = a.extent(a.rank() - (ta ? 2 : 1));
+    long n = w.extent(w.rank() - (tb ? 2 : 1));
+    Tensor left = Tensor.input("a", a.dtype(), a.shape().toArray(Expr[]::new));
+    Tensor right = Tensor.input("w", w.dtype(), w.shape().toArray(Expr[]::new));
+    List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(m), Exprs.i32(n)));
+    if (a.rank() == 3 || w.rank() == 3 || batch > 1) {
+      shape.addFirst(Exprs.i32(batch));
+    }
     Tensor sum =
         Tensor.reduce(
             "sum",
@@ -120,15 +125,11 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
             Exprs.zero(Type.of(DType.F64)),
             (s, r, last) ->
                 Exprs.fma(
-                    Exprs.cast(
-                        DType.F64, ta ? left.at(r.get(0), s.get(0)) : left.at(s.get(0), r.get(0))),
-                    Exprs.cast(
-                        DType.F64,
-                        tb ? right.at(s.get(1), r.get(0)) : right.at(r.get(0), s.get(1))),
+                    Exprs.cast(DType.F64, element(left, s, s.get(s.size() - 2), r.get(0), ta)),
+                    Exprs.cast(DType.F64, element(right, s, s.getLast(), r.get(0), !tb)),
                     last));
     Tensor result =
-        Tensor.compute(
-            "out", out, shape, v -> finish.of(sum.at(v.get(0), v.get(1)), v.get(0), v.get(1)));
+        Tensor.compute("out", out, shape, v -> finish.of(sum.at(v.toArray(Expr[]::new)), v));
     List<Param> params = new ArrayList<>(List.of(left.buffer(), right.buffer()));
     extras.forEach(extra -> params.add(extra.buffer()));
     params.add(result.buffer());
@@ -136,16 +137,29 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     return new ReferenceProduct(func, SimtLowering.lower(schedule(func)));
   }
 
+  /** Element [row, step] of a matrix, which is stored across, of the product at hand. */
+  private static Expr element(
+      Tensor operand, List<? extends Expr> point, Expr row, Expr step, boolean across) {
+    Expr first = across ? step : row;
+    Expr second = across ? row : step;
+    return operand.buffer().rank() == 2
+        ? operand.at(first, second)
+        : operand.at(point.getFirst(), first, second);
+  }
+
   private static PrimFunc schedule(PrimFunc func) {
     Schedule schedule = new Schedule(func);
     BlockRef out = schedule.block("out");
     List<LoopRef> loops = schedule.loops(out);
-    Schedule.Halves rows = schedule.split(loops.get(0), ROWS);
-    Schedule.Halves columns = schedule.split(loops.get(1), COLUMNS);
+    Schedule.Halves rows = schedule.split(loops.get(loops.size() - 2), ROWS);
+    Schedule.Halves columns = schedule.split(loops.getLast(), COLUMNS);
     schedule.reorder(rows.outer(), columns.outer(), rows.inner(), columns.inner());
     schedule.computeAt(schedule.block("sum"), columns.inner());
     schedule.setScope(new BufferRef("sum"), Scope.LOCAL);
     schedule.compactAll();
+    if (loops.size() == 3) {
+      schedule.bind(loops.getFirst(), ThreadAxis.BLOCK_Z);
+    }
     schedule.bind(rows.outer(), ThreadAxis.BLOCK_Y);
     schedule.bind(columns.outer(), ThreadAxis.BLOCK_X);
     schedule.bind(rows.inner(), ThreadAxis.THREAD_Y);

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.bench;
 
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
@@ -10,6 +11,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.UserError;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -21,7 +23,8 @@ public sealed interface Workload {
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
    * what is computed in, if not what is usual for the operands; the attribute {@code epilogue} what
-   * follows the product, whose operands are {@code extras}.
+   * follows the product, whose operands are {@code extras}. Results and operands of rank 3 hold the
+   * matrices of several products, one behind the other.
    */
   record Gemm(
       Buffer a,
@@ -42,15 +45,20 @@ public sealed interface Workload {
     }
 
     public long m() {
-      return c.extent(0);
+      return c.extent(c.rank() - 2);
     }
 
     public long n() {
-      return c.extent(1);
+      return c.extent(c.rank() - 1);
     }
 
     public long k() {
-      return a.extent(layout.transposedA() ? 0 : 1);
+      return a.extent(a.rank() - (layout.transposedA() ? 2 : 1));
+    }
+
+    /** How many products there are; operands of rank 2 are the same in all of them. */
+    public Batch batch() {
+      return c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
     }
   }
 
@@ -112,6 +120,12 @@ public sealed interface Workload {
     switch (workload) {
       case Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout());
       case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
+        for (Buffer buffer : List.of(x, w1, h, w2, y)) {
+          if (buffer.rank() != 2) {
+            throw new UserError(
+                "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
+          }
+        }
         checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT);
         checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT);
       }
@@ -131,9 +145,10 @@ public sealed interface Workload {
   default String text() {
     return switch (this) {
       case Gemm g ->
-          "%s M=%d N=%d K=%d %s%s%s%s"
+          "%s%s M=%d N=%d K=%d %s%s%s%s"
               .formatted(
                   kind(),
+                  g.batch().isMany() ? " " + g.batch().text() : "",
                   g.m(),
                   g.n(),
                   g.k(),
@@ -203,7 +218,7 @@ public sealed interface Workload {
   /** Operations of the products, a multiply-add counting as two. */
   default double flops() {
     return switch (this) {
-      case Gemm g -> 2.0 * g.m() * g.n() * g.k();
+      case Gemm g -> 2.0 * g.m() * g.n() * g.k() * g.batch().count();
       case FfnGelu f -> 2.0 * f.m() * f.hidden() * (f.k() + f.n());
     };
   }
@@ -270,7 +285,7 @@ public sealed interface Workload {
   private static Buffer matrix(Kernel kernel, String name) {
     for (Buffer buffer : kernel.buffers()) {
       if (buffer.name().equals(name)) {
-        if (buffer.rank() != 2 || buffer.layout() != null) {
+        if (buffer.rank() < 2 || buffer.rank() > 3 || buffer.layout() != null) {
           throw new UserError(
               "kernel " + kernel.name() + ": " + name + " is no row-major matrix: " + buffer);
         }
@@ -330,9 +345,9 @@ public sealed interface Workload {
   private static Buffer extra(Kernel kernel, Epilogue.Operand operand, Buffer c) {
     List<Long> shape =
         switch (operand) {
-          case ROW_SCALE -> List.of(c.extent(0));
-          case COLUMN_SCALE, BIAS -> List.of(c.extent(1));
-          case ADDEND, GATE, RESIDUAL -> List.of(c.extent(0), c.extent(1));
+          case ROW_SCALE -> List.of(c.extent(c.rank() - 2));
+          case COLUMN_SCALE, BIAS -> List.of(c.extent(c.rank() - 1));
+          case ADDEND, GATE, RESIDUAL -> IntStream.range(0, c.rank()).mapToObj(c::extent).toList();
         };
     DType dtype = operand.isMatrix() ? c.dtype() : DType.F32;
     Buffer expected =
@@ -366,14 +381,23 @@ public sealed interface Workload {
         "kernel %s: arithmetic \"%s\" is none for %s".formatted(kernel.name(), text, operands));
   }
 
+  /** Rows or columns of a matrix, or of each of several. */
+  private static long extent(Buffer buffer, int dimension) {
+    return buffer.extent(buffer.rank() - 2 + dimension);
+  }
+
   private static void checkProduct(
       Kernel kernel, Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
     boolean fits =
-        a.extent(ta ? 1 : 0) == c.extent(0)
-            && a.extent(ta ? 0 : 1) == b.extent(tb ? 1 : 0)
-            && b.extent(tb ? 0 : 1) == c.extent(1);
+        extent(a, ta ? 1 : 0) == extent(c, 0)
+            && extent(a, ta ? 0 : 1) == extent(b, tb ? 1 : 0)
+            && extent(b, tb ? 0 : 1) == extent(c, 1);
+    for (Buffer operand : List.of(a, b)) {
+      boolean shared = operand.rank() == 2;
+      fits &= shared || (c.rank() == 3 && operand.extent(0) == c.extent(0));
+    }
     if (!fits || a.dtype() != b.dtype()) {
       throw new UserError(
           "kernel %s: %s = %s%s · %s%s does not fit %s, %s, %s"

@@ -98,7 +98,9 @@ final class AmpereSketch implements GemmSketch {
     int workers = multiprocessors * minBlocks;
     List<String> divisions =
         Divisions.of(
-            Math.ceilDiv(workload.m(), tileM) * Math.ceilDiv(workload.n(), tileN),
+            workload.batch().count()
+                * Math.ceilDiv(workload.m(), tileM)
+                * Math.ceilDiv(workload.n(), tileN),
             Math.ceilDiv(workload.k(), tileK),
             workers);
     if (divisions.size() == 1 || workload.arithmetic().sums() != DType.F32) {

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -26,6 +27,14 @@ public final class GemmKeys {
     if (workload.arithmetic() != Arithmetic.of(workload.operands())) {
       parameters.put("sums", workload.arithmetic().text());
     }
+    if (workload.batch().isMany()) {
+      parameters.put("batch", Long.toString(workload.batch().count()));
+      String shared =
+          (workload.batch().sharedA() ? "a" : "") + (workload.batch().sharedB() ? "b" : "");
+      if (!shared.isEmpty()) {
+        parameters.put("shared", shared);
+      }
+    }
     parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
     parameters.put("epilogue", workload.epilogue().text());
     return new WorkloadKey(KIND, parameters);
@@ -50,7 +59,15 @@ public final class GemmKeys {
         DType.parse(word(key, "c")),
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
         Epilogue.parse(word(key, "epilogue")),
-        sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)));
+        sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)),
+        batch(key));
+  }
+
+  private static Batch batch(WorkloadKey key) {
+    String shared = key.parameters().getOrDefault("shared", "");
+    return key.parameters().containsKey("batch")
+        ? new Batch(number(key, "batch"), shared.contains("a"), shared.contains("b"))
+        : Batch.NONE;
   }
 
   private static long number(WorkloadKey key, String name) {

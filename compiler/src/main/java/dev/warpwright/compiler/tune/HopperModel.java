@@ -63,7 +63,10 @@ final class HopperModel {
 
   static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
     int bytes = w.operands().bytes();
-    double tilesM = Math.ceilDiv(w.m(), (long) c.tileM() * c.clusterM()) * (double) c.clusterM();
+    double tilesM =
+        Math.ceilDiv(w.m(), (long) c.tileM() * c.clusterM())
+            * (double) c.clusterM()
+            * w.batch().count();
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN() * c.clusterN()) * (double) c.clusterN();
     double tiles = tilesM * tilesN;
     double steps = Math.ceilDiv(w.k(), (long) c.tileK());
@@ -122,7 +125,9 @@ final class HopperModel {
     f.put("math", log(math));
     f.put("l2", log(l2));
     f.put("dram", log(Math.max(dramTime, 1e-3)));
-    f.put("padding", tilesM * c.tileM() * tilesN * c.tileN() / ((double) w.m() * w.n()));
+    f.put(
+        "padding",
+        tilesM * c.tileM() * tilesN * c.tileN() / ((double) w.m() * w.n() * w.batch().count()));
     f.put("sums", (double) c.tileM() * c.tileN() / (128.0 * c.consumers()));
     f.put("predicted", log(predicted));
     return new Features(
@@ -177,9 +182,10 @@ final class HopperModel {
   /** Waves of tiles reuse within the wave; panels that fit the cache are read once. */
   private static double dramBytes(
       GemmWorkload w, HopperConfig c, double slots, double tilesM, double tilesN, int bytes) {
-    double a = (double) w.m() * w.k() * bytes;
-    double b = (double) w.n() * w.k() * bytes;
-    double result = (double) w.m() * w.n() * w.result().bytes();
+    long count = w.batch().count();
+    double a = (double) w.m() * w.k() * bytes * (w.batch().sharedA() ? 1 : count);
+    double b = (double) w.n() * w.k() * bytes * (w.batch().sharedB() ? 1 : count);
+    double result = (double) w.m() * w.n() * w.result().bytes() * count;
     if (a + b <= L2_SIZE) {
       return a + b + result;
     }

@@ -131,7 +131,8 @@ final class HopperSketch implements GemmSketch {
     }
     List<String> divisions =
         Divisions.of(
-            Math.ceilDiv(workload.m(), (long) tileM * cluster[0])
+            workload.batch().count()
+                * Math.ceilDiv(workload.m(), (long) tileM * cluster[0])
                 * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
             Math.ceilDiv(workload.k(), tileK),
             blocks / size(cluster));
@@ -234,7 +235,7 @@ final class HopperSketch implements GemmSketch {
 
   /** Orders that differ on the grid of clusters. */
   private List<String> orders(int tileM, int tileN, int[] cluster) {
-    long rows = Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
+    long rows = workload.batch().count() * Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
     long columns = Math.ceilDiv(workload.n(), (long) tileN * cluster[1]);
     if (rows == 1 || columns == 1 || rows * columns <= multiprocessors) {
       return List.of("row");

@@ -33,6 +33,7 @@ public final class Cublas implements AutoCloseable {
   private final Path path;
   private final MethodHandle setWorkspace;
   private final MethodHandle gemm;
+  private final MethodHandle batched;
   private final MethodHandle destroy;
   private final MethodHandle statusText;
   private final long handle;
@@ -69,6 +70,33 @@ public final class Cublas implements AutoCloseable {
             JAVA_LONG,
             JAVA_LONG,
             JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT);
+    batched =
+        bind(
+            symbols,
+            "cublasGemmStridedBatchedEx",
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_INT,
+            JAVA_INT,
+            JAVA_LONG,
             JAVA_INT,
             JAVA_INT,
             JAVA_INT);
@@ -200,6 +228,7 @@ public final class Cublas implements AutoCloseable {
    * @param output type of D
    * @param transposedA whether A is stored as [k][m], else as [m][k]
    * @param transposedB whether B is stored as [n][k], else as [k][n]
+   * @param batch how many such products
    */
   public record Gemm(
       int m,
@@ -209,7 +238,39 @@ public final class Cublas implements AutoCloseable {
       Type output,
       Compute compute,
       boolean transposedA,
-      boolean transposedB) {}
+      boolean transposedB,
+      Batch batch) {
+    /** One product. */
+    public Gemm(
+        int m,
+        int n,
+        int k,
+        Type input,
+        Type output,
+        Compute compute,
+        boolean transposedA,
+        boolean transposedB) {
+      this(m, n, k, input, output, compute, transposedA, transposedB, new Batch(1, true, true));
+    }
+
+    /** Elements from the A of one product to the next one's. */
+    long strideA() {
+      return batch.sharedA() ? 0 : (long) m * k;
+    }
+
+    /** The same of B. */
+    long strideB() {
+      return batch.sharedB() ? 0 : (long) n * k;
+    }
+  }
+
+  /**
+   * Products of one shape, whose matrices lie one behind the other.
+   *
+   * @param sharedA whether all have the same A
+   * @param sharedB whether all have the same B
+   */
+  public record Batch(int count, boolean sharedA, boolean sharedB) {}
 
   /** Gives memory for split-K and the like; it must stay open for as long as this is used. */
   public void setWorkspace(CudaBuffer workspace) {
@@ -232,7 +293,11 @@ public final class Cublas implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment one = gemm.compute().scale().one(arena);
       MemorySegment zero = arena.allocate(JAVA_LONG);
-      check(call(gemm, a, b, d, one.address(), zero.address()), "cublasGemmEx of " + gemm);
+      check(
+          gemm.batch().count() == 1
+              ? call(gemm, a, b, d, one.address(), zero.address())
+              : callBatched(gemm, a, b, d, one.address(), zero.address()),
+          "cublasGemmEx of " + gemm);
     }
   }
 
@@ -258,6 +323,38 @@ public final class Cublas implements AutoCloseable {
               d.address(),
               g.output().code,
               g.n(),
+              g.compute().code,
+              DEFAULT_ALGORITHM);
+    } catch (Throwable t) {
+      throw Downcall.unexpected(t);
+    }
+  }
+
+  private int callBatched(Gemm g, CudaBuffer a, CudaBuffer b, CudaBuffer d, long one, long zero) {
+    try {
+      return (int)
+          batched.invokeExact(
+              handle,
+              g.transposedB() ? 1 : 0,
+              g.transposedA() ? 1 : 0,
+              g.n(),
+              g.m(),
+              g.k(),
+              one,
+              b.address(),
+              g.input().code,
+              g.transposedB() ? g.k() : g.n(),
+              g.strideB(),
+              a.address(),
+              g.input().code,
+              g.transposedA() ? g.m() : g.k(),
+              g.strideA(),
+              zero,
+              d.address(),
+              g.output().code,
+              g.n(),
+              (long) g.m() * g.n(),
+              g.batch().count(),
               g.compute().code,
               DEFAULT_ALGORITHM);
     } catch (Throwable t) {

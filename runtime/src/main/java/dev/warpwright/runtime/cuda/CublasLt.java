@@ -28,6 +28,8 @@ public final class CublasLt implements AutoCloseable {
   private static final int TRANSPOSE_A = 3;
   private static final int TRANSPOSE_B = 4;
   private static final int FAST_ACCUMULATION = 25;
+  private static final int BATCH_COUNT = 5;
+  private static final int BATCH_STRIDE = 6;
   private static final int WORKSPACE_BYTES = 1;
   private static final int ALGORITHM_BYTES = 64;
   private static final int RESULT_BYTES = 96;
@@ -114,7 +116,23 @@ public final class CublasLt implements AutoCloseable {
               gemm.transposedA() ? gemm.m() : gemm.k(),
               gemm.transposedA() ? gemm.k() : gemm.m());
       result = layout(gemm.output(), gemm.n(), gemm.m());
+      if (gemm.batch().count() > 1) {
+        batch(left, gemm.batch().count(), gemm.strideB());
+        batch(right, gemm.batch().count(), gemm.strideA());
+        batch(result, gemm.batch().count(), (long) gemm.m() * gemm.n());
+      }
       findAlgorithms(most);
+    }
+
+    private void batch(long matrix, int count, long stride) {
+      MethodHandle set =
+          bind("cublasLtMatrixLayoutSetAttribute", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+      check(
+          invoke(set, matrix, BATCH_COUNT, arena.allocateFrom(JAVA_INT, count), 4L),
+          "cublasLtMatrixLayoutSetAttribute");
+      check(
+          invoke(set, matrix, BATCH_STRIDE, arena.allocateFrom(JAVA_LONG, stride), 8L),
+          "cublasLtMatrixLayoutSetAttribute");
     }
 
     private long create(String function, int a, int b) {
