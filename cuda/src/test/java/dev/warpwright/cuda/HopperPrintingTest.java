@@ -54,6 +54,15 @@ class HopperPrintingTest {
               "bulk.load.2d.multicast(&As[n, 64, 0], &A[n * 64, 128], &full[1], 64, 64, 3)"),
           Map.entry(
               HopperIntrinsics.BULK_STORE, "bulk.store.2d(&A[n * 64, 128], &As[n, 64, 0], 64, 64)"),
+          Map.entry(
+              HopperIntrinsics.BULK_LOAD_3D,
+              "bulk.load.3d(&As[n, 64, 0], &P[n, n * 64, 128], &full[1], 64, 64)"),
+          Map.entry(
+              HopperIntrinsics.BULK_LOAD_3D_MULTICAST,
+              "bulk.load.3d.multicast(&As[n, 64, 0], &P[n, n * 64, 128], &full[1], 64, 64, 3)"),
+          Map.entry(
+              HopperIntrinsics.BULK_STORE_3D,
+              "bulk.store.3d(&P[n, n * 64, 128], &As[n, 64, 0], 64, 64)"),
           Map.entry(HopperIntrinsics.BULK_WAIT, "bulk.wait(0)"),
           Map.entry(HopperIntrinsics.BULK_WAIT_READ, "bulk.wait.read(1)"),
           Map.entry(HopperIntrinsics.WGMMA_WAIT, "wgmma.wait(7)"),
@@ -123,7 +132,7 @@ class HopperPrintingTest {
         .kernel(
             "test",
             """
-            kernel k_%s(A: %s[M, 4096], F: f32[128, 128], Count: u32[2], M: i32 in 1..512, n: i32 in 1..2)
+            kernel k_%s(A: %s[M, 4096], P: %s[4, M, 4096], F: f32[128, 128], Count: u32[2], M: i32 in 1..512, n: i32 in 1..2)
                 grid(bx = 2) block(tid = 128) [%s] {
               %s
               alloc full: mbarrier[128] shared
@@ -132,6 +141,7 @@ class HopperPrintingTest {
             """
                 .formatted(
                     intrinsic.text().replace('.', '_'),
+                    type,
                     type,
                     isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
                     isAnywhere(intrinsic)

@@ -9,6 +9,7 @@ import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -71,6 +72,37 @@ class ReferenceProductTest {
             sum += a.get(i, x) * (transposedB ? w.get(j, x) : w.get(x, j));
           }
           assertThat(out.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(sum);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, false", "true, false", "false, true"})
+  void batches(boolean sharedA, boolean sharedB) {
+    GemmWorkload workload =
+        GemmWorkload.nt(5, 17, 9, DType.BF16).times(new Batch(3, sharedA, sharedB));
+    List<Buffer> params = workload.func().params().stream().map(param -> (Buffer) param).toList();
+    Workload.Gemm gemm =
+        new Workload.Gemm(
+            params.get(0), params.get(1), params.get(2), workload.layout(), workload.arithmetic());
+    assertThat(gemm.batch()).isEqualTo(workload.batch());
+    assertThat(gemm.flops()).isEqualTo(workload.flops());
+    ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
+    NdArray a = NdArray.of(params.get(0)).fillRandom(seed);
+    NdArray w = NdArray.of(params.get(1)).fillRandom(seed + 1);
+    for (NdArray out : bothWays(product, a, w)) {
+      for (int p = 0; p < 3; p++) {
+        for (int i = 0; i < 5; i++) {
+          for (int j = 0; j < 17; j++) {
+            double sum = 0;
+            for (int x = 0; x < 9; x++) {
+              sum +=
+                  (sharedA ? a.get(i, x) : a.get(p, i, x))
+                      * (sharedB ? w.get(j, x) : w.get(p, j, x));
+            }
+            assertThat(out.get(p, i, j)).as("seed %d", seed).isEqualTo(sum);
+          }
         }
       }
     }

@@ -3,6 +3,7 @@ package dev.warpwright.compiler.tune;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
@@ -70,6 +71,14 @@ final class HopperSketchTest {
   void roundedSingles() {
     randomPointsBecomeKernels(
         GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Arithmetic.TF32), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, 512, 512, 12, sm_90a", "100, 50, 64, 3, sm_90a", "33, 65, 127, 7, sm_90a"})
+  void batches(long m, long n, long k, long count, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(m, n, k, DType.BF16).times(Batch.of(count)),
+        GpuTarget.find(target).orElseThrow());
   }
 
   private static void randomPointsBecomeKernels(GemmWorkload workload, GpuTarget target) {

@@ -1,0 +1,23 @@
+package dev.warpwright.compiler.tune;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.families.Batch;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GemmKeysTest {
+  @Test
+  void keysAreReadBack() {
+    GemmWorkload one = GemmWorkload.nt(5, 7, 9, DType.BF16);
+    for (Batch batch :
+        List.of(Batch.NONE, Batch.of(8), new Batch(3, true, false), new Batch(3, false, true))) {
+      GemmWorkload workload = one.times(batch);
+      assertThat(GemmKeys.workload(GemmKeys.of(workload))).isEqualTo(workload);
+    }
+    assertThat(GemmKeys.of(one).text()).doesNotContain("batch");
+    assertThat(GemmKeys.of(one.times(Batch.of(8))).text()).contains("batch=8");
+  }
+}
