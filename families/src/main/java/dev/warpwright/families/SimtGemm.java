@@ -32,8 +32,11 @@ public final class SimtGemm {
 
   private SimtGemm() {}
 
-  /** One line that says why operands of this kind are not for threads; null if they are. */
+  /** One line that says why products of this kind are not for threads; null if they are. */
   public static @Nullable String operandsProblem(GemmWorkload workload) {
+    if (workload.batch().isMany()) {
+      return "batches are computed on tensor cores only";
+    }
     boolean exact =
         workload.arithmetic() == Arithmetic.F64
             || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
