@@ -31,6 +31,7 @@ public record Finding(
     DEADLOCK("deadlock"),
     PROXY("missing proxy fence"),
     INTRINSIC("misuse of an intrinsic"),
+    RESOURCES("more than the target has"),
     ARITHMETIC("undefined arithmetic");
 
     private final String text;

@@ -162,6 +162,11 @@ public final class GridInterpreter {
               + MAX_THREADS
               + " are possible");
     }
+    List<Finding> exceeded =
+        ResourceLimits.exceeded(context.source(), kernel, options.target(), grid.blocks, perBlock);
+    if (!exceeded.isEmpty()) {
+      throw new SimulationError(exceeded);
+    }
     for (Param p : kernel.params()) {
       if (p instanceof Buffer b && context.symbols().knows(b)) {
         bind(grid, b);

@@ -1,5 +1,7 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.target.GpuTarget;
+
 /**
  * How a {@link GridInterpreter} executes.
  *
@@ -12,6 +14,7 @@ package dev.warpwright.sim;
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
  * @param engine what executes
  * @param count whether requests to memory are counted, which is slower
+ * @param target whose limits must suffice, unless the kernel's attribute {@code arch} names another
  */
 public record GridOptions(
     Options.Order blocks,
@@ -20,7 +23,8 @@ public record GridOptions(
     int residentBlocks,
     boolean checkRaces,
     Engine engine,
-    boolean count) {
+    boolean count,
+    GpuTarget target) {
   /** What executes. */
   public enum Engine {
     /**
@@ -45,7 +49,15 @@ public record GridOptions(
 
   /** In order, one block at a time, everything checked. */
   public static final GridOptions DEFAULT =
-      new GridOptions(Options.Order.FORWARD, WarpChoice.FIRST, 0, 1, true, Engine.FASTEST, false);
+      new GridOptions(
+          Options.Order.FORWARD,
+          WarpChoice.FIRST,
+          0,
+          1,
+          true,
+          Engine.FASTEST,
+          false,
+          GpuTarget.SM_90A);
 
   public GridOptions {
     if (residentBlocks < 1) {
@@ -56,19 +68,26 @@ public record GridOptions(
   /** Blocks and warps in random order, several blocks at a time. */
   public static GridOptions random(long seed) {
     return new GridOptions(
-        Options.Order.SHUFFLED, WarpChoice.RANDOM, seed, 3, true, Engine.FASTEST, false);
+        Options.Order.SHUFFLED,
+        WarpChoice.RANDOM,
+        seed,
+        3,
+        true,
+        Engine.FASTEST,
+        false,
+        GpuTarget.SM_90A);
   }
 
   public GridOptions withWarps(WarpChoice choice) {
-    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine, count);
+    return new GridOptions(blocks, choice, seed, residentBlocks, checkRaces, engine, count, target);
   }
 
   public GridOptions withBlocks(Options.Order order, int resident) {
-    return new GridOptions(order, warps, seed, resident, checkRaces, engine, count);
+    return new GridOptions(order, warps, seed, resident, checkRaces, engine, count, target);
   }
 
   public GridOptions withEngine(Engine choice) {
-    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice, count);
+    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, choice, count, target);
   }
 
   /** Blocks and warps take turns, requests are counted. */
@@ -80,10 +99,15 @@ public record GridOptions(
         residentBlocks,
         false,
         Engine.INTERPRETER,
-        true);
+        true,
+        GpuTarget.SM_90A);
+  }
+
+  public GridOptions withTarget(GpuTarget choice) {
+    return new GridOptions(blocks, warps, seed, residentBlocks, checkRaces, engine, count, choice);
   }
 
   public GridOptions withoutRaces() {
-    return new GridOptions(blocks, warps, seed, residentBlocks, false, engine, count);
+    return new GridOptions(blocks, warps, seed, residentBlocks, false, engine, count, target);
   }
 }

@@ -17,6 +17,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.SimulationError;
+import dev.warpwright.target.GpuTarget;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -127,7 +128,12 @@ public final class Checks {
         names(network.program()),
         Map.of("rows", (long) rows),
         options,
-        order -> new ProgramInterpreter(network.program(), order, Options.CHECKED)::check,
+        order ->
+            new ProgramInterpreter(
+                    network.program(),
+                    order.withTarget((GpuTarget) network.target()),
+                    Options.CHECKED)
+                ::check,
         () -> arguments(network, rows, options.seed()));
   }
 

@@ -106,6 +106,18 @@ final class MutationSubjects {
     }
   }
 
+  /** Products out of schedules. */
+  static List<MutationSubject> families() {
+    List<MutationSubject> families = new ArrayList<>();
+    FamilySamples.kernels()
+        .forEach(
+            (name, kernel) ->
+                families.add(
+                    MutationSubject.of(
+                        "families: " + name, BoundKernel.of(kernel, Map.of()), SEED)));
+    return families;
+  }
+
   /** The rungs of the ladder. */
   static List<MutationSubject> ladder() {
     List<MutationSubject> rungs = new ArrayList<>();
@@ -123,6 +135,7 @@ final class MutationSubjects {
   static List<MutationSubject> all() {
     List<MutationSubject> all = new ArrayList<>();
     kernels().forEach(name -> all.add(kernel(name)));
+    all.addAll(families());
     for (String name : networks()) {
       for (Precision precision : Precision.values()) {
         all.addAll(network(name, precision));

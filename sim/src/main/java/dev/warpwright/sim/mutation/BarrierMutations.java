@@ -63,6 +63,8 @@ final class BarrierMutations {
               PROXY,
               UNINITIALISED),
           Mutation.undefined(
+              "named barrier that is not there", argument("bar.sync", 0, plus(16)), BARRIER),
+          Mutation.undefined(
               "cluster barrier removed", without("cluster.sync"), BARRIER, INTRINSIC),
           Mutation.undefined(
               "barrier object waited for no more",

@@ -4,10 +4,12 @@ import static dev.warpwright.sim.Finding.Kind.DEADLOCK;
 import static dev.warpwright.sim.Finding.Kind.OUT_OF_BOUNDS;
 import static dev.warpwright.sim.Finding.Kind.PROXY;
 import static dev.warpwright.sim.Finding.Kind.RACE;
+import static dev.warpwright.sim.Finding.Kind.RESOURCES;
 import static dev.warpwright.sim.Finding.Kind.UNINITIALISED;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
@@ -15,6 +17,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -24,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Mistakes between the blocks of a grid. */
 final class GridMutations {
+  private static final Buffer TOO_LARGE =
+      Buffer.of("too_large", DType.F32, Scope.SHARED, GpuTarget.SM_90A.sharedPerBlock() / 4 + 1);
+
   private GridMutations() {}
 
   static final List<Mutation> ALL =
@@ -59,7 +65,13 @@ final class GridMutations {
               "two blocks with one tile",
               EnumSet.of(RACE, OUT_OF_BOUNDS, UNINITIALISED, DEADLOCK),
               true,
-              kernel -> s -> doubled(kernel, s)));
+              kernel -> s -> doubled(kernel, s)),
+          new Mutation(
+              "more shared memory than a block has",
+              EnumSet.of(RESOURCES),
+              false,
+              kernel ->
+                  s -> s == kernel.body() ? List.of(new Stmt.Alloc(TOO_LARGE, s)) : List.of()));
 
   /** A drawn ticket counts from the end of what is drawn in a loop. */
   private static List<Stmt> reversed(Kernel kernel, Stmt s) {
