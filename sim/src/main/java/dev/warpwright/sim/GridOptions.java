@@ -14,7 +14,8 @@ import dev.warpwright.target.GpuTarget;
  * @param checkRaces whether conflicting accesses to shared and global memory are findings
  * @param engine what executes
  * @param count whether requests to memory are counted, which is slower
- * @param target whose limits must suffice, unless the kernel's attribute {@code arch} names another
+ * @param target whose limits must suffice, unless the kernel's attribute {@code arch} names a newer
+ *     one
  */
 public record GridOptions(
     Options.Order blocks,

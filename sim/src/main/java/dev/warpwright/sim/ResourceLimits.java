@@ -45,14 +45,17 @@ final class ResourceLimits {
   /**
    * All that is too much.
    *
-   * @param target that the kernel runs on, unless its attribute {@code arch} names another
+   * @param target that the kernel runs on, unless its attribute {@code arch} names a newer one
    * @param blocks of the launch
    * @param threads of a block
    */
   static List<Finding> exceeded(
       Source source, Kernel kernel, GpuTarget target, Index3 blocks, long threads) {
     String arch = kernel.attrs().getString("arch");
-    GpuTarget wanted = arch == null ? target : GpuTarget.find(arch).orElse(target);
+    GpuTarget wanted =
+        arch == null
+            ? target
+            : GpuTarget.find(arch).filter(least -> least.arch() > target.arch()).orElse(target);
     ResourceLimits limits = new ResourceLimits(source, kernel, wanted);
     limits.block(threads);
     limits.grid(blocks);
@@ -77,11 +80,6 @@ final class ResourceLimits {
               .formatted(wanted, threads, target.threadsPerSm(), target.blocksPerSm()));
     } else if (wanted * threads * REGISTERS > GpuTarget.REGISTERS_PER_SM) {
       add(null, "%d blocks of %d threads leave too few registers".formatted(wanted, threads));
-    } else if (wanted > 1 && wanted * (shared + target.reservedPerBlock()) > target.sharedPerSm()) {
-      add(
-          largestShared(),
-          "%d blocks with %d bytes of shared memory each shall be on a multiprocessor, which has %d"
-              .formatted(wanted, shared, target.sharedPerSm()));
     }
   }
 

@@ -88,6 +88,14 @@ public final class KernelBenchmark {
               timing.times(),
               String.format(Locale.ROOT, "%10.1f", timing.tflops()),
               ""));
+      if (!Double.isNaN(timing.leastUs())) {
+        lines.add(
+            String.format(
+                Locale.ROOT,
+                "%-46s %9.2f us: operations and bytes over the device's rates",
+                "no kernel takes less than",
+                timing.leastUs()));
+      }
       for (KernelReport.Peer peer : r.peers()) {
         lines.add(
             row(
@@ -138,6 +146,7 @@ public final class KernelBenchmark {
               .with("launchUs", timing.times().launchUs())
               .with("tflops", timing.tflops())
               .with("gbps", timing.gbps())
+              .with("leastUs", timing.leastUs())
               .with("sets", timing.sets())
               .with("rounds", timing.rounds());
     }

@@ -14,11 +14,12 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %-5s %11s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
+        "%-17s %-5s %11s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
             .formatted(
                 "rung",
                 "type",
                 "time us",
+                "bound us",
                 "GFLOP/s",
                 "cuBLAS",
                 "regs",
@@ -34,10 +35,11 @@ final class LadderTable {
       lines.add(
           String.format(
               Locale.ROOT,
-              "%-17s %-5s %11s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
+              "%-17s %-5s %11s %9s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
               r.name(),
               r.dtype().text(),
               number("%.1f", r.timeUs()),
+              number("%.1f", r.leastUs()),
               number("%.0f", r.gflops()),
               number("%.1f%%", 100 * r.peerUs() / r.timeUs()),
               r.registers(),
@@ -77,6 +79,7 @@ final class LadderTable {
         .with("change", r.change())
         .with("dtype", r.dtype().text())
         .with("timeUs", r.timeUs())
+        .with("leastUs", r.leastUs())
         .with("gflops", r.gflops())
         .with("cublasUs", r.peerUs())
         .with("relError", r.relError())

@@ -7,6 +7,7 @@ import dev.warpwright.compiler.bench.KernelReport.Repeats;
 import dev.warpwright.compiler.bench.KernelReport.Times;
 import dev.warpwright.compiler.bench.KernelReport.Timing;
 import dev.warpwright.compiler.execute.GridLauncher;
+import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
@@ -21,6 +22,7 @@ import dev.warpwright.runtime.cuda.CudaFunction;
 import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.nio.charset.StandardCharsets;
@@ -223,6 +225,7 @@ public final class KernelBench {
               ours,
               flops / 1e12,
               workload.leastBytes() / (ours.graphUs() * 1e-6) / 1e9,
+              leastUs(peak),
               memory.count(),
               request.rounds());
       List<Peer> peers = new ArrayList<>();
@@ -272,6 +275,17 @@ public final class KernelBench {
           String.format(Locale.ROOT, "%s: relative error %.2e", name, error.relative()));
     }
     return true;
+  }
+
+  /** The bound on the time of this workload where units reach {@code peak} operations a second. */
+  private double leastUs(double peak) {
+    return DeviceCatalogue.find(device.name())
+        .map(
+            model ->
+                1e6
+                    * LowerBounds.seconds(
+                        workload.flops(), peak, workload.leastBytes(), model.dramGBs() * 1e9))
+        .orElse(Double.NaN);
   }
 
   private OutputError error(BenchMemory memory, DeviceReference reference, int set) {

@@ -60,9 +60,13 @@ public record KernelReport(
    * Speed.
    *
    * @param gbps of the bytes that must move at least
+   * @param leastUs below which no kernel for this workload gets: operations over the rate of the
+   *     device's units, or bytes that must move over the bandwidth of its memory; not a number if
+   *     the device is not in the catalogue
    * @param sets of inputs and outputs that launches went through in turn
    */
-  public record Timing(Times times, double tflops, double gbps, int sets, int rounds) {}
+  public record Timing(
+      Times times, double tflops, double gbps, double leastUs, int sets, int rounds) {}
 
   /**
    * A peer.

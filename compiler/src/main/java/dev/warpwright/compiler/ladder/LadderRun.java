@@ -4,6 +4,7 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.SimtTime;
 import dev.warpwright.cost.WarpProfile;
 import dev.warpwright.cuda.CudaPrinter;
@@ -83,6 +84,7 @@ public final class LadderRun {
               result.timeUs(),
               result.peerUs(),
               gflops(result.timeUs()),
+              leastUs(DType.F32),
               result.relError(),
               false,
               result.registers(),
@@ -167,7 +169,7 @@ public final class LadderRun {
   }
 
   /** The report, or one that says why there is none: not every shape suits these rungs. */
-  private static RungReport tensor(TensorRung rung, Supplier<RungReport> report) {
+  private RungReport tensor(TensorRung rung, Supplier<RungReport> report) {
     try {
       return report.get();
     } catch (UserError e) {
@@ -178,6 +180,7 @@ public final class LadderRun {
           Double.NaN,
           Double.NaN,
           Double.NaN,
+          leastUs(DType.BF16),
           Double.NaN,
           true,
           0,
@@ -210,6 +213,7 @@ public final class LadderRun {
         micros,
         peer,
         gflops(micros),
+        leastUs(DType.BF16),
         relError,
         predicted,
         registers,
@@ -220,6 +224,16 @@ public final class LadderRun {
         Double.NaN,
         "tensor",
         failure);
+  }
+
+  /** The bound of a product with such operands and sums in f32, in microseconds. */
+  private double leastUs(DType operands) {
+    double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
+    double words =
+        LowerBounds.gemmWords(m, n, k, (double) (model.l2MiB() << 20) / operands.bytes());
+    return 1e6
+        * LowerBounds.seconds(
+            2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
   }
 
   private double gflops(double micros) {
@@ -236,6 +250,7 @@ public final class LadderRun {
         time.micros(),
         Double.NaN,
         gflops(time.micros()),
+        leastUs(DType.F32),
         Double.NaN,
         true,
         registers,

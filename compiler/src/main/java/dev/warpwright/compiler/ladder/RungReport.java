@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param dtype of the operands
  * @param timeUs of one product; NaN if there is none
  * @param peerUs of cuBLAS, measured in turn; NaN if it was not
+ * @param leastUs below which no kernel for this product gets on the device: operations over the
+ *     rate of its units, or bytes that any order must move over the bandwidth of its memory
  * @param relError NaN if nothing ran
  * @param predicted whether the time comes from a model
  * @param registers of a thread; estimated where no compiler is installed
@@ -26,6 +28,7 @@ public record RungReport(
     double timeUs,
     double peerUs,
     double gflops,
+    double leastUs,
     double relError,
     boolean predicted,
     int registers,
