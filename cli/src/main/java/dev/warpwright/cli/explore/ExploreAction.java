@@ -3,6 +3,7 @@ package dev.warpwright.cli.explore;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.orders.RecordedOrders;
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.ir.json.Json;
@@ -24,9 +25,18 @@ public final class ExploreAction implements Action<ExploreRequest> {
 
   /** Starts the server with all that the page asks for. */
   static Explorer start(ExploreRequest request, Jobs jobs) {
+    return start(request, jobs, MeasuringDevice.ofThisMachine(), new RecordedOrders());
+  }
+
+  /** As above, with another device to measure on, and other records. */
+  static Explorer start(
+      ExploreRequest request, Jobs jobs, MeasuringDevice device, RecordedOrders recorded) {
     var endpoints =
         new ExploreEndpoints(
-            new KernelFolder(request.kernels()), new TuningRuns(request.database()), jobs);
+            new KernelFolder(request.kernels()),
+            new TuningRuns(request.database()),
+            new MeasureEndpoints(device, recorded, jobs),
+            jobs);
     return Explorer.start(request.port(), endpoints.readers(), endpoints.actors());
   }
 }

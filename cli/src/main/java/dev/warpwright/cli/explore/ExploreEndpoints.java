@@ -50,32 +50,41 @@ final class ExploreEndpoints {
 
   private final KernelFolder kernels;
   private final TuningRuns tuning;
+  private final MeasureEndpoints measuring;
   private final Jobs jobs;
 
-  ExploreEndpoints(KernelFolder kernels, TuningRuns tuning, Jobs jobs) {
+  ExploreEndpoints(KernelFolder kernels, TuningRuns tuning, MeasureEndpoints measuring, Jobs jobs) {
     this.kernels = kernels;
     this.tuning = tuning;
+    this.measuring = measuring;
     this.jobs = jobs;
   }
 
   /** What changes nothing. */
   Map<String, Endpoint> readers() {
-    return Map.of(
-        "devices", p -> devices().write(),
-        "analyze", p -> analyze(p).write(),
-        "device", p -> device(p).write(),
-        "staircase", p -> staircase(p).write(),
-        "job", p -> jobs.status(p.getOrDefault("id", "")),
-        "kernels", p -> kernelNames().write(),
-        "kernel", p -> kernel(p).write(),
-        "tuning", p -> tuning.summaries().write(),
-        "tuning-run",
-            p -> tuning.run(p.getOrDefault("workload", ""), p.getOrDefault("device", "")).write());
+    return Map.ofEntries(
+        Map.entry("devices", p -> devices().write()),
+        Map.entry("analyze", p -> analyze(p).write()),
+        Map.entry("device", p -> device(p).write()),
+        Map.entry("staircase", p -> staircase(p).write()),
+        Map.entry("gpu", p -> measuring.gpu().write()),
+        Map.entry("recorded", p -> recorded(p).write()),
+        Map.entry("job", p -> jobs.status(p.getOrDefault("id", ""))),
+        Map.entry("kernels", p -> kernelNames().write()),
+        Map.entry("kernel", p -> kernel(p).write()),
+        Map.entry("tuning", p -> tuning.summaries().write()),
+        Map.entry(
+            "tuning-run",
+            p -> tuning.run(p.getOrDefault("workload", ""), p.getOrDefault("device", "")).write()));
   }
 
   /** What starts or ends work. */
   Map<String, Endpoint> actors() {
-    return Map.of("search", this::search, "simulate", this::simulate, "cancel", this::cancel);
+    return Map.of(
+        "search", this::search,
+        "simulate", this::simulate,
+        "measure", this::measure,
+        "cancel", this::cancel);
   }
 
   private static Json devices() {
@@ -169,6 +178,13 @@ final class ExploreEndpoints {
                         .with("hitRate", row.hitRate())));
   }
 
+  private Json recorded(Map<String, String> parameters) {
+    KeyValues values = values(parameters);
+    GemmShape shape = shape(values);
+    values.finish("M, N, K, dtype");
+    return measuring.recorded(shape);
+  }
+
   private static Json staircase(Map<String, String> parameters) {
     KeyValues values = values(parameters);
     GemmShape shape = shape(values);
@@ -219,6 +235,12 @@ final class ExploreEndpoints {
 
   private static String started(long id) {
     return Json.object().with("id", id).write();
+  }
+
+  private String measure(Map<String, String> parameters) {
+    Map<String, String> rest = new TreeMap<>(parameters);
+    boolean counters = !"no".equals(rest.remove("counters"));
+    return started(measuring.measure(values(rest), counters));
   }
 
   private String cancel(Map<String, String> parameters) {

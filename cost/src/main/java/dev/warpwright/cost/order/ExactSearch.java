@@ -6,12 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A* over a {@link StateSpace}: states by the least number of loads that their completion can have,
- * lowest first. So each value is exhausted before the next one is tried, and when the first
+ * A* over a {@link SearchSpace}: states by the least number of loads that their completion can
+ * have, lowest first. So each value is exhausted before the next one is tried, and when the first
  * complete order comes, or the value of one that is known is reached, that order is optimal.
  */
 final class ExactSearch {
-  private static final int BETWEEN_REPORTS = 1 << 14;
+  private static final int BETWEEN_LOOKS = 8;
+  private static final long BETWEEN_REPORTS = 20_000_000;
 
   /**
    * How a search ended.
@@ -21,7 +22,7 @@ final class ExactSearch {
    */
   record Outcome(long states, int lowerBound, @Nullable List<WorkItem> path) {}
 
-  private final StateSpace space;
+  private final SearchSpace space;
   private final int known;
   private final long mostStates;
   private final SearchMonitor monitor;
@@ -30,13 +31,14 @@ final class ExactSearch {
   private final IntStack[] open;
   private int floor;
   private long expanded;
+  private long told;
 
   /**
    * @param known loads of an order that is known, at most 126; only better ones are looked for
    * @param mostStates that may be remembered; beyond, the search gives up
    */
   ExactSearch(
-      StateSpace space,
+      SearchSpace space,
       int known,
       List<WorkItem> knownPath,
       long mostStates,
@@ -68,10 +70,11 @@ final class ExactSearch {
       }
       int cost = table.cost(entry);
       space.expand(state, (next, loads) -> push(next, cost + loads, entry));
-      if (++expanded % BETWEEN_REPORTS == 0) {
-        if (monitor.cancelled() || table.size() > mostStates) {
-          return new Outcome(table.size(), floor, null);
-        }
+      if (++expanded % BETWEEN_LOOKS == 0 && monitor.cancelled() || table.size() > mostStates) {
+        return new Outcome(table.size(), floor, null);
+      }
+      if (expanded % BETWEEN_LOOKS == 0 && System.nanoTime() - told > BETWEEN_REPORTS) {
+        told = System.nanoTime();
         monitor.progress(table.size(), floor, known, knownPath);
       }
     }
@@ -98,26 +101,17 @@ final class ExactSearch {
     for (int entry = last; entry >= 0; entry = table.parent(entry)) {
       states.addFirst(table.key(entry));
     }
-    int[] rowName = new int[space.rows];
-    int[] columnName = new int[space.columns];
-    Arrays.setAll(rowName, m -> m);
-    Arrays.setAll(columnName, n -> n);
-    List<WorkItem> tiles = new ArrayList<>();
+    int[] names = new int[space.numbers()];
+    Arrays.setAll(names, i -> i);
+    List<WorkItem> items = new ArrayList<>();
     for (int i = 1; i < states.size(); i++) {
       var step = new Step(states.get(i));
       space.expand(states.get(i - 1), step::accept);
-      for (long rest = step.tiles; rest != 0; rest &= rest - 1) {
-        int tile = Long.numberOfTrailingZeros(rest);
-        tiles.add(new WorkItem(0, rowName[tile / space.columns], columnName[tile % space.columns]));
-      }
-      rowName = compose(rowName, step.rowOf);
-      columnName = compose(columnName, step.columnOf);
+      items.addAll(space.items(step.tiles, names));
+      int[] before = names;
+      names = Arrays.stream(step.renumbering).map(old -> before[old]).toArray();
     }
-    return tiles;
-  }
-
-  private static int[] compose(int[] names, int[] numberOf) {
-    return Arrays.stream(numberOf).map(number -> names[number]).toArray();
+    return items;
   }
 
   /** Catches the cheapest step to a state. */
@@ -125,8 +119,7 @@ final class ExactSearch {
     private final long wanted;
     private int loads = Integer.MAX_VALUE;
     private long tiles;
-    private int[] rowOf = {};
-    private int[] columnOf = {};
+    private int[] renumbering = {};
 
     Step(long wanted) {
       this.wanted = wanted;
@@ -136,8 +129,7 @@ final class ExactSearch {
       if (next == wanted && cost < loads) {
         loads = cost;
         tiles = space.stepTiles;
-        rowOf = space.relabelling.rowOf.clone();
-        columnOf = space.relabelling.columnOf.clone();
+        renumbering = space.renumbering();
       }
     }
   }

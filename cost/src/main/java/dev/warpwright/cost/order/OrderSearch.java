@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Searches the order of tiles that moves the least.
  *
- * <p>Where {@link #exact} says so, the search is exact: A* over (visited tiles, contents of the
+ * <p>Where {@link #exact} says so, the search is exact: A* over (computed tiles, contents of the
  * cache), not over permutations, and what it returns is proven unless time or memory ended first.
  * Elsewhere ready-made orders and bands are improved by simulated annealing; the lower bound then
  * is that of {@link OrderBounds}.
@@ -19,6 +19,11 @@ public final class OrderSearch {
 
   /** Beyond so many tiles annealing comes first, so that the exact search has less to look at. */
   private static final int SMALL = 30;
+
+  private static final int SMALL_CHAIN = 20;
+
+  /** Heights of bands that are tried. */
+  private static final int MOST_BANDS = 64;
 
   private static final double FIRST_SHARE = 0.1;
 
@@ -66,19 +71,30 @@ public final class OrderSearch {
     this.end = System.nanoTime() + (long) (request.seconds() * 1e9);
   }
 
-  /** Whether the exact search takes this problem: one matmul, K in one block, and small. */
+  /**
+   * Whether the exact search takes this problem: blocks of one size, one tile at a time, and small.
+   */
   public static boolean exact(TileProblem problem, CachePolicy policy) {
-    return problem.depth() == 1
-        && problem.chained() == 0
-        && !problem.cachedResults()
-        && problem.atOnce() == 1
-        && problem.sizes().equals(TileProblem.Sizes.ONE)
-        && switch (policy) {
-          case OPTIMAL -> FreeStates.fits(problem.rows(), problem.columns());
-          case LRU, FIFO ->
-              QueueStates.fits(
-                  problem.rows(), problem.columns(), (int) Math.min(usefulCapacity(problem), 64));
-        };
+    if (problem.atOnce() != 1 || !problem.sizes().equals(TileProblem.Sizes.ONE)) {
+      return false;
+    }
+    if (plain(problem)) {
+      return switch (policy) {
+        case OPTIMAL -> FreeStates.fits(problem.rows(), problem.columns());
+        case LRU, FIFO ->
+            QueueStates.fits(
+                problem.rows(), problem.columns(), (int) Math.min(usefulCapacity(problem), 64));
+      };
+    }
+    return switch (policy) {
+      case OPTIMAL -> FreeChainStates.fits(problem);
+      case LRU, FIFO -> QueueChainStates.fits(problem);
+    };
+  }
+
+  /** One matmul, K in one block, results past the cache: states of its own are smaller. */
+  private static boolean plain(TileProblem problem) {
+    return problem.depth() == 1 && problem.chained() == 0 && !problem.cachedResults();
   }
 
   /**
@@ -99,12 +115,13 @@ public final class OrderSearch {
     TileProblem problem = request.problem();
     List<WorkItem> best = readyMade();
     boolean exact = exact(problem, request.policy());
-    if (!exact || problem.items() > SMALL) {
+    if (!exact || problem.items() > (plain(problem) ? SMALL : SMALL_CHAIN)) {
       double first = Math.min(FIRST_SECONDS, FIRST_SHARE * request.seconds());
       best = anneal(best, exact ? first : request.seconds());
     }
     OrderSimulation simulation = simulate(best);
-    if (simulation.loads() == bound() && storesAreFixed()) {
+    // Every result is stored once, so that the least loads move the least.
+    if (simulation.loads() == bound()) {
       return new Result(best, simulation, bound(), true, false, 0);
     }
     if (!exact || simulation.loads() > MOST_LOADS) {
@@ -121,12 +138,15 @@ public final class OrderSearch {
     return new Result(best, simulation, outcome.lowerBound(), proven, true, outcome.states());
   }
 
-  private boolean storesAreFixed() {
-    return !request.problem().cachedResults();
-  }
-
-  private StateSpace space() {
+  private SearchSpace space() {
     TileProblem problem = request.problem();
+    if (!plain(problem)) {
+      return switch (request.policy()) {
+        case OPTIMAL -> new FreeChainStates(problem);
+        case LRU -> new QueueChainStates(problem, true);
+        case FIFO -> new QueueChainStates(problem, false);
+      };
+    }
     int capacity = (int) usefulCapacity(problem);
     return switch (request.policy()) {
       case OPTIMAL -> new FreeStates(problem.rows(), problem.columns(), capacity);
@@ -165,9 +185,13 @@ public final class OrderSearch {
     for (String name : TileOrders.READY_MADE) {
       orders.add(TileOrders.of(problem, BlockOrder.parse(name)));
     }
-    if (problem.chained() == 0) {
+    if (problem.chained() > 0) {
+      for (int band = 1; band <= Math.min(problem.rows(), MOST_BANDS); band++) {
+        orders.add(fused(problem, band));
+      }
+    } else {
       int highest = (int) Math.min(problem.capacity(), Math.max(problem.rows(), problem.columns()));
-      for (int band = 1; band <= Math.min(highest, 64); band++) {
+      for (int band = 1; band <= Math.min(highest, MOST_BANDS); band++) {
         orders.add(bands(problem.rows(), problem.columns(), band, false));
         orders.add(bands(problem.columns(), problem.rows(), band, true));
       }
@@ -182,6 +206,25 @@ public final class OrderSearch {
       }
     }
     return best;
+  }
+
+  /** Bands of rows, each through both matmuls. */
+  private static List<WorkItem> fused(TileProblem problem, int band) {
+    List<WorkItem> items = new ArrayList<>();
+    boolean right = true;
+    for (int top = 0; top < problem.rows(); top += band) {
+      int height = Math.min(band, problem.rows() - top);
+      for (int gemm = 0; gemm <= 1; gemm++) {
+        int width = gemm == 0 ? problem.columns() : problem.chained();
+        for (int i = 0; i < width; i++) {
+          for (int m = top; m < top + height; m++) {
+            items.add(new WorkItem(gemm, m, right ? i : width - 1 - i));
+          }
+        }
+      }
+      right = !right;
+    }
+    return items;
   }
 
   /** Bands of rows; columns run to and fro from band to band, and rows from column to column. */

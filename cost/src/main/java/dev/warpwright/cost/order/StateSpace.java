@@ -1,28 +1,15 @@
 package dev.warpwright.cost.order;
 
-/**
- * What a search for an order walks through: states of (visited tiles, contents of the cache) up to
- * numbering, packed into a {@code long}. Not for use by several threads at once.
- */
-abstract class StateSpace {
-  /** Takes the successors of a state. */
-  interface Visitor {
-    /**
-     * One successor.
-     *
-     * @param loads that lead to it
-     */
-    void accept(long next, int loads);
-  }
+import java.util.ArrayList;
+import java.util.List;
 
+/** States of one matmul with one block along K: tiles as bits, rows and columns numbered anew. */
+abstract class StateSpace extends SearchSpace {
   final int rows;
   final int columns;
   final int capacity;
   final Relabelling relabelling;
   private final long allVisited;
-
-  /** In a call of the visitor: the tiles that the step visits, in the numbers of the old state. */
-  long stepTiles;
 
   private final int rowBest;
   private final int columnBest;
@@ -39,18 +26,37 @@ abstract class StateSpace {
     this.columnLeft = new int[columns];
   }
 
-  /** The state before the first step. */
-  long start() {
-    return 0;
-  }
-
-  /** Whether every tile is visited. */
+  @Override
   final boolean done(long state) {
     return (state & allVisited) == allVisited;
   }
 
-  /** Visits all successors. */
-  abstract void expand(long state, Visitor visitor);
+  @Override
+  final int numbers() {
+    return rows + columns;
+  }
+
+  @Override
+  final int[] renumbering() {
+    int[] old = new int[rows + columns];
+    for (int m = 0; m < rows; m++) {
+      old[m] = relabelling.rowOf[m];
+    }
+    for (int n = 0; n < columns; n++) {
+      old[rows + n] = rows + relabelling.columnOf[n];
+    }
+    return old;
+  }
+
+  @Override
+  final List<WorkItem> items(long tiles, int[] names) {
+    List<WorkItem> items = new ArrayList<>();
+    for (long rest = tiles; rest != 0; rest &= rest - 1) {
+      int tile = Long.numberOfTrailingZeros(rest);
+      items.add(new WorkItem(0, names[tile / columns], names[rows + tile % columns] - rows));
+    }
+    return items;
+  }
 
   /** Rows whose block is in the cache, as bits. */
   abstract int cachedRows(long state);
@@ -63,11 +69,14 @@ abstract class StateSpace {
   }
 
   /**
-   * Loads that are still needed at least. A row with tiles left whose block is not cached needs
-   * one, a column too; each of these makes at most as many tiles possible as it has left, and any
-   * further load at most as many as fit beside it in the cache.
+   * {@inheritDoc}
+   *
+   * <p>A row with tiles left whose block is not cached needs one, a column too; each of these makes
+   * at most as many tiles possible as it has left, and any further load at most as many as fit
+   * beside it in the cache.
    */
-  int bound(long state) {
+  @Override
+  final int bound(long state) {
     int rowsIn = cachedRows(state);
     int columnsIn = cachedColumns(state);
     int all = (1 << columns) - 1;

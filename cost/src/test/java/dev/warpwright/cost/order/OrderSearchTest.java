@@ -155,7 +155,7 @@ class OrderSearchTest {
     Result result = search(large, CachePolicy.LRU, 0.5);
     assertThat(result.proven()).isFalse();
     assertThat(result.simulation().loads()).isLessThan(60);
-    var chained = new TileProblem(3, 3, 2, 2, true, TileProblem.Sizes.ONE, 6, 1);
+    var chained = new TileProblem(6, 6, 2, 4, true, TileProblem.Sizes.ONE, 6, 1);
     assertThat(search(chained, CachePolicy.LRU, 0.3).exact()).isFalse();
   }
 

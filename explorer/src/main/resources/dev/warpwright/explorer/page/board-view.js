@@ -175,7 +175,7 @@ export function boardView() {
 /** The search for the order with the least loads. */
 function searchCard(board) {
   const seconds = number(20, 1, 600);
-  const status = el('p', {class: 'quiet'}, 'Exact for one product with one block along K: up to about 6×7 tiles it is proven. Others are improved until the time is over.');
+  const status = el('p', {class: 'quiet'}, 'Proven where it is small: about 6×7 tiles of one product with one block along K, 4×4 with two, 3×3 chained. Others are improved until the time is over.');
   const start = el('button', {type: 'button', class: 'first'}, 'Find the best order');
   const cancel = el('button', {type: 'button', disabled: true}, 'Cancel');
   let id;

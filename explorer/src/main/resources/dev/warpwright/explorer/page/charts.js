@@ -14,6 +14,7 @@ function scale(axis, first, last) {
 }
 
 function ticks(axis) {
+  if (axis.at) return across() < 500 ? axis.at.filter((_, i) => i % 2 === 0) : axis.at;
   if (axis.log) {
     const out = [];
     for (let e = Math.ceil(Math.log10(axis.from)); e <= Math.floor(Math.log10(axis.to)); e++) out.push(10 ** e);

@@ -1,5 +1,6 @@
 // Device: what every order and tile size is predicted to cost for one product, and what was measured of it.
 import {keys, lineChart} from './charts.js';
+import {measureCard} from './measure-view.js';
 import {attempt, bytes, choice, count, el, field, get, number, percent, replace, time} from './dom.js';
 
 const METRICS = {
@@ -32,7 +33,18 @@ export function deviceView() {
     const best = data.predictions.reduce((a, b) => (b.timeUs < a.timeUs ? b : a));
     chosen = `${best.tile} ${best.order}`;
     draw();
+    await onGpu.load();
   });
+
+  const onGpu = measureCard(
+    () => ({M: f.m.value, N: f.n.value, K: f.k.value, dtype: f.dtype.value, tile: chosen.split(' ')[0]}),
+    shape => {
+      for (const key of ['M', 'N', 'K']) f[key.toLowerCase()].value = shape[key];
+      f.gpu.value = 'h200';
+      types();
+      f.dtype.value = shape.dtype;
+      load();
+    });
 
   const draw = () => {
     if (!data) return;
@@ -44,7 +56,7 @@ export function deviceView() {
     const least = Math.min(...values);
     const most = Math.max(...values);
     const best = high ? most : least;
-    head.textContent = `${data.gpu}: at least ${bytes(data.leastBytes)} have to move. Darker is more; the best is marked ●.`;
+    head.textContent = `${data.gpu}: at least ${bytes(data.leastBytes)} have to move. Stronger is more; the best is marked ●.`;
     replace(heat, el('table', {class: 'heat'},
       el('thead', {}, el('tr', {}, el('th', {}, 'order'), tiles.map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, orders.map(order => el('tr', {}, el('th', {scope: 'row'}, order), tiles.map(tile => {
@@ -66,7 +78,7 @@ export function deviceView() {
       figure('Waves', count(p.waves), `${count(p.tiles)} tiles`),
       figure('Idle part', percent(p.tail), 'short last wave, edges'),
       figure('Alone', time(p.computeUs), `products; memory ${time(p.memoryUs)}, L2 ${time(p.l2Us)}`)));
-    const x = {from: 0, to: Math.max(1, tiles.length - 1), text: v => tiles[v] ?? '', name: 'tile'};
+    const x = {from: 0, to: Math.max(1, tiles.length - 1), at: tiles.map((_, i) => i), text: v => tiles[v], name: 'tile'};
     const y = {from: 0, to: most * 1.05, text: v => text(v), name};
     const lines = ['row', 'column', 'grouped:8', 'hilbert', 'morton', 'serpentine'];
     replace(curves, el('h2', {}, `${name} over tile sizes`), keys(lines), lineChart({x, y, label: `${name} over tile sizes, a line for each order`,
@@ -76,12 +88,12 @@ export function deviceView() {
 
   const drawMeasured = at => {
     if (!data.measured.length) {
-      replace(measured, el('h2', {}, 'Measured'), el('div', {class: 'empty'},
+      replace(measured, el('h2', {}, 'Counted earlier, kernels written by hand'), el('div', {class: 'empty'},
         el('p', {}, 'There is no measurement of this shape on this device.'),
         el('p', {class: 'quiet'}, `Measured on an H200 with bf16: ${data.shapesMeasured.join(', ')}. bench/orders.sh measures more where a GPU and ncu are.`)));
       return;
     }
-    replace(measured, el('h2', {}, 'Measured'), el('div', {class: 'scroll'}, el('table', {},
+    replace(measured, el('h2', {}, 'Counted earlier, kernels written by hand'), el('div', {class: 'scroll'}, el('table', {},
       el('caption', {}, 'Counters of ncu on an H200, 2026-11-20, with cold caches, beside the prediction'),
       el('thead', {}, el('tr', {}, ['tile', 'order'].map(t => el('th', {}, t)), ['time', 'memory', 'predicted', 'error', 'L2 hits', 'predicted'].map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, data.measured.map(row => {
@@ -106,7 +118,7 @@ export function deviceView() {
     el('div', {class: 'intro'}, el('h1', {}, 'Device'),
       el('p', {class: 'quiet'}, 'What one product is predicted to cost, for every order of tiles and every tile size: bytes between memory, second-level cache and multiprocessors, waves and time.')),
     el('div', {class: 'side'}, form, el('section', {class: 'card'}, detail)),
-    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, curves), el('section', {class: 'card'}, measured)));
+    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, curves), onGpu.element, el('section', {class: 'card'}, measured)));
   attempt(async () => {
     devices = (await get('devices')).devices;
     replace(f.gpu, devices.map(d => el('option', {value: d.id, selected: d.id === 'h200'}, d.name)));
