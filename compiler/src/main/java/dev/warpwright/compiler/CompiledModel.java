@@ -4,10 +4,12 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -23,6 +25,7 @@ public final class CompiledModel implements AutoCloseable {
   private final Device device;
   private final Precision precision;
   private final ConstantStore constants = new ConstantStore();
+  private final boolean wide;
   private final Map<Integer, CompiledProgram> programs = new HashMap<>();
   private final Map<Integer, Executable> executables = new HashMap<>();
 
@@ -31,6 +34,7 @@ public final class CompiledModel implements AutoCloseable {
     this.device = device;
     this.precision = precision;
     device.checkPrecision(precision);
+    wide = device.target() instanceof GpuTarget && NetworkCompiler.isWide(graph, precision);
   }
 
   public Precision precision() {
@@ -142,8 +146,16 @@ public final class CompiledModel implements AutoCloseable {
 
   /** The program for a row count. */
   public CompiledProgram program(int rows) {
-    return programs.computeIfAbsent(
-        bucket(rows), b -> NetworkCompiler.compile(graph, device.target(), precision, b));
+    return programs.computeIfAbsent(bucket(rows), this::compile);
+  }
+
+  private CompiledProgram compile(int rows) {
+    if (!wide) {
+      return NetworkCompiler.compile(graph, device.target(), precision, rows);
+    }
+    try (ProductKernels products = device.products()) {
+      return NetworkCompiler.compile(graph, device.target(), precision, rows, products);
+    }
   }
 
   /** The program for a row count, on the device. */
@@ -157,9 +169,25 @@ public final class CompiledModel implements AutoCloseable {
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
-  private static int bucket(int rows) {
+  private int bucket(int rows) {
+    if (wide) {
+      return padded(rows);
+    }
     int largest = 4096;
     return rows <= 1 ? 1 : rows >= largest ? largest : Integer.highestOneBit(rows - 1) * 2;
+  }
+
+  /**
+   * Kernels for one row count compute as many rows: the next power of two up to 128, then the next
+   * quarter of one, so that at most a fifth of the work is for nothing.
+   */
+  private static int padded(int rows) {
+    if (rows <= 1) {
+      return 1;
+    }
+    int below = Integer.highestOneBit(rows - 1);
+    int step = rows <= 16 ? 16 : below < 128 ? 2 * below : below / 4;
+    return Math.multiplyExact(Math.ceilDiv(rows, step), step);
   }
 
   /** Source of the kernels for a row count, for GPU devices. */

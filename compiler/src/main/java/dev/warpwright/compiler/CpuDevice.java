@@ -4,12 +4,14 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
+import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */
 public final class CpuDevice implements Device {
@@ -48,6 +50,11 @@ public final class CpuDevice implements Device {
     if (precision == Precision.TF32) {
       throw new UserError("precision tf32 exists on GPUs only; use f32, f16 or bf16 on the CPU");
     }
+  }
+
+  @Override
+  public @Nullable ProductKernels products() {
+    return null;
   }
 
   @Override

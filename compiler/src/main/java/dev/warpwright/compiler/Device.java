@@ -3,8 +3,10 @@ package dev.warpwright.compiler;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.Target;
+import org.jspecify.annotations.Nullable;
 
 /** Where programs run. */
 public sealed interface Device extends AutoCloseable
@@ -28,6 +30,12 @@ public sealed interface Device extends AutoCloseable
    * @throws dev.warpwright.ir.UserError if so
    */
   void checkPrecision(Precision precision);
+
+  /**
+   * The kernels for products of networks that are too wide for one kernel; to be closed. Null if the
+   * device takes none.
+   */
+  @Nullable ProductKernels products();
 
   /**
    * The CUDA C++ of a program.

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CachedCompiler;
 import dev.warpwright.cuda.compile.CompileRequest;
@@ -91,6 +92,11 @@ public final class GpuDevice implements Device {
   @Override
   public void checkPrecision(Precision precision) {
     Precisions.check(precision, target);
+  }
+
+  @Override
+  public ProductKernels products() {
+    return ProductKernels.of(target, device.name(), device.multiprocessors());
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.model.function.Precision;
@@ -29,6 +30,11 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   @Override
   public void checkPrecision(Precision precision) {
     Precisions.check(precision, gpu);
+  }
+
+  @Override
+  public ProductKernels products() {
+    return ProductKernels.of(gpu);
   }
 
   @Override

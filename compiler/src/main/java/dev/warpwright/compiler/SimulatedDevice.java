@@ -4,6 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
@@ -29,6 +30,11 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
   @Override
   public void checkPrecision(Precision precision) {
     Precisions.check(precision, gpu);
+  }
+
+  @Override
+  public ProductKernels products() {
+    return ProductKernels.of(gpu);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.compiler.tune.TuningLocation;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -7,27 +8,13 @@ import org.jspecify.annotations.Nullable;
 public final class TuningFiles {
   private TuningFiles() {}
 
-  /**
-   * The database: {@code --db}, else {@code WARPWRIGHT_DB}, else {@code warpwright/tuning.db} in
-   * the user's data folder.
-   */
+  /** The database: {@code --db}, else {@link TuningLocation#database}. */
   public static Path database(@Nullable Path given) {
-    String variable = System.getenv("WARPWRIGHT_DB");
-    if (given != null) {
-      return given;
-    }
-    return variable == null || variable.isBlank()
-        ? dataFolder().resolve("tuning.db")
-        : Path.of(variable);
+    return given == null ? TuningLocation.database() : given;
   }
 
-  /** By the XDG base directory specification. */
-  static Path dataFolder() {
-    String xdg = System.getenv("XDG_DATA_HOME");
-    Path data =
-        xdg == null || xdg.isBlank() || !Path.of(xdg).isAbsolute()
-            ? Path.of(System.getProperty("user.home"), ".local", "share")
-            : Path.of(xdg);
-    return data.resolve("warpwright");
+  /** The user's data folder. */
+  public static Path dataFolder() {
+    return TuningLocation.dataFolder();
   }
 }

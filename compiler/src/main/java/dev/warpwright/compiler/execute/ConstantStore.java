@@ -26,8 +26,8 @@ public final class ConstantStore {
   private final Map<Key, Object> packed = new HashMap<>();
 
   /**
-   * The elements as a Java array in storage order: {@code float[]}, or {@code short[]} with the
-   * bits of f16 and bf16.
+   * The elements as a Java array in storage order: {@code float[]}, {@code int[]}, or {@code
+   * short[]} with the bits of f16 and bf16.
    */
   public synchronized Object array(PackedConstant constant) {
     Buffer buffer = constant.buffer();
@@ -70,7 +70,12 @@ public final class ConstantStore {
         each(constant, (at, value) -> array[at] = Numerics.bf16Bits(value));
         yield array;
       }
-      case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+      case I32 -> {
+        int[] array = new int[(int) elements];
+        each(constant, (at, value) -> array[at] = (int) value);
+        yield array;
+      }
+      case F64, BOOL, I8, U8, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
           throw new IllegalArgumentException(
               "constants of type " + buffer.dtype() + " are not used");
     };

@@ -78,13 +78,14 @@ public final class CudaExecutable implements Executable {
     return switch (array) {
       case float[] a -> MemorySegment.ofArray(a);
       case short[] a -> MemorySegment.ofArray(a);
+      case int[] a -> MemorySegment.ofArray(a);
       default -> throw new IllegalArgumentException("no storage: " + array.getClass());
     };
   }
 
   @Override
   public void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
-    prepare(newRows);
+    prepare(newRows == 0 ? 0 : compiled.fixedRows().orElse(newRows));
     if (newRows == 0) {
       return;
     }
@@ -131,7 +132,8 @@ public final class CudaExecutable implements Executable {
     sized.addAll(compiled.network().outputs());
     sized.addAll(program.workspace());
     for (Buffer buffer : sized) {
-      long bytes = HostExecutable.elements(buffer, scalars) * buffer.dtype().bytes();
+      long bytes =
+          Math.max(16, HostExecutable.elements(buffer, scalars) * buffer.dtype().bytes());
       CudaBuffer old = buffers.get(buffer);
       if (old == null || old.bytes() != bytes) {
         if (old != null) {

@@ -16,6 +16,7 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -57,19 +58,21 @@ public final class SimulatedExecutable implements Executable {
     if (newRows == 0) {
       return;
     }
-    arguments.bind(compiled.network().rows().var(), newRows);
+    int height = compiled.fixedRows().orElse(newRows);
+    arguments.bind(compiled.network().rows().var(), height);
     for (int i = 0; i < inputs.size(); i++) {
       Buffer buffer = compiled.network().inputs().get(i);
+      float[] filled = Arrays.copyOf(inputs.get(i), Math.toIntExact(height * buffer.extent(1)));
       arguments.bind(
-          buffer, NdArray.ofFloats(inputs.get(i), newRows, buffer.extent(1)).to(buffer.dtype()));
+          buffer, NdArray.ofFloats(filled, height, buffer.extent(1)).to(buffer.dtype()));
     }
     for (Buffer output : compiled.network().outputs()) {
-      arguments.bind(output, NdArray.zeros(output.dtype(), newRows, output.extent(1)).poison());
+      arguments.bind(output, NdArray.zeros(output.dtype(), height, output.extent(1)).poison());
     }
     findings = interpreter.check(arguments).stream().map(Finding::message).toList();
     for (int i = 0; i < outputs.size(); i++) {
       float[] result = arguments.get(compiled.network().outputs().get(i)).toFloats();
-      System.arraycopy(result, 0, outputs.get(i), 0, result.length);
+      System.arraycopy(result, 0, outputs.get(i), 0, outputs.get(i).length);
     }
   }
 

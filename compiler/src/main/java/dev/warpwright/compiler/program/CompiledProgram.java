@@ -5,6 +5,7 @@ import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.Target;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * A network, compiled for a target.
@@ -14,6 +15,8 @@ import java.util.List;
  * @param constants the constants in the layouts that the kernels want, in the order of the
  *     program's parameters
  * @param kernels in the order of their launches
+ * @param fixedRows the row count that the program is for, inputs with fewer rows being filled up;
+ *     empty if it is for every one
  */
 public record CompiledProgram(
     NetworkFunction network,
@@ -21,7 +24,8 @@ public record CompiledProgram(
     Target target,
     Program program,
     List<PackedConstant> constants,
-    List<CompiledKernel> kernels) {
+    List<CompiledKernel> kernels,
+    OptionalInt fixedRows) {
   public CompiledProgram {
     constants = List.copyOf(constants);
     kernels = List.copyOf(kernels);

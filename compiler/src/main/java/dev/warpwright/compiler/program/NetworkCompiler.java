@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.host.HostLowering;
@@ -21,8 +21,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** From a graph to a program for a target. */
 public final class NetworkCompiler {
@@ -41,14 +44,40 @@ public final class NetworkCompiler {
    * @throws UserError if the network does not fit the target
    */
   public static CompiledProgram compile(Graph graph, Target target, Precision precision, int rows) {
+    return compile(graph, target, precision, rows, null);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int)}.
+   *
+   * @param products kernels for the products of networks that are too wide for one kernel; with
+   *     them the program may be for just this row count, which it then says. Null for none
+   */
+  public static CompiledProgram compile(
+      Graph graph,
+      Target target,
+      Precision precision,
+      int rows,
+      @Nullable ProductKernels products) {
     return switch (target) {
-      case GpuTarget gpu -> forGpu(graph, gpu, precision, rows);
+      case GpuTarget gpu -> forGpu(graph, gpu, precision, rows, products);
       case HostTarget host -> forHost(graph, host, precision, rows);
     };
   }
 
+  /** Whether a network may need kernels that are for one row count. */
+  public static boolean isWide(Graph graph, Precision precision) {
+    return NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, false))
+            .widest()
+        > ALWAYS_FUSED;
+  }
+
   private static CompiledProgram forGpu(
-      Graph graph, GpuTarget target, Precision precision, int rows) {
+      Graph graph,
+      GpuTarget target,
+      Precision precision,
+      int rows,
+      @Nullable ProductKernels products) {
     boolean fma = precision == Precision.F32;
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
@@ -69,6 +98,13 @@ public final class NetworkCompiler {
                 Locale.ROOT,
                 "one kernel would have too few blocks at work (predicted %.0f us)",
                 oneKernel);
+      }
+      if (products != null) {
+        Optional<WideNetwork.Planned> wide =
+            WideNetwork.plan(network, rows, target, precision, kernels, products, why);
+        if (wide.isPresent() && (fused.kernel() == null || wide.get().micros() < oneKernel)) {
+          return wide.get().program();
+        }
       }
       List<CompiledKernel> each = new ArrayList<>();
       for (StageGroup group : layers) {
@@ -124,11 +160,15 @@ public final class NetworkCompiler {
       List<StageGroup> groups,
       List<CompiledKernel> compiled,
       List<PackedConstant> constants) {
-    List<Kernel> kernels = compiled.stream().map(CompiledKernel::kernel).toList();
+    List<KernelCall> calls = new ArrayList<>();
+    for (int i = 0; i < groups.size(); i++) {
+      calls.add(KernelCall.of(compiled.get(i), groups.get(i)));
+    }
     Map<Buffer, Buffer> packed = new HashMap<>();
     constants.forEach(c -> packed.put(c.constant().buffer(), c.buffer()));
-    Program program = ProgramAssembly.assemble(network, groups, kernels, packed);
-    return new CompiledProgram(network, precision, target, program, constants, compiled);
+    Program program = ProgramAssembly.assemble(network, calls, packed, List.of());
+    return new CompiledProgram(
+        network, precision, target, program, constants, compiled, OptionalInt.empty());
   }
 
   private static PackedConstant packed(Constant constant, HostProgram lowered) {

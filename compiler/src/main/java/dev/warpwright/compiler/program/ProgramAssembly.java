@@ -1,12 +1,12 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Program.Argument;
 import dev.warpwright.ir.Program.BufferArgument;
 import dev.warpwright.ir.Program.Launch;
+import dev.warpwright.ir.Program.Memset;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.Program.ScalarArgument;
@@ -27,15 +27,15 @@ final class ProgramAssembly {
   /**
    * The program.
    *
-   * @param groups what each kernel was made from
-   * @param kernels one for each group; a kernel's parameters are its group's, in order, constants
-   *     perhaps in another layout
+   * @param calls the launches, in order
+   * @param packed constants of the network that kernels take in another layout, and that layout
+   * @param tables constants that are not the network's
    */
   static Program assemble(
       NetworkFunction network,
-      List<StageGroup> groups,
-      List<Kernel> kernels,
-      Map<Buffer, Buffer> packed) {
+      List<KernelCall> calls,
+      Map<Buffer, Buffer> packed,
+      List<Buffer> tables) {
     List<ProgramParam> params = new ArrayList<>();
     Set<Buffer> known = new HashSet<>();
     for (Buffer input : network.inputs()) {
@@ -51,12 +51,16 @@ final class ProgramAssembly {
       params.add(new ProgramParam(Role.CONSTANT, buffer));
       known.add(constant.buffer());
     }
+    for (Buffer table : tables) {
+      params.add(new ProgramParam(Role.CONSTANT, table));
+      known.add(table);
+    }
     params.add(new ProgramParam(Role.SCALAR, network.rows()));
     List<Buffer> workspace = new ArrayList<>();
     List<Step> steps = new ArrayList<>();
-    for (int g = 0; g < groups.size(); g++) {
+    for (KernelCall call : calls) {
       List<Argument> arguments = new ArrayList<>();
-      for (Param param : groups.get(g).func().params()) {
+      for (Param param : call.arguments()) {
         switch (param) {
           case Buffer buffer -> {
             if (known.add(buffer)) {
@@ -67,7 +71,8 @@ final class ProgramAssembly {
           case ScalarParam scalar -> arguments.add(new ScalarArgument(scalar.var()));
         }
       }
-      steps.add(new Launch(kernels.get(g), arguments));
+      call.zeroed().forEach(buffer -> steps.add(new Memset(buffer, 0)));
+      steps.add(new Launch(call.compiled().kernel(), arguments));
     }
     return new Program(network.func().name(), params, workspace, steps);
   }

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
@@ -18,18 +19,26 @@ import java.util.SplittableRandom;
 public record TunedGemm(Candidate candidate, Origin origin) {
   private static final int SAMPLES = 3000;
   private static final int CLIMBS = 400;
+  private static final int NEIGHBOURS = 8;
+
+  /** By how much the model may be wrong about a point that was best for a workload alike. */
+  private static final double WORSE = 1.3;
 
   /** Where a kernel comes from. */
   public enum Origin {
     /** Measured for this workload. */
     TUNED,
+    /** Measured for the same shape with other types, another layout or another epilogue. */
+    TRANSFERRED,
     /** The analytic model's choice: nothing was measured for this workload. */
     UNTUNED
   }
 
   /**
-   * Looks in the database, and asks the analytic model if there is nothing that is still a point of
-   * the space.
+   * Looks in the database, also for what differs in types, layout or epilogue only, and asks the
+   * analytic model if there is nothing that is still a point of the space.
+   *
+   * @throws UserError if no family of kernels computes the product
    */
   public static TunedGemm find(
       GemmWorkload workload,
@@ -45,7 +54,33 @@ public record TunedGemm(Candidate candidate, Origin origin) {
         return new TunedGemm(drawn.candidate(), Origin.TUNED);
       }
     }
-    return new TunedGemm(untuned(space), Origin.UNTUNED);
+    Candidate untuned = untuned(space);
+    return transferred(workload, target, space, database, untuned)
+        .map(candidate -> new TunedGemm(candidate, Origin.TRANSFERRED))
+        .orElseGet(() -> new TunedGemm(untuned, Origin.UNTUNED));
+  }
+
+  /**
+   * What was best for the most alike workload of the same shape, unless the analytic model expects
+   * much less of it than of its own choice.
+   */
+  private static Optional<Candidate> transferred(
+      GemmWorkload workload,
+      GpuTarget target,
+      Space space,
+      TuningDatabase database,
+      Candidate untuned) {
+    double most = untuned.features().predictedUs() * WORSE;
+    return database.nearest(GemmKeys.of(workload), target.name(), NEIGHBOURS).stream()
+        .filter(record -> sameShape(GemmKeys.workload(record.workload()), workload))
+        .map(record -> space.replay(record.point()))
+        .flatMap(drawn -> Optional.ofNullable(drawn.candidate()).stream())
+        .filter(candidate -> candidate.features().predictedUs() <= most)
+        .findFirst();
+  }
+
+  private static boolean sameShape(GemmWorkload a, GemmWorkload b) {
+    return a.m() == b.m() && a.n() == b.n() && a.k() == b.k();
   }
 
   /** What the analytic model thinks fastest, by sampling and climbing; always the same. */
@@ -61,7 +96,7 @@ public record TunedGemm(Candidate candidate, Origin origin) {
       }
     }
     if (best == null) {
-      throw new IllegalStateException("no point of the space is a candidate");
+      throw new UserError("no family has a kernel for this product");
     }
     for (int i = 0; i < CLIMBS; i++) {
       Candidate mutant = space.mutate(best.point(), random).candidate();

@@ -96,6 +96,19 @@ public final class TuningDatabase implements AutoCloseable {
     }
   }
 
+  /** An empty one that is gone when it is closed. */
+  public static TuningDatabase inMemory() {
+    try {
+      TuningDatabase database =
+          new TuningDatabase(
+              Path.of("memory"), DriverManager.getConnection("jdbc:sqlite::memory:"));
+      database.prepare();
+      return database;
+    } catch (SQLException e) {
+      throw new UserError("a tuning database in memory cannot be made (" + oneLine(e) + ")");
+    }
+  }
+
   private static void closeQuietly(@Nullable Connection connection) {
     if (connection != null) {
       try {

@@ -1,0 +1,93 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.TuningDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The kernels that networks use for their products: what tuning found, or else the analytic model's
+ * choice.
+ */
+public final class ProductKernels implements AutoCloseable {
+  private final GpuTarget target;
+  private final String device;
+  private final int multiprocessors;
+  private final TuningDatabase database;
+
+  private ProductKernels(
+      GpuTarget target, String device, int multiprocessors, TuningDatabase database) {
+    this.target = target;
+    this.device = device;
+    this.multiprocessors = multiprocessors;
+    this.database = database;
+  }
+
+  /**
+   * For a device.
+   *
+   * @param device its name, by which records are found; those of other devices come after
+   */
+  public static ProductKernels of(GpuTarget target, String device, int multiprocessors) {
+    return new ProductKernels(target, device, multiprocessors, database());
+  }
+
+  /** For a device that is not here: the largest of its target that is known. */
+  public static ProductKernels of(GpuTarget target) {
+    int multiprocessors =
+        DeviceCatalogue.ALL.stream()
+            .filter(model -> model.target() == target)
+            .mapToInt(DeviceModel::multiprocessors)
+            .max()
+            .orElse(1);
+    return of(target, "", multiprocessors);
+  }
+
+  /** The user's records if there are any, else those that come with Warpwright. */
+  private static TuningDatabase database() {
+    Path file = TuningLocation.database();
+    if (Files.isRegularFile(file)) {
+      try {
+        return TuningDatabase.open(file);
+      } catch (UserError e) {
+        // Records make a network fast, not right: a broken file must not stop it.
+      }
+    }
+    TuningDatabase shipped = TuningDatabase.inMemory();
+    ShippedRecords.addTo(shipped);
+    return shipped;
+  }
+
+  /**
+   * A kernel of a product.
+   *
+   * @param origin how it was chosen
+   * @param predictedUs its time by the analytic model
+   */
+  public record Found(ScheduledGemm gemm, TunedGemm.Origin origin, double predictedUs) {}
+
+  /** The best known kernel; empty if no family computes the product. */
+  public Optional<Found> find(GemmWorkload workload) {
+    try {
+      TunedGemm best = TunedGemm.find(workload, target, device, multiprocessors, database);
+      return Optional.of(
+          new Found(
+              GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
+              best.origin(),
+              best.candidate().features().predictedUs()));
+    } catch (UserError e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void close() {
+    database.close();
+  }
+}
