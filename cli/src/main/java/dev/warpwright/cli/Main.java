@@ -28,6 +28,8 @@ import dev.warpwright.cli.run.RunAction;
 import dev.warpwright.cli.run.RunCommand;
 import dev.warpwright.cli.tuning.DbAction;
 import dev.warpwright.cli.tuning.DbCommand;
+import dev.warpwright.cli.tuning.ExplainAction;
+import dev.warpwright.cli.tuning.ExplainCommand;
 import dev.warpwright.cli.tuning.PerfAction;
 import dev.warpwright.cli.tuning.PerfCommand;
 import dev.warpwright.cli.tuning.TuneAction;
@@ -64,6 +66,7 @@ public final class Main {
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction()),
         new PerfCommand(new PerfAction()),
+        new ExplainCommand(new ExplainAction()),
         new DbCommand(new DbAction()),
         new OrderCommand(new OrderAction(), new MeasureAction()),
         new AnalyzeCommand(new AnalyzeAction()),

@@ -32,8 +32,8 @@ public sealed interface Device extends AutoCloseable
   void checkPrecision(Precision precision);
 
   /**
-   * The kernels for products of networks that are too wide for one kernel; to be closed. Null if the
-   * device takes none.
+   * The kernels for products of networks that are too wide for one kernel; to be closed. Null if
+   * the device takes none.
    */
   @Nullable ProductKernels products();
 

@@ -9,24 +9,36 @@ import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.Environment;
+import java.util.Optional;
 
 /** The GPU of this machine, without a context of its own, and how records name it. */
 record TuningDevice(CudaDevice device, GpuTarget target, Environment environment) {
   static TuningDevice find() {
-    CudaDriver driver =
-        CudaDriver.find()
-            .orElseThrow(
-                () -> new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU"));
-    for (CudaDevice device : driver.devices()) {
+    if (CudaDriver.find().isEmpty()) {
+      throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
+    }
+    return look()
+        .orElseThrow(
+            () -> new DeviceError("no GPU here is of a kind that kernels can be generated for"));
+  }
+
+  /** As {@link #find}, if there is one. */
+  static Optional<TuningDevice> look() {
+    Optional<CudaDriver> driver = CudaDriver.find();
+    if (driver.isEmpty()) {
+      return Optional.empty();
+    }
+    for (CudaDevice device : driver.get().devices()) {
       var target = GpuTarget.forCapability(device.major(), device.minor());
       if (target.isPresent()) {
-        return new TuningDevice(
-            device,
-            target.get(),
-            GemmTuning.environment(
-                target.get(), device, Toolkit.version(), Version.current().version()));
+        return Optional.of(
+            new TuningDevice(
+                device,
+                target.get(),
+                GemmTuning.environment(
+                    target.get(), device, Toolkit.version(), Version.current().version())));
       }
     }
-    throw new DeviceError("no GPU here is of a kind that kernels can be generated for");
+    return Optional.empty();
   }
 }

@@ -381,7 +381,7 @@ public final class KernelBench {
   }
 
   /** SHA-256 in hexadecimal. */
-  static String hash(String source) {
+  public static String hash(String source) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       return HexFormat.of().formatHex(digest.digest(source.getBytes(StandardCharsets.UTF_8)));

@@ -132,8 +132,7 @@ public final class CudaExecutable implements Executable {
     sized.addAll(compiled.network().outputs());
     sized.addAll(program.workspace());
     for (Buffer buffer : sized) {
-      long bytes =
-          Math.max(16, HostExecutable.elements(buffer, scalars) * buffer.dtype().bytes());
+      long bytes = Math.max(16, HostExecutable.elements(buffer, scalars) * buffer.dtype().bytes());
       CudaBuffer old = buffers.get(buffer);
       if (old == null || old.bytes() != bytes) {
         if (old != null) {

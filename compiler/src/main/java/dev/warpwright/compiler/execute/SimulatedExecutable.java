@@ -63,8 +63,7 @@ public final class SimulatedExecutable implements Executable {
     for (int i = 0; i < inputs.size(); i++) {
       Buffer buffer = compiled.network().inputs().get(i);
       float[] filled = Arrays.copyOf(inputs.get(i), Math.toIntExact(height * buffer.extent(1)));
-      arguments.bind(
-          buffer, NdArray.ofFloats(filled, height, buffer.extent(1)).to(buffer.dtype()));
+      arguments.bind(buffer, NdArray.ofFloats(filled, height, buffer.extent(1)).to(buffer.dtype()));
     }
     for (Buffer output : compiled.network().outputs()) {
       arguments.bind(output, NdArray.zeros(output.dtype(), height, output.extent(1)).poison());

@@ -33,7 +33,11 @@ import org.jspecify.annotations.Nullable;
  * @param result what it writes
  */
 record LayerProduct(
-    GemmWorkload workload, List<Stage> stages, Product product, @Nullable Buffer bias, Buffer result) {
+    GemmWorkload workload,
+    List<Stage> stages,
+    Product product,
+    @Nullable Buffer bias,
+    Buffer result) {
   LayerProduct {
     stages = List.copyOf(stages);
   }

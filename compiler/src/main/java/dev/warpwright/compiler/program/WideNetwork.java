@@ -132,8 +132,7 @@ final class WideNetwork {
     if (parts.stream().allMatch(part -> part.product() == null)) {
       return false;
     }
-    List<StageGroup> groups =
-        StageGroup.split(network, parts.stream().map(Part::stages).toList());
+    List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
     for (int i = 0; i < parts.size(); i++) {
       LayerProduct product = parts.get(i).product();
       if (product != null) {

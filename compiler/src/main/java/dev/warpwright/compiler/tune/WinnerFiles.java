@@ -31,6 +31,19 @@ public final class WinnerFiles {
   }
 
   /**
+   * Makes the folder if it is not there.
+   *
+   * @throws UserError if that is not possible
+   */
+  public static void makeFolder(Path folder) {
+    try {
+      Files.createDirectories(folder);
+    } catch (IOException e) {
+      throw new UserError("cannot write to " + folder + ": " + e.getMessage());
+    }
+  }
+
+  /**
    * Writes what is computed ({@code computation.txt}), how it is scheduled ({@code schedule.txt},
    * {@code trace.json}), the program that the schedule makes of it ({@code tiles.txt}), what that
    * is lowered to ({@code kernel.kernel}) and printed as ({@code kernel.cu}), the decisions behind

@@ -1,0 +1,164 @@
+package dev.warpwright.compiler.tune;
+
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.KernelBench;
+import dev.warpwright.compiler.check.KernelData;
+import dev.warpwright.cost.OrderTraffic;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.KernelCounters;
+import dev.warpwright.sim.SimulationError;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of a product's kernels without running them on a GPU. */
+final class KernelFacts {
+  private final GemmWorkload workload;
+  private final DeviceModel model;
+
+  KernelFacts(GemmWorkload workload, DeviceModel model) {
+    this.workload = workload;
+    this.model = model;
+  }
+
+  /**
+   * The facts of a candidate.
+   *
+   * @throws dev.warpwright.tune.space.Rejected if its kernel turns out to be impossible
+   */
+  Explanation.Facts of(Candidate candidate) {
+    BoundKernel bound = BoundKernel.of(candidate.kernel().get(), candidate.values());
+    Kernel kernel = bound.kernel();
+    String source = CudaPrinter.print(kernel, model.target());
+    Optional<ResourceUsage> usage = usage(kernel, source);
+    Shape shape = Shape.of(candidate.point());
+    OrderTraffic traffic = traffic(shape, kernel);
+    return new Explanation.Facts(
+        traffic.dramBytes(),
+        traffic.l2ReadBytes() + traffic.l2WriteBytes(),
+        conflicts(candidate.point(), shape),
+        usage.map(ResourceUsage::registers).orElse(null),
+        KernelResources.of(kernel).sharedBytes(),
+        usage.map(u -> u.spillStores() + u.spillLoads()).orElse(null),
+        KernelBench.hash(source));
+  }
+
+  /** Tiles, as the decisions of all families name them. */
+  private record Shape(int m, int n, int k, int clusterM, int clusterN, BlockOrder order) {
+    static Shape of(Point point) {
+      String cluster = option(point, "cluster", "1x1");
+      int cross = cluster.indexOf('x');
+      return new Shape(
+          Integer.parseInt(option(point, "tileM", "64")),
+          Integer.parseInt(option(point, "tileN", "64")),
+          Integer.parseInt(option(point, "tileK", "64")),
+          Integer.parseInt(cluster.substring(0, cross)),
+          Integer.parseInt(cluster.substring(cross + 1)),
+          BlockOrder.parse(option(point, "order", "row")));
+    }
+
+    boolean sameTile(Shape other) {
+      return m == other.m
+          && n == other.n
+          && k == other.k
+          && clusterM == other.clusterM
+          && clusterN == other.clusterN;
+    }
+
+    private static String option(Point point, String name, String otherwise) {
+      String option = point.option(name);
+      return option == null ? otherwise : option;
+    }
+  }
+
+  private OrderTraffic traffic(Shape shape, Kernel kernel) {
+    int resident = (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
+    return OrderTraffic.of(
+        new OrderTraffic.Product(
+            workload.m(),
+            workload.n(),
+            workload.k(),
+            workload.operands().bytes(),
+            workload.result().bytes()),
+        new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
+        shape.order,
+        resident * model.multiprocessors(),
+        // Each half of the cache serves its multiprocessors.
+        ((long) model.l2MiB() << 20) / 2);
+  }
+
+  /**
+   * Cycles that bank conflicts cost: one cluster's tile is simulated for one step along K and for
+   * two, and each tile of the whole product costs as much.
+   */
+  private @Nullable Double conflicts(Point point, Shape shape) {
+    Double one = conflicts(point, shape, shape.k);
+    Double two = one == null ? null : conflicts(point, shape, 2L * shape.k);
+    if (one == null || two == null) {
+      return null;
+    }
+    double clusters =
+        (double) Math.ceilDiv(workload.m(), (long) shape.m * shape.clusterM)
+            * Math.ceilDiv(workload.n(), (long) shape.n * shape.clusterN);
+    double steps = Math.ceilDiv(workload.k(), (long) shape.k);
+    return clusters * (one + (two - one) * (steps - 1));
+  }
+
+  private @Nullable Double conflicts(Point point, Shape shape, long k) {
+    GemmWorkload small =
+        new GemmWorkload(
+            (long) shape.m * shape.clusterM,
+            (long) shape.n * shape.clusterN,
+            k,
+            workload.operands(),
+            workload.result(),
+            workload.layout(),
+            workload.epilogue(),
+            workload.arithmetic());
+    int multiprocessors = shape.clusterM * shape.clusterN;
+    try {
+      Space.Drawn drawn =
+          GemmSpace.of(small, model.target(), multiprocessors).replay(point.with("order", "row"));
+      if (drawn.candidate() == null || !Shape.of(drawn.point()).sameTile(shape)) {
+        return null;
+      }
+      BoundKernel bound =
+          BoundKernel.of(drawn.candidate().kernel().get(), drawn.candidate().values());
+      KernelCounters counted =
+          new GridInterpreter(bound.kernel(), GridOptions.counting(multiprocessors))
+              .count(KernelData.of(bound, 1), KernelCounters.Caches.H200);
+      return (double)
+          (counted.sharedLoads().lost()
+              + counted.sharedStores().lost()
+              + counted.matrixLoads().lost()
+              + counted.matrixStores().lost());
+    } catch (UserError | SimulationError e) {
+      return null;
+    }
+  }
+
+  private Optional<ResourceUsage> usage(Kernel kernel, String source) {
+    if (CudaCompilers.system().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return GpuDevice.compile(source, model.target()).usage(CudaPrinter.functionName(kernel));
+    } catch (DeviceError e) {
+      return Optional.empty();
+    }
+  }
+}
