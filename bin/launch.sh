@@ -57,6 +57,8 @@ start_warpwright() {
       ;;
     *)
       flags=("${HEAVY_FLAGS[@]}" -Dwarpwright.stderr=3)
+      # Where progress is seen in a terminal, it is one line that is drawn over itself.
+      [[ ! -t 2 ]] || flags+=(-Dwarpwright.terminal=true)
       cache=$app/heavy.aot
       # Java warns on every start that the vector module is incubating, and has no flag against it.
       # Its own lines pass this filter; what Warpwright itself says goes straight to descriptor 3.

@@ -21,6 +21,8 @@ module dev.warpwright.cli {
       info.picocli;
   opens dev.warpwright.cli.explore to
       info.picocli;
+  opens dev.warpwright.cli.jobs to
+      info.picocli;
   opens dev.warpwright.cli.kernels to
       info.picocli;
   opens dev.warpwright.cli.ladder to

@@ -2,6 +2,7 @@ package dev.warpwright.cli;
 
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.output.LiveProgress;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.DeviceError;
@@ -100,7 +101,13 @@ final class Cli {
     if (!(parsed.commandSpec().userObject() instanceof Command command)) {
       throw new ParameterException(line, "a command is missing");
     }
-    Report report = command.perform(this::say);
+    Report report;
+    LiveProgress progress = new LiveProgress(err, LiveProgress.isTerminal());
+    try {
+      report = command.perform(progress);
+    } finally {
+      progress.end();
+    }
     print(out, report, command.json);
     return report.ok() ? ExitCode.OK : ExitCode.WRONG;
   }

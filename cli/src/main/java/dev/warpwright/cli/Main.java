@@ -8,6 +8,9 @@ import dev.warpwright.cli.devices.DevicesAction;
 import dev.warpwright.cli.devices.DevicesCommand;
 import dev.warpwright.cli.explore.ExploreAction;
 import dev.warpwright.cli.explore.ExploreCommand;
+import dev.warpwright.cli.jobs.Jobs;
+import dev.warpwright.cli.jobs.JobsAction;
+import dev.warpwright.cli.jobs.JobsCommand;
 import dev.warpwright.cli.kernels.CheckAction;
 import dev.warpwright.cli.kernels.CheckCommand;
 import dev.warpwright.cli.kernels.ExportAction;
@@ -45,7 +48,11 @@ public final class Main {
   public static void main(String[] args) {
     System.setOut(Streams.out());
     System.setErr(Streams.err());
-    System.exit(execute(System.out, System.err, args));
+    int code = execute(System.out, System.err, args);
+    if (System.getProperty(Jobs.FOLDER) != null) {
+      Jobs.ended(code);
+    }
+    System.exit(code);
   }
 
   /** Runs a command line; the result is one of {@link ExitCode}. */
@@ -64,10 +71,11 @@ public final class Main {
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
-        new TuneCommand(new TuneAction()),
+        new TuneCommand(new TuneAction(), Jobs::ofUser),
         new PerfCommand(new PerfAction()),
         new ExplainCommand(new ExplainAction()),
         new DbCommand(new DbAction()),
+        new JobsCommand(new JobsAction(Jobs.ofUser())),
         new OrderCommand(new OrderAction(), new MeasureAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),

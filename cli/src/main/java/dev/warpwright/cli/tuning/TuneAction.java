@@ -64,7 +64,8 @@ public final class TuneAction implements Action<TuneRequest> {
     progress.say(
         "tuning %s on %s, records in %s"
             .formatted(GemmKeys.of(search.workload()), here.device().name(), database.file()));
-    TuningView view = new TuningView(search.workload(), progress);
+    TuningView view =
+        new TuningView(search.workload(), search.options().limits().seconds(), progress);
     return GemmTuning.tune(
         search.workload(),
         here.environment(),

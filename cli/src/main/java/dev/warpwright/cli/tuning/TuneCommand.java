@@ -3,15 +3,19 @@ package dev.warpwright.cli.tuning;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.jobs.Job;
+import dev.warpwright.cli.jobs.Jobs;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -32,6 +36,7 @@ public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
 
   private final Action<TuneRequest> action;
+  private final Supplier<Jobs> jobs;
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
   String what = "";
@@ -54,8 +59,14 @@ public final class TuneCommand extends Command {
       description = "Where the winner's files go.")
   @Nullable Path folder;
 
-  public TuneCommand(Action<TuneRequest> action) {
+  @Option(
+      names = "--detach",
+      description = "Tune in the background, whatever becomes of the terminal; see 'jobs'.")
+  boolean detach;
+
+  public TuneCommand(Action<TuneRequest> action, Supplier<Jobs> jobs) {
     this.action = action;
+    this.jobs = jobs;
   }
 
   @Override
@@ -68,8 +79,37 @@ public final class TuneCommand extends Command {
         throw TaskFile.located(task, e);
       }
     }
+    if (detach) {
+      return detached();
+    }
     return action.perform(
         new TuneRequest(searches, TuningFiles.database(database), folder, ROUNDS), progress);
+  }
+
+  private Report detached() {
+    List<String> command = new ArrayList<>(List.of("tune"));
+    if (!what.isEmpty()) {
+      command.add(what);
+    }
+    command.addAll(arguments);
+    option(command, "--file", file);
+    option(command, "--db", database);
+    option(command, "--out", folder);
+    if (json) {
+      command.add("--json");
+    }
+    Job job = jobs.get().start(command);
+    return new Report(
+        true,
+        "job %d tunes in the background; 'warpwright jobs watch %d' follows it"
+            .formatted(job.id(), job.id()),
+        Json.object().with("job", job.id()).with("folder", job.folder().toString()));
+  }
+
+  private static void option(List<String> command, String name, @Nullable Path value) {
+    if (value != null) {
+      command.addAll(List.of(name, value.toString()));
+    }
   }
 
   private static TuneRequest.Search search(String what, List<String> arguments) {

@@ -7,27 +7,28 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Tells a waiting user where a search stands: each improvement, and every few seconds. */
+/** Tells a waiting user where a search stands. */
 final class TuningView {
-  private static final double EVERY = 5;
-
   private final GemmWorkload workload;
+  private final double limit;
   private final Progress progress;
-  private double last = -EVERY;
   private int improvements;
 
-  TuningView(GemmWorkload workload, Progress progress) {
+  /**
+   * A view.
+   *
+   * @param limit seconds that the search may take
+   */
+  TuningView(GemmWorkload workload, double limit, Progress progress) {
     this.workload = workload;
+    this.limit = limit;
     this.progress = progress;
   }
 
   void show(TuningProgress now) {
     boolean better = now.curve().size() > improvements;
-    if (better || now.seconds() - last >= EVERY) {
-      improvements = now.curve().size();
-      last = now.seconds();
-      progress.say(line(now));
-    }
+    improvements = now.curve().size();
+    progress.status(line(now), better || now.trials() == now.wanted());
   }
 
   private String line(TuningProgress now) {
@@ -49,7 +50,7 @@ final class TuningView {
         now.trials(),
         now.wanted(),
         rate,
-        rate > 0 ? left / rate : 0,
+        Math.max(0, Math.min(rate > 0 ? left / rate : limit, limit - now.seconds())),
         failed.isEmpty() ? "" : " | " + failed);
   }
 

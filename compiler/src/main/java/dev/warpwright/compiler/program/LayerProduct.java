@@ -47,29 +47,34 @@ record LayerProduct(
    *
    * @param network of a fixed number of rows
    * @param stages a product and what follows it in its group
-   * @return null if the product has to be exact, or its operands have gaps
+   * @return null if the product has to be exact, is in tf32, or its operands have gaps
    */
   static @Nullable LayerProduct of(
       NetworkFunction network, List<Stage> stages, Precision precision) {
-    if (!(stages.getFirst() instanceof Product product) || product.exact() || !dense(product)) {
+    // Tensor cores cut f32 operands off where simple kernels round them: over several layers that
+    // is too much.
+    if (precision == Precision.TF32
+        || !(stages.getFirst() instanceof Product product)
+        || product.exact()
+        || !dense(product)) {
       return null;
     }
     Formula formula = stages.size() > 1 ? formula(network, product, stages.get(1)) : null;
     if (formula == null) {
-      return layer(product, precision, stages.subList(0, 1), Formula.NONE, product.accumulator());
+      return layer(product, stages.subList(0, 1), Formula.NONE, product.accumulator());
     }
     Buffer written = Partition.written(stages.get(1));
     if (stages.size() > 2
         && stages.get(2) instanceof Store(String _, Buffer from, Buffer to)
         && from == written
         && alike(from, to)) {
-      return layer(product, precision, stages.subList(0, 3), formula, to);
+      return layer(product, stages.subList(0, 3), formula, to);
     }
-    return layer(product, precision, stages.subList(0, 2), formula, written);
+    return layer(product, stages.subList(0, 2), formula, written);
   }
 
   private static LayerProduct layer(
-      Product product, Precision precision, List<Stage> stages, Formula formula, Buffer result) {
+      Product product, List<Stage> stages, Formula formula, Buffer result) {
     DType operands = product.a().dtype();
     GemmWorkload workload =
         new GemmWorkload(
@@ -80,7 +85,7 @@ record LayerProduct(
             result.dtype(),
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
             formula.epilogue(),
-            precision == Precision.TF32 ? Arithmetic.TF32 : Arithmetic.of(operands));
+            Arithmetic.of(operands));
     return new LayerProduct(workload, stages, product, formula.bias(), result);
   }
 

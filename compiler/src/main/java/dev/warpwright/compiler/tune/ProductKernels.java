@@ -3,10 +3,12 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.space.Rejected;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -81,7 +83,8 @@ public final class ProductKernels implements AutoCloseable {
               GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
               best.origin(),
               best.candidate().features().predictedUs()));
-    } catch (UserError e) {
+    } catch (UserError | Rejected | ScheduleError e) {
+      // No family, or its kernel turns out to be impossible: a network has simple kernels too.
       return Optional.empty();
     }
   }

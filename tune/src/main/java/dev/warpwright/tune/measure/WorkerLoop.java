@@ -12,6 +12,8 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.concurrent.SynchronousQueue;
+import sun.misc.Signal;
+import sun.misc.SignalHandler;
 
 /** The main loop of a worker process: kernels come as text on standard input. */
 public final class WorkerLoop {
@@ -26,6 +28,9 @@ public final class WorkerLoop {
    */
   public static void serve(IrParser parser, CandidateRunner runner)
       throws IOException, InterruptedException {
+    // Ctrl-C reaches every process of a terminal. The tuner ends its workers: if they died by
+    // themselves, the candidates that they have would be taken for the reason.
+    Signal.handle(new Signal("INT"), SignalHandler.SIG_IGN);
     DataOutputStream out =
         new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
     // Whatever prints must not disturb the replies.

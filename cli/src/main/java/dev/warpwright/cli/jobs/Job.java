@@ -1,0 +1,160 @@
+package dev.warpwright.cli.jobs;
+
+import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.ir.json.JsonFields;
+import dev.warpwright.ir.json.JsonParser;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command that runs, or ran, in the background. Its folder holds {@code job.json} (what was
+ * started), {@code log} (what it says), {@code result} (what it prints) and, at the end, {@code
+ * exit} (its exit code).
+ *
+ * @param id its number, which names the folder
+ * @param pid of its process
+ * @param processStart when the system says that the process began, so that another process with the
+ *     same number is not taken for it
+ * @param command what was asked for, without {@code warpwright}
+ * @param startedAt when
+ */
+public record Job(
+    Path folder,
+    long id,
+    long pid,
+    @Nullable Instant processStart,
+    List<String> command,
+    Instant startedAt) {
+  static final String LOG = "log";
+  static final String RESULT = "result";
+  private static final String DESCRIPTION = "job.json";
+  private static final String INCUBATING = "WARNING: Using incubator modules: [^\n]*\n";
+  private static final String EXIT = "exit";
+  private static final String CANCELLED = "cancelled";
+
+  public Job {
+    command = List.copyOf(command);
+  }
+
+  /** What became of it. */
+  public enum State {
+    RUNNING,
+    DONE,
+    FAILED,
+    CANCELLED,
+    /** It ended without an exit code: killed, or the machine was restarted. */
+    DIED
+  }
+
+  /** Writes the description. */
+  void describe() {
+    Json json =
+        Json.object()
+            .with("id", id)
+            .with("pid", pid)
+            .with("processStart", processStart == null ? null : processStart.toString())
+            .with("command", Json.array(command, Json::of))
+            .with("startedAt", startedAt.toString());
+    write(DESCRIPTION, json.write());
+  }
+
+  /** Reads one; empty if the folder holds none. */
+  static Optional<Job> read(Path folder) {
+    try {
+      Path file = folder.resolve(DESCRIPTION);
+      JsonFields fields =
+          JsonFields.of(file.toString(), JsonParser.parse(file.toString(), Files.readString(file)));
+      List<String> command =
+          fields.list("command").stream()
+              .map(word -> word instanceof Json.Text(String text) ? text : "?")
+              .toList();
+      return Optional.of(
+          new Job(
+              folder,
+              Long.parseLong(folder.getFileName().toString()),
+              fields.integer("pid"),
+              fields.has("processStart") ? Instant.parse(fields.text("processStart")) : null,
+              command,
+              Instant.parse(fields.text("startedAt"))));
+    } catch (IOException | RuntimeException e) {
+      // A folder that is being made, or that is not ours.
+      return Optional.empty();
+    }
+  }
+
+  /** Its process, if it runs. */
+  Optional<ProcessHandle> process() {
+    return ProcessHandle.of(pid)
+        .filter(ProcessHandle::isAlive)
+        .filter(
+            handle ->
+                processStart == null
+                    || handle.info().startInstant().map(processStart::equals).orElse(true));
+  }
+
+  /** What became of it. */
+  public State state() {
+    // Asked first: a job that ends in between has its exit code by then.
+    boolean runs = process().isPresent();
+    Optional<Integer> code = exitCode();
+    if (code.isPresent()) {
+      return code.get() == 0 ? State.DONE : wasCancelled() ? State.CANCELLED : State.FAILED;
+    }
+    return runs ? State.RUNNING : wasCancelled() ? State.CANCELLED : State.DIED;
+  }
+
+  private boolean wasCancelled() {
+    return Files.exists(folder.resolve(CANCELLED));
+  }
+
+  void markCancelled() {
+    write(CANCELLED, "");
+  }
+
+  /** Its exit code, once it has ended. */
+  Optional<Integer> exitCode() {
+    try {
+      return Optional.of(Integer.parseInt(Files.readString(folder.resolve(EXIT)).strip()));
+    } catch (IOException | NumberFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** To be called by the job itself when it ends. */
+  static void writeExitCode(Path folder, int code) {
+    try {
+      Files.writeString(folder.resolve(EXIT), Integer.toString(code));
+    } catch (IOException e) {
+      // Its folder was removed: nobody asks any more.
+    }
+  }
+
+  private void write(String name, String text) {
+    try {
+      Files.writeString(folder.resolve(name), text + "\n");
+    } catch (IOException e) {
+      throw new UserError("cannot write to " + folder + ": " + e.getMessage());
+    }
+  }
+
+  /** The last line of its log; empty if it has said nothing yet. */
+  String lastLine() {
+    List<String> lines = text(LOG).lines().filter(line -> !line.isBlank()).toList();
+    return lines.isEmpty() ? "" : lines.getLast();
+  }
+
+  /** A file of the folder, without what Java itself says; empty if it is not there. */
+  String text(String name) {
+    try {
+      return Files.readString(folder.resolve(name)).replaceFirst(INCUBATING, "");
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}
