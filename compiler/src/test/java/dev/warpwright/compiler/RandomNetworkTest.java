@@ -202,7 +202,8 @@ class RandomNetworkTest {
       if (param instanceof Buffer buffer) {
         NdArray wanted = expected.get(buffer);
         NdArray got = actual.get(buffer);
-        if (precision == Precision.F32) {
+        // The families may add up in parts.
+        if (precision == Precision.F32 && program.fixedRows().isEmpty()) {
           assertThat(got.difference(wanted)).as(what + ", " + buffer).isEqualTo(-1);
         } else {
           assertThat(error(got.toDoubles(), wanted.toDoubles()))

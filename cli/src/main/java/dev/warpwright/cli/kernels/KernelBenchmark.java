@@ -123,10 +123,12 @@ public final class KernelBenchmark {
   private static String row(String name, KernelReport.Times times, String rate, String ratio) {
     return String.format(
         Locale.ROOT,
-        "%-46s %9.2f us %9.2f us %s %s",
+        "%-46s %9.2f us %12s %s %s",
         name,
         times.graphUs(),
-        times.launchUs(),
+        Double.isNaN(times.launchUs())
+            ? "-"
+            : String.format(Locale.ROOT, "%9.2f us", times.launchUs()),
         rate,
         ratio);
   }

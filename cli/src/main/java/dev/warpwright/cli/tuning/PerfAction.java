@@ -11,10 +11,17 @@ import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Measures the best known kernels of products beside their peers. */
 public final class PerfAction implements Action<PerfRequest> {
@@ -30,7 +37,12 @@ public final class PerfAction implements Action<PerfRequest> {
       for (GemmWorkload workload : request.workloads()) {
         TunedGemm kernel = kernel(workload, request, here, database);
         KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
-        reports.add(report(workload, kernel, bench));
+        reports.add(
+            report(
+                workload,
+                kernel,
+                beside(workload, bench, request.cutlass(), progress),
+                database.tried(GemmKeys.of(workload), here.target().name())));
         rows.add(row(bench, kernel));
         double ratio = ratio(bench);
         if (ratio > 0) {
@@ -71,7 +83,8 @@ public final class PerfAction implements Action<PerfRequest> {
         : TunedGemm.find(workload, here.target(), here.device().name(), multiprocessors, database);
   }
 
-  private static Report report(GemmWorkload workload, TunedGemm kernel, KernelReport bench) {
+  private static Report report(
+      GemmWorkload workload, TunedGemm kernel, KernelReport bench, List<TuningRecord> tried) {
     Report report = KernelBenchmark.report(bench);
     String origin = origin(kernel);
     return new Report(
@@ -80,7 +93,42 @@ public final class PerfAction implements Action<PerfRequest> {
         ((Json.Members) report.json())
             .with("key", GemmKeys.of(workload).text())
             .with("origin", origin)
-            .with("trace", kernel.candidate().point().text()));
+            .with("trace", kernel.candidate().point().text())
+            .with("trials", tried.size())
+            .with("failures", failures(tried)));
+  }
+
+  /** How many of the trials have no time, by reason. */
+  private static Json failures(List<TuningRecord> tried) {
+    Map<FailureReason, Integer> counts = new EnumMap<>(FailureReason.class);
+    for (TuningRecord record : tried) {
+      if (record.outcome() instanceof Outcome.Failed failed) {
+        counts.merge(failed.reason(), 1, Integer::sum);
+      }
+    }
+    Json.Members json = Json.object();
+    for (Map.Entry<FailureReason, Integer> count : counts.entrySet()) {
+      json = json.with(count.getKey().text(), count.getValue());
+    }
+    return json;
+  }
+
+  /** With what the CUTLASS profiler measured, which is another run: it is in no mean. */
+  private static KernelReport beside(
+      GemmWorkload workload, KernelReport bench, @Nullable CutlassCsv cutlass, Progress progress) {
+    if (cutlass == null || bench.timing() == null) {
+      return bench;
+    }
+    Optional<CutlassCsv.Row> row = cutlass.best(workload);
+    if (row.isEmpty()) {
+      progress.say(cutlass.file() + " has no measurement of " + GemmKeys.of(workload).text());
+      return bench;
+    }
+    double us = row.get().us();
+    String name = ("CUTLASS, from the file: " + row.get().operation()).strip();
+    return bench.withPeer(
+        new KernelReport.Peer(
+            name, new KernelReport.Times(us, Double.NaN), us / bench.timing().times().graphUs()));
   }
 
   private static String origin(TunedGemm kernel) {

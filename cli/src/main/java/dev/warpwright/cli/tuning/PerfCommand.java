@@ -50,6 +50,12 @@ public final class PerfCommand extends Command {
   boolean untuned;
 
   @Option(
+      names = "--cutlass",
+      paramLabel = "FILE",
+      description = "Also list the fastest of a CSV file of the CUTLASS profiler.")
+  @Nullable Path cutlass;
+
+  @Option(
       names = "--rounds",
       paramLabel = "N",
       description = "Rounds of timing, at least 5; default: 9.")
@@ -73,7 +79,13 @@ public final class PerfCommand extends Command {
       }
     }
     return action.perform(
-        new PerfRequest(workloads, TuningFiles.database(database), rounds, untuned), progress);
+        new PerfRequest(
+            workloads,
+            TuningFiles.database(database),
+            rounds,
+            untuned,
+            cutlass == null ? null : CutlassCsv.read(cutlass)),
+        progress);
   }
 
   private static GemmWorkload workload(TaskFile.Task task) {

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +53,8 @@ public record KernelReport(
    * How long a launch takes.
    *
    * @param graphUs mean of launches back to back in a replayed graph, the median of the rounds
-   * @param launchUs from one event to the next around a single launch, the median of all
+   * @param launchUs from one event to the next around a single launch, the median of all; NaN if it
+   *     is not known
    */
   public record Times(double graphUs, double launchUs) {}
 
@@ -86,6 +88,25 @@ public record KernelReport(
   public KernelReport {
     peers = List.copyOf(peers);
     repeats = List.copyOf(repeats);
+  }
+
+  /** With one more peer, which was measured elsewhere. */
+  public KernelReport withPeer(Peer peer) {
+    List<Peer> more = new ArrayList<>(peers);
+    more.add(peer);
+    return new KernelReport(
+        workload,
+        target,
+        device,
+        seed,
+        relError,
+        tolerance,
+        maxAbsError,
+        failure,
+        compiled,
+        timing,
+        more,
+        repeats);
   }
 
   public boolean verified() {

@@ -209,6 +209,11 @@ public final class TuningDatabase implements AutoCloseable {
         environment.generator());
   }
 
+  /** What was tried for a workload on a target in any environment, oldest first. */
+  public synchronized List<TuningRecord> tried(WorkloadKey workload, String target) {
+    return query("workload = ? AND target = ? ORDER BY id", workload.text(), target);
+  }
+
   /** The fastest for a workload on a target, wherever it was measured; this device first. */
   public synchronized Optional<TuningRecord> best(
       WorkloadKey workload, String target, String device) {
