@@ -29,6 +29,8 @@ import dev.warpwright.cli.run.PlanAction;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunAction;
 import dev.warpwright.cli.run.RunCommand;
+import dev.warpwright.cli.tuning.AcceptAction;
+import dev.warpwright.cli.tuning.AcceptCommand;
 import dev.warpwright.cli.tuning.DbAction;
 import dev.warpwright.cli.tuning.DbCommand;
 import dev.warpwright.cli.tuning.ExplainAction;
@@ -74,6 +76,7 @@ public final class Main {
         new TuneCommand(new TuneAction(), Jobs::ofUser),
         new PerfCommand(new PerfAction()),
         new ExplainCommand(new ExplainAction()),
+        new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),
         new JobsCommand(new JobsAction(Jobs.ofUser())),
         new OrderCommand(new OrderAction(), new MeasureAction()),

@@ -84,6 +84,18 @@ public final class KeyValues {
     return value;
   }
 
+  /** A number from 0 on, or another one if it is not given. */
+  public double decimal(String key, double otherwise) {
+    String text = text(key);
+    if (text == null) {
+      return otherwise;
+    }
+    if (!SECONDS.matcher(text).matches()) {
+      throw new UserError(key + "=" + text + ": it is a number, as 0.95");
+    }
+    return Double.parseDouble(text);
+  }
+
   /** Everything that was not asked for yet, as numbers. */
   public Map<String, Long> otherNumbers() {
     Map<String, Long> numbers = new TreeMap<>();

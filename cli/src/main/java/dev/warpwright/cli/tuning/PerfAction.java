@@ -35,7 +35,7 @@ public final class PerfAction implements Action<PerfRequest> {
     double worst = Double.POSITIVE_INFINITY;
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       for (GemmWorkload workload : request.workloads()) {
-        TunedGemm kernel = kernel(workload, request, here, database);
+        TunedGemm kernel = kernel(workload, request.untuned(), here, database);
         KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
         reports.add(
             report(
@@ -73,10 +73,11 @@ public final class PerfAction implements Action<PerfRequest> {
         ((Json.Members) all.json()).with("geometricMean", mean).with("least", worst));
   }
 
-  private static TunedGemm kernel(
-      GemmWorkload workload, PerfRequest request, TuningDevice here, TuningDatabase database) {
+  /** The best known kernel, or the analytic model's choice. */
+  static TunedGemm kernel(
+      GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
     int multiprocessors = here.device().multiprocessors();
-    return request.untuned()
+    return untuned
         ? new TunedGemm(
             TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
             TunedGemm.Origin.UNTUNED)
@@ -136,7 +137,7 @@ public final class PerfAction implements Action<PerfRequest> {
   }
 
   /** Time of the fastest peer by ours; 0 if one of them is missing. */
-  private static double ratio(KernelReport bench) {
+  static double ratio(KernelReport bench) {
     return bench.peers().stream().mapToDouble(KernelReport.Peer::ratio).min().orElse(0);
   }
 

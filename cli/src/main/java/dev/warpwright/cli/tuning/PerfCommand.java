@@ -88,7 +88,8 @@ public final class PerfCommand extends Command {
         progress);
   }
 
-  private static GemmWorkload workload(TaskFile.Task task) {
+  /** The product of a task. */
+  static GemmWorkload workload(TaskFile.Task task) {
     if (!task.what().equals("gemm")) {
       throw new UserError("'" + task.what() + "' cannot be measured yet; what can is gemm");
     }
