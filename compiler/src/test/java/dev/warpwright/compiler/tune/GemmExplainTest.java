@@ -51,7 +51,7 @@ final class GemmExplainTest {
   void eachRowChangesOneDecisionOfTheWinner() throws InterruptedException {
     TunedGemm winner =
         winner(
-            "sketch=wgmma tileM=64 tileN=64 tileK=64 minBlocks=1 stages=5 cluster=1x1"
+            "sketch=wgmma tileM=128 consumers=2 tileN=128 tileK=64 minBlocks=1 stages=5 cluster=1x1"
                 + " persistent=yes order=row");
     Point point = winner.candidate().point();
     Explanation told =
@@ -89,8 +89,8 @@ final class GemmExplainTest {
     }
     Explanation.Facts facts = Objects.requireNonNull(told.winner().facts());
     assertThat(facts.dramBytes()).isEqualTo(2.0 * (2 * 512 * 256 + 512 * 512));
-    // 64 tiles, each with two panels of 64 x 256.
-    assertThat(facts.l2Bytes()).isEqualTo(64 * 2 * 64 * 256 * 2.0 + 512 * 512 * 2);
+    // 16 tiles, each with two panels of 128 x 256.
+    assertThat(facts.l2Bytes()).isEqualTo(16 * 2 * 128 * 256 * 2.0 + 512 * 512 * 2);
     assertThat(facts.bankConflicts()).isZero();
     assertThat(told.json().write())
         .contains("\"measured\": true")
