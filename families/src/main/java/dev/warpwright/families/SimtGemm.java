@@ -249,11 +249,22 @@ public final class SimtGemm {
     return k;
   }
 
-  /** All threads copy a tile, neighbours along the rows of the matrix in memory. */
+  /**
+   * All threads copy a tile, neighbours along the rows of the matrix in memory. Where it is turned
+   * on its way, neighbours are in a sector of a row, and then in other rows: so their stores meet
+   * different banks.
+   */
   private static void fetch(Schedule s, BlockRef copy, SimtConfig c, int run, boolean turned) {
     List<LoopRef> loops = s.loops(copy);
-    List<LoopRef> inner = loops.subList(loops.size() - 2, loops.size());
-    ThreadLoops.together(s, turned ? inner.reversed() : inner, c.threads(), run);
+    List<LoopRef> tile = loops.subList(loops.size() - 2, loops.size());
+    if (!turned) {
+      ThreadLoops.together(s, tile, c.threads(), run);
+      return;
+    }
+    Schedule.Halves k = s.split(tile.get(0), Math.min(c.tileK(), 2 * run));
+    // Asynchronous copies of what is turned move single elements.
+    ThreadLoops.together(
+        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : run);
   }
 
   /** How a tile's elements are shared by warps, and those of a warp by its lanes. */
