@@ -168,6 +168,74 @@ public record GemmWorkload(
             layout.transposedB() ? columns : depth,
             layout.transposedB() ? depth : columns);
     Tensor sums = k == 0 ? noSums() : sums(a, b, swapped);
+    List<Param> params = new ArrayList<>();
+    if (k > 0) {
+      params.addAll(List.of(a.buffer(), b.buffer()));
+    }
+    return finished(kind() + "_" + operands.text(), params, sums, swapped);
+  }
+
+  /**
+   * The sums of equal parts of K, without an epilogue: {@code C[parts, M, N]}.
+   *
+   * @param parts that divide K
+   */
+  PrimFunc ofParts(int parts, boolean swapped) {
+    GemmWorkload part = part(parts);
+    Expr depth = Exprs.i32(k);
+    boolean ta = layout.transposedA();
+    boolean tb = layout.transposedB();
+    Tensor a = input("A", true, ta ? depth : Exprs.i32(m), ta ? Exprs.i32(m) : depth);
+    Tensor b = input("B", true, tb ? Exprs.i32(n) : depth, tb ? depth : Exprs.i32(n));
+    return part.finished(
+        kind() + "_" + operands.text() + "_parts",
+        new ArrayList<>(List.of(a.buffer(), b.buffer())),
+        part.sums(a, b, swapped),
+        swapped);
+  }
+
+  /** The product of each part of K, as if they were a batch. */
+  GemmWorkload part(int parts) {
+    DType sums = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
+    return new GemmWorkload(
+        m,
+        n,
+        k / parts,
+        operands,
+        sums,
+        layout,
+        Epilogue.NONE,
+        arithmetic,
+        new Batch(parts, true, true));
+  }
+
+  /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
+  PrimFunc ofPartialSums(int parts) {
+    GemmWorkload part = part(parts);
+    Tensor partial =
+        Tensor.input(
+            "partial",
+            part.result(),
+            part.all(List.of(Exprs.i32(m), Exprs.i32(n))).toArray(Expr[]::new));
+    Tensor sums =
+        Tensor.reduce(
+            "acc",
+            part.result(),
+            List.of(Exprs.i32(m), Exprs.i32(n)),
+            List.of(Exprs.i32(parts)),
+            Exprs.zero(Type.of(part.result())),
+            (s, r, last) -> Exprs.add(last, partial.at(r.getFirst(), s.get(0), s.get(1))));
+    return finished(
+        kind() + "_" + operands.text() + "_sum",
+        new ArrayList<>(List.of(partial.buffer())),
+        sums,
+        false);
+  }
+
+  /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
+  private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapped) {
+    Expr rows = Exprs.i32(m);
+    Expr columns = Exprs.i32(n);
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
       operandTensors.put(operand, input(operand, rows, columns));
@@ -189,13 +257,9 @@ public record GemmWorkload(
                       operand ->
                           element(operand, Objects.requireNonNull(operandTensors.get(operand)), v));
             });
-    List<Param> params = new ArrayList<>();
-    if (k > 0) {
-      params.addAll(List.of(a.buffer(), b.buffer()));
-    }
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
-    return PrimFuncs.of(kind() + "_" + operands.text(), params, List.of(sums, c));
+    return PrimFuncs.of(name, params, List.of(sums, c));
   }
 
   private Tensor noSums() {
@@ -266,7 +330,9 @@ public record GemmWorkload(
         (s, r, last) -> {
           Expr row = swapped ? s.getLast() : s.get(s.size() - 2);
           Expr column = swapped ? s.get(s.size() - 2) : s.getLast();
-          Expr step = r.getFirst();
+          // Where operands are longer than the sums, products take one part after the other.
+          boolean parts = a.buffer().extent(a.buffer().rank() - (layout.transposedA() ? 2 : 1)) > k;
+          Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
           Expr left = Exprs.cast(type, element(a, s, row, step, layout.transposedA()));
           Expr right = Exprs.cast(type, element(b, s, column, step, !layout.transposedB()));
           if (arithmetic == Arithmetic.I32) {

@@ -28,8 +28,12 @@ public final class HopperGemm {
     if (problem != null) {
       throw new UserError(problem);
     }
-    PrimFunc func = workload.func(config.swapped());
-    Schedule schedule = schedule(func, workload, config);
+    return schedule(workload.func(config.swapped()), workload, config);
+  }
+
+  /** The same for another computation of the workload's shape. */
+  static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
+    Schedule schedule = scheduled(func, workload, config);
     PrimFunc tiles = schedule.func();
     return new ScheduledGemm(
         func,
@@ -49,7 +53,7 @@ public final class HopperGemm {
   }
 
   /** The schedule itself. */
-  private static Schedule schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
+  private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule s = new Schedule(func);
     BlockRef acc = s.block("acc");
     BlockRef c = s.block("C");

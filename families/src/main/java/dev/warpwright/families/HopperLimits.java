@@ -53,9 +53,6 @@ public final class HopperLimits {
     if (sums > MAX_SUMS) {
       return "sums of %d registers of a thread, at most %d fit".formatted(sums, MAX_SUMS);
     }
-    if (config.isDivided() && workload.arithmetic().sums().bytes() < 4) {
-      return "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
-    }
     if (config.isDivided() && config.blocks() == 0) {
       return "work divided as %s needs a number of blocks".formatted(config.division().text());
     }

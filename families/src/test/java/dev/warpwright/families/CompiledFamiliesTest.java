@@ -91,6 +91,18 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(1024, 14336, 4096, DType.BF16),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Stream(1)))),
         set(
+            "batch",
+            HopperGemm.schedule(
+                GemmWorkload.nt(512, 512, 512, DType.BF16).times(Batch.of(16)),
+                HopperConfig.pairs(128, 128, 5, 2, 132).withCluster(1, 1))),
+        org.junit.jupiter.params.provider.Arguments.argumentSet(
+            "sum of parts",
+            WorkspaceGemm.schedule(
+                    GemmWorkload.nt(256, 4096, 14336, DType.BF16),
+                    HopperConfig.pairs(128, 256, 4, 2, 132),
+                    4)
+                .sum()),
+        set(
             "mma.sync, parts",
             AmpereGemm.schedule(
                 GemmWorkload.nt(256, 4096, 14336, DType.BF16),

@@ -66,6 +66,14 @@ public non-sealed interface Intrinsic extends Op {
     return null;
   }
 
+  /**
+   * What a copy that the call starts does to the matrix that an operand points into, behind the
+   * threads' back: {@link Operand#access} says what the threads do themselves.
+   */
+  default Access laterAccess(int operand) {
+    return Access.NONE;
+  }
+
   /** Whether it orders memory or synchronises threads, so that nothing may be moved across it. */
   boolean isBarrier();
 }

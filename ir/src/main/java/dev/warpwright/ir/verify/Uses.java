@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Walk;
+import java.util.List;
 import java.util.Set;
 
 /** Which buffers statements load and store. */
@@ -50,14 +51,17 @@ final class Uses {
           } else if (e instanceof Expr.Call call && call.op() instanceof Intrinsic intrinsic) {
             for (int i = 0; i < Math.min(call.args().size(), intrinsic.operands().size()); i++) {
               if (call.args().get(i) instanceof Expr.AddressOf address) {
-                switch (intrinsic.operands().get(i).access()) {
-                  case READ -> loaded.add(address.buffer());
-                  case WRITE -> stored.add(address.buffer());
-                  case READ_WRITE -> {
-                    loaded.add(address.buffer());
-                    stored.add(address.buffer());
+                for (Intrinsic.Access access :
+                    List.of(intrinsic.operands().get(i).access(), intrinsic.laterAccess(i))) {
+                  switch (access) {
+                    case READ -> loaded.add(address.buffer());
+                    case WRITE -> stored.add(address.buffer());
+                    case READ_WRITE -> {
+                      loaded.add(address.buffer());
+                      stored.add(address.buffer());
+                    }
+                    case NONE -> {}
                   }
-                  case NONE -> {}
                 }
               }
             }

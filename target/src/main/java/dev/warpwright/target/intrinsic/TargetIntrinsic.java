@@ -118,6 +118,14 @@ public record TargetIntrinsic(
   }
 
   @Override
+  public Access laterAccess(int operand) {
+    if (HopperIntrinsics.isBulkLoad(this) && operand == 1) {
+      return Access.READ;
+    }
+    return HopperIntrinsics.isBulkStore(this) && operand == 0 ? Access.WRITE : Access.NONE;
+  }
+
+  @Override
   public boolean isBarrier() {
     return effect instanceof Synchronises || effect instanceof Drives;
   }
