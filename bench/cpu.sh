@@ -3,7 +3,10 @@
 # cores; downloads them on first use. Usage:
 #
 #   bench/cpu.sh [rounds=15] [warm=1500] [only=PART_OF_A_NAME] [json=true]   in the steady state
-#   bench/cpu.sh warm-up [seconds=4] [prepared=true] [name=MODEL|mlp|gemm rows=N]   from the first call on
+#   bench/cpu.sh warm-up [runs=3] [launcher=true] [seconds=3] [prepared=true] [name=MODEL|mlp|gemm rows=N]
+#
+# The second measures from the first call on, each run in a process of its own, as a table; launcher=true
+# gives Java the flags that ./warpwright gives it.
 #
 # JAVA_OPTS may hold flags for Java, for example -XX:UseAVX=2.
 set -euo pipefail
@@ -36,19 +39,51 @@ if [[ ${1-} != warm-up ]]; then
   exit
 fi
 shift
-if [[ "$*" == *name=* ]]; then
-  java -Xmx6g dev.warpwright.bench.WarmUp "$@"
-  exit
-fi
-# Each in a process of its own, as in a program that starts.
-for model in models/*/; do
-  for rows in 1 64 1024; do
-    java dev.warpwright.bench.WarmUp name="$(basename "$model")" rows=$rows "$@"
+runs=3
+options=()
+pairs=()
+for argument in "$@"; do
+  case $argument in
+    runs=*) runs=${argument#*=} ;;
+    name=*) name=${argument#*=} ;;
+    rows=*) rows=${argument#*=} ;;
+    launcher=true)
+      . bin/launch.sh
+      JAVA_OPTS="${COMMON_FLAGS[*]} ${HEAVY_FLAGS[*]} ${JAVA_OPTS-}"
+      ;;
+    *) options+=("$argument") ;;
+  esac
+done
+if [[ -n ${name-} ]]; then
+  pairs=("$name ${rows-1024}")
+else
+  for model in models/*/; do
+    for rows in 1 64 1024; do
+      pairs+=("$(basename "$model") $rows")
+    done
   done
-done
-for rows in 1 16 256; do
-  java -Xmx6g dev.warpwright.bench.WarmUp name=mlp rows=$rows "$@"
-done
-for size in 512 1024 2048; do
-  java dev.warpwright.bench.WarmUp name=gemm rows=$size "$@"
+  for rows in 1 16 256; do
+    pairs+=("mlp $rows")
+  done
+  for rows in 512 1024 2048; do
+    pairs+=("gemm $rows")
+  done
+fi
+
+# The middle of the numbers in the arguments.
+middle() {
+  printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
+}
+
+echo '| | rows | load and compile ms | first call ms | final µs | 90 % after s | slowest of '"$runs"' |'
+echo '|---|---|---|---|---|---|---|'
+for pair in "${pairs[@]}"; do
+  read -r name rows <<<"$pair"
+  compile=() first=() final=() ready=()
+  for ((run = 0; run < runs; run++)); do
+    read -r c f e r < <(java -Xmx6g dev.warpwright.bench.WarmUp "name=$name" "rows=$rows" "${options[@]}")
+    compile+=("$c") first+=("$f") final+=("$e") ready+=("$r")
+  done
+  echo "| $name | $rows | $(middle "${compile[@]}") | $(middle "${first[@]}") | $(middle "${final[@]}")" \
+    "| $(middle "${ready[@]}") | $(printf '%s\n' "${ready[@]}" | sort -n | tail -1) |"
 done

@@ -9,17 +9,10 @@
 # For what needs no device: version and help.
 LIGHT_FLAGS=(-XX:+UseSerialGC -XX:TieredStopAtLevel=1)
 
-# Kernels on the CPU are bytecode made at run time. Until they are compiled to machine code their
-# vectors are objects and hundreds of times slower, so they are compiled early, and waited for.
-KERNEL_FLAGS=(-XX:CompileCommand=quiet
-  '-XX:CompileCommand=CompileThresholdScaling,dev.warpwright.jvm.Generated*::*,0.02'
-  '-XX:CompileCommand=BackgroundCompilation,dev.warpwright.jvm.Generated*::*,false')
-
 # For everything else. The incubating vector module makes every start slower, so that it is not
 # among the flags above; java.io is opened for Streams.err.
 HEAVY_FLAGS=(-XX:+UseParallelGC --add-modules=jdk.incubator.vector
-  --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED
-  "${KERNEL_FLAGS[@]}")
+  --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED)
 
 # For both. The JVM's log would go to standard output, which is for results.
 COMMON_FLAGS=(-Xlog:disable -XX:-UsePerfData)

@@ -7,7 +7,8 @@ import java.util.Locale;
 
 /**
  * From the first call on, in a process of its own: how long until the calls run at 90 % of their
- * final speed. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
+ * final speed. Prints the milliseconds of loading and compiling, those of the first call, the
+ * microseconds of a call in the end, and the seconds until then. Arguments: {@code models}, {@code name} of a model, or {@code mlp} or {@code gemm},
  * {@code rows} (for {@code gemm} the size), {@code seconds}, {@code prepared} (true: after {@link
  * dev.warpwright.compiler.CompiledModel#prepare}).
  *
@@ -34,6 +35,7 @@ public final class WarmUp {
     int rows = arguments.number("rows", 1024);
     double seconds = arguments.number("seconds", 4);
     try (CpuDevice device = new CpuDevice()) {
+      long created = System.nanoTime();
       Contender ours =
           ours(
               device,
@@ -41,6 +43,7 @@ public final class WarmUp {
               name,
               rows,
               arguments.text("prepared", "false").equals("true"));
+      double compiling = since(created);
       int windows = (int) (seconds / WINDOW_SECONDS);
       double[] rates = new double[windows];
       double[] ends = new double[windows];
@@ -73,13 +76,7 @@ public final class WarmUp {
         }
       }
       System.out.printf(
-          Locale.ROOT,
-          "%-28s %5d  first call %7.1f ms, final %10.2f us, 90 %% after %5.2f s%n",
-          name,
-          rows,
-          first * 1e3,
-          1e6 / rate,
-          until);
+          Locale.ROOT, "%.0f %.0f %.2f %.2f%n", compiling * 1e3, first * 1e3, 1e6 / rate, until);
       if (arguments.text("trace", "false").equals("true")) {
         for (int w = 0; w < windows; w++) {
           System.out.printf(Locale.ROOT, "  %.2f s: %.1f %%%n", ends[w], 100 * rates[w] / rate);

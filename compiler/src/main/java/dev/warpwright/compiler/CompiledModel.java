@@ -2,6 +2,7 @@ package dev.warpwright.compiler;
 
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.tune.ProductKernels;
@@ -101,17 +102,16 @@ public final class CompiledModel implements AutoCloseable {
 
   /**
    * Does what the first calls with a row count would do otherwise: compiles the kernels and, on the
-   * CPU, runs them until the JVM has compiled them too, which takes a second or two.
+   * CPU, has the JVM compile them too, which takes about half a second in a process that has just
+   * started.
    *
    * @param rows the row count, at least 1
    */
   public void prepare(int rows) {
-    Executable executable = executable(rows);
-    if (device instanceof CpuDevice) {
+    if (executable(rows) instanceof HostExecutable host) {
       List<float[]> inputs = arrays(graph.inputs(), rows);
       inputs.forEach(input -> Arrays.fill(input, 0.5f));
-      List<float[]> outputs = arrays(graph.outputs(), rows);
-      WarmUp.run(() -> executable.run(rows, inputs, outputs));
+      host.prepare(rows, inputs, arrays(graph.outputs(), rows));
     }
   }
 

@@ -11,11 +11,26 @@ public record Model(Graph graph) {
   }
 
   /**
-   * Compiles.
+   * Compiles; on the CPU the kernels for a single row at once.
    *
    * @throws dev.warpwright.ir.UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision) {
-    return new CompiledModel(graph, device, precision);
+    return compile(device, precision, 1);
+  }
+
+  /**
+   * Compiles.
+   *
+   * @param rows a row count whose kernels are made at once on the CPU, 0 for none; all others are
+   *     made when they are first needed
+   * @throws dev.warpwright.ir.UserError if the device has no instructions for the precision
+   */
+  public CompiledModel compile(Device device, Precision precision, int rows) {
+    CompiledModel compiled = new CompiledModel(graph, device, precision);
+    if (device instanceof CpuDevice && rows > 0) {
+      compiled.executable(rows);
+    }
+    return compiled;
   }
 }

@@ -56,6 +56,7 @@ final class ClassEmitter {
   private final Set<Var> nonNegative = new HashSet<>();
   private int methods;
   private int scratchSlots;
+  private int vectorInstructions;
 
   ClassEmitter(ClassDesc self, Kernel kernel) {
     this.self = self;
@@ -77,6 +78,14 @@ final class ClassEmitter {
 
   boolean isNonNegative(Var v) {
     return nonNegative.contains(v);
+  }
+
+  void countVectorInstruction() {
+    vectorInstructions++;
+  }
+
+  int vectorInstructions() {
+    return vectorInstructions;
   }
 
   int newScratchSlot() {
@@ -120,6 +129,7 @@ final class ClassEmitter {
   /** Unpacks the arguments into locals, then the kernel's body. */
   private void entry(CodeBuilder code) {
     MethodEmitter method = new MethodEmitter(this, code, 3);
+    method.begin("outerLimit");
     List<Buffer> buffers = kernel.buffers();
     for (int i = 0; i < buffers.size(); i++) {
       code.aload(1).loadConstant(i).aaload();

@@ -37,7 +37,7 @@ public final class HostCompiler {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup().defineHiddenClass(bytes, true);
       MethodHandle entry = lookup.findStatic(lookup.lookupClass(), ClassEmitter.ENTRY, ENTRY);
-      return new HostFunction(kernel, entry, emitter.scratchSlots());
+      return new HostFunction(kernel, entry, emitter.scratchSlots(), emitter.vectorInstructions());
     } catch (IllegalAccessException | NoSuchMethodException e) {
       throw new IllegalStateException("cannot define the class of " + kernel.name(), e);
     }

@@ -5,18 +5,36 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
 import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Array;
-import java.util.List;
 
 /** A compiled host kernel. Safe to call from several threads at once. */
 public final class HostFunction {
+  /** What a buffer's array must be; the least length is 0 where the shape is symbolic. */
+  private record ArrayParam(Class<?> type, long leastLength) {
+    static ArrayParam of(Buffer buffer) {
+      return new ArrayParam(
+          JvmTypes.arrayClass(buffer.dtype()),
+          buffer.hasConstantShape() ? buffer.storageElements() : 0);
+    }
+
+    boolean takes(Object array) {
+      return array.getClass() == type && Array.getLength(array) >= leastLength;
+    }
+  }
+
   private final Kernel kernel;
   private final MethodHandle entry;
   private final ThreadLocal<Scratch> scratch;
+  private final int vectorInstructions;
+  private final ArrayParam[] arrayParams;
+  private final ScalarParam[] scalarParams;
 
-  HostFunction(Kernel kernel, MethodHandle entry, int scratchSlots) {
+  HostFunction(Kernel kernel, MethodHandle entry, int scratchSlots, int vectorInstructions) {
+    this.vectorInstructions = vectorInstructions;
     this.kernel = kernel;
     this.entry = entry;
     this.scratch = ThreadLocal.withInitial(() -> new Scratch(scratchSlots));
+    this.arrayParams = kernel.buffers().stream().map(ArrayParam::of).toArray(ArrayParam[]::new);
+    this.scalarParams = kernel.scalars().toArray(ScalarParam[]::new);
   }
 
   public Kernel kernel() {
@@ -36,9 +54,40 @@ public final class HostFunction {
    *     of its range
    */
   public void run(Object[] arrays, long[] scalars, Parallel parallel) {
+    bind(arrays, scalars).run(parallel);
+  }
+
+  /**
+   * Checks arguments once, for many runs on what the arrays hold then.
+   *
+   * @param arrays as for {@link #run}; copied
+   * @param scalars as for {@link #run}; copied
+   * @throws IllegalArgumentException if an argument is missing, of the wrong type, too short or out
+   *     of its range
+   */
+  public BoundFunction bind(Object[] arrays, long[] scalars) {
     check(arrays, scalars);
+    return new BoundFunction(this, arrays.clone(), scalars.clone());
+  }
+
+  void invoke(Parallel parallel, int limit, boolean dry, Object[] arrays, long[] scalars) {
     try {
-      entry.invokeExact(new Frame(parallel, scratch), arrays, scalars);
+      entry.invokeExact(new Frame(parallel, scratch, limit, dry), arrays, scalars);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IllegalStateException("kernel " + kernel.name() + " threw a checked exception", e);
+    }
+  }
+
+  /** Instructions with vectors in the code. */
+  int vectorInstructions() {
+    return vectorInstructions;
+  }
+
+  private void invoke(Frame frame, Object[] arrays, long[] scalars) {
+    try {
+      entry.invokeExact(frame, arrays, scalars);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
@@ -47,22 +96,20 @@ public final class HostFunction {
   }
 
   private void check(Object[] arrays, long[] scalars) {
-    List<Buffer> buffers = kernel.buffers();
-    List<ScalarParam> params = kernel.scalars();
-    if (arrays.length != buffers.size() || scalars.length != params.size()) {
+    if (arrays.length != arrayParams.length || scalars.length != scalarParams.length) {
       throw new IllegalArgumentException(
           kernel.name()
               + " takes "
-              + buffers.size()
+              + arrayParams.length
               + " arrays and "
-              + params.size()
+              + scalarParams.length
               + " scalars, not "
               + arrays.length
               + " and "
               + scalars.length);
     }
     for (int i = 0; i < scalars.length; i++) {
-      ScalarParam param = params.get(i);
+      ScalarParam param = scalarParams[i];
       if (scalars[i] < param.min() || scalars[i] > param.max()) {
         throw new IllegalArgumentException(
             kernel.name()
@@ -77,30 +124,25 @@ public final class HostFunction {
       }
     }
     for (int i = 0; i < arrays.length; i++) {
-      Buffer buffer = buffers.get(i);
-      Class<?> wanted = JvmTypes.arrayClass(buffer.dtype());
-      if (arrays[i].getClass() != wanted) {
-        throw new IllegalArgumentException(
-            "buffer "
-                + buffer.name()
-                + " of "
-                + kernel.name()
-                + " needs a "
-                + wanted.getSimpleName()
-                + ", not a "
-                + arrays[i].getClass().getSimpleName());
-      }
-      if (buffer.hasConstantShape() && Array.getLength(arrays[i]) < buffer.storageElements()) {
-        throw new IllegalArgumentException(
-            "buffer "
-                + buffer.name()
-                + " of "
-                + kernel.name()
-                + " spans "
-                + buffer.storageElements()
-                + " elements, its array has "
-                + Array.getLength(arrays[i]));
+      if (!arrayParams[i].takes(arrays[i])) {
+        throw unsuitable(kernel.buffers().get(i), arrayParams[i], arrays[i]);
       }
     }
+  }
+
+  private IllegalArgumentException unsuitable(Buffer buffer, ArrayParam wanted, Object array) {
+    String name = "buffer " + buffer.name() + " of " + kernel.name();
+    return new IllegalArgumentException(
+        array.getClass() != wanted.type()
+            ? name
+                + " needs a "
+                + wanted.type().getSimpleName()
+                + ", not a "
+                + array.getClass().getSimpleName()
+            : name
+                + " spans "
+                + wanted.leastLength()
+                + " elements, its array has "
+                + Array.getLength(array));
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.jvm;
 
 import static java.lang.constant.ConstantDescs.CD_Object;
+import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_void;
 import static java.lang.constant.ConstantDescs.INIT_NAME;
@@ -13,6 +14,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
@@ -24,6 +26,11 @@ import java.util.Map;
 
 /** Writes the statements of one method. Local variable 0 is the {@link Frame}. */
 final class MethodEmitter {
+  private static final ClassDesc CD_Math = ClassDesc.of("java.lang", "Math");
+
+  /** Loops of so few iterations are never cut short, so that the JVM can write them out. */
+  private static final int SHORT = 4;
+
   private final ClassEmitter owner;
   private final CodeBuilder code;
   private final ScalarEmitter scalars;
@@ -35,6 +42,9 @@ final class MethodEmitter {
 
   /** Whether this method is an outlined part already, so that loops stay where they are. */
   private boolean inUnit;
+
+  /** The local variable that holds the most iterations of a loop. */
+  private int limit;
 
   private int nextLocal;
 
@@ -120,9 +130,25 @@ final class MethodEmitter {
 
   // ---- statements --------------------------------------------------------------------------
 
+  /**
+   * Loads how many iterations a loop may have; comes before any statement. Loops that count in
+   * longs have as many as they like.
+   *
+   * @param field of the frame that says so
+   */
+  void begin(String field) {
+    code.aload(0).getfield(ClassEmitter.FRAME, field, CD_int);
+    limit = newLocal(TypeKind.INT);
+    code.istore(limit);
+  }
+
   /** A statement that has this method to itself. */
   void unit(Stmt s) {
     inUnit = true;
+    Label wet = code.newLabel();
+    code.aload(0).getfield(ClassEmitter.FRAME, "dry", CD_boolean).ifeq(wet);
+    code.return_().labelBinding(wet);
+    begin(hasVectors(s) ? "limit" : "scalarLimit");
     switch (s) {
       case Stmt.For f -> loop(f);
       case Stmt.Alloc a -> alloc(a);
@@ -134,6 +160,7 @@ final class MethodEmitter {
   void parallelBody(Stmt.For f) {
     int begin = newLocal(TypeKind.INT);
     int end = newLocal(TypeKind.INT);
+    begin("outerLimit");
     Var counter = f.var();
     scalars.emit(f.min());
     int min = newLocal(TypeKind.INT);
@@ -146,6 +173,16 @@ final class MethodEmitter {
   }
 
   void stmt(Stmt s) {
+    // Vectors that are in no outlined part are skipped where those are.
+    if (!inUnit && Nests.height(s) == 0 && hasVectors(s)) {
+      Label skip = code.newLabel();
+      code.aload(0).getfield(ClassEmitter.FRAME, "dry", CD_boolean).ifne(skip);
+      inUnit = true;
+      stmt(s);
+      inUnit = false;
+      code.labelBinding(skip);
+      return;
+    }
     int before = nextLocal;
     switch (s) {
       case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(this::stmt);
@@ -208,6 +245,10 @@ final class MethodEmitter {
     }
   }
 
+  void countVectorInstruction() {
+    owner.countVectorInstruction();
+  }
+
   private void branch(Stmt.If i) {
     Label otherwise = code.newLabel();
     scalars.jump(i.condition(), false, otherwise);
@@ -236,15 +277,29 @@ final class MethodEmitter {
     scalars.emit(Exprs.cast(f.var().type().dtype(), f.min()));
     int slot = bind(f.var());
     markNonNegative(f);
-    Expr end = Exprs.cast(f.var().type().dtype(), Exprs.add(f.min(), f.extent()));
-    if (end instanceof Expr.IntImm) {
+    DType dtype = f.var().type().dtype();
+    Expr end = Exprs.cast(dtype, Exprs.add(f.min(), f.extent()));
+    if (end instanceof Expr.IntImm && (kind == TypeKind.LONG || isShort(f))) {
       counted(slot, kind, () -> scalars.emit(end), f.body());
-    } else {
-      int limit = newLocal(kind);
-      scalars.emit(end);
-      code.storeLocal(kind, limit);
-      counted(slot, kind, () -> code.loadLocal(kind, limit), f.body());
+      return;
     }
+    if (kind == TypeKind.LONG) {
+      scalars.emit(end);
+    } else {
+      scalars.emit(Exprs.cast(dtype, f.extent()));
+      code.iload(limit).invokestatic(CD_Math, "min", MethodTypeDesc.of(CD_int, CD_int, CD_int));
+      if (!Exprs.isConst(f.min(), 0)) {
+        scalars.emit(Exprs.cast(dtype, f.min()));
+        code.iadd();
+      }
+    }
+    int last = newLocal(kind);
+    code.storeLocal(kind, last);
+    counted(slot, kind, () -> code.loadLocal(kind, last), f.body());
+  }
+
+  private boolean isShort(Stmt.For f) {
+    return inUnit && f.extent() instanceof Expr.IntImm imm && imm.value() <= SHORT;
   }
 
   private void counted(int slot, TypeKind kind, Runnable limit, Stmt body) {
@@ -334,6 +389,12 @@ final class MethodEmitter {
     } else {
       vectors.store(s.buffer(), offset, s.value());
     }
+  }
+
+  private static boolean hasVectors(Stmt stmt) {
+    boolean[] found = {false};
+    Walk.expressions(stmt, e -> found[0] |= !e.type().isScalar());
+    return found[0];
   }
 
   // ---- outlining ---------------------------------------------------------------------------

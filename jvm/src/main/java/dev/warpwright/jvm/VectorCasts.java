@@ -15,8 +15,10 @@ final class VectorCasts {
 
   private final VectorEmitter vectors;
   private final CodeBuilder code;
+  private final NarrowFloats narrow;
 
-  VectorCasts(VectorEmitter vectors, CodeBuilder code) {
+  VectorCasts(VectorEmitter vectors, CodeBuilder code, NarrowFloats narrow) {
+    this.narrow = narrow;
     this.vectors = vectors;
     this.code = code;
   }
@@ -33,10 +35,7 @@ final class VectorCasts {
       return; // held as f32 already
     }
     if (from == DType.F32 && (to == DType.BF16 || to == DType.F16)) {
-      code.invokestatic(
-          VectorEmitter.NARROW,
-          to == DType.F16 ? "roundF16" : "roundBf16",
-          MethodTypeDesc.of(JvmTypes.FLOAT_VECTOR, JvmTypes.FLOAT_VECTOR));
+      narrow.round(to);
       return;
     }
     if (from == DType.F32 && to == DType.I32) {

@@ -31,13 +31,15 @@ final class VectorEmitter {
   private final ScalarEmitter scalars;
   private final Masks masks;
   private final VectorCasts casts;
+  private final NarrowFloats narrow;
 
   VectorEmitter(MethodEmitter method, CodeBuilder code, ScalarEmitter scalars) {
     this.method = method;
     this.code = code;
     this.scalars = scalars;
     this.masks = new Masks(this, code);
-    this.casts = new VectorCasts(this, code);
+    this.narrow = new NarrowFloats(this, code);
+    this.casts = new VectorCasts(this, code, narrow);
   }
 
   ScalarEmitter scalars() {
@@ -46,6 +48,7 @@ final class VectorEmitter {
 
   void emit(Expr e) {
     Type type = e.type();
+    method.countVectorInstruction();
     switch (e) {
       case Var v -> code.aload(method.slot(v));
       case Expr.IntImm imm -> throw JvmTypes.refused("a scalar where a vector is needed: " + e);
@@ -90,10 +93,6 @@ final class VectorEmitter {
     code.getstatic(JvmTypes.SHORT_VECTOR, JvmTypes.speciesField(16 * lanes), JvmTypes.SPECIES);
   }
 
-  private void intSpecies(int lanes) {
-    code.getstatic(JvmTypes.INT_VECTOR, JvmTypes.speciesField(32 * lanes), JvmTypes.SPECIES);
-  }
-
   private void broadcast(Expr value, Type type) {
     species(type);
     scalars.emit(value);
@@ -119,25 +118,19 @@ final class VectorEmitter {
       }
       case F16, BF16 -> {
         shortSpecies(type.lanes());
-        intSpecies(type.lanes());
         method.loadArray(buffer);
         scalars.emit(offset);
         code.invokestatic(
-            NARROW,
-            dtype == DType.F16 ? "loadF16" : "loadBf16",
+            JvmTypes.SHORT_VECTOR,
+            "fromArray",
             MethodTypeDesc.of(
-                JvmTypes.FLOAT_VECTOR,
-                JvmTypes.SPECIES,
-                JvmTypes.SPECIES,
-                JvmTypes.arrayDesc(dtype),
-                CD_int));
+                JvmTypes.SHORT_VECTOR, JvmTypes.SPECIES, JvmTypes.arrayDesc(dtype), CD_int));
+        narrow.widen(dtype, type.lanes());
       }
       case BOOL, I8, U8, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
           throw JvmTypes.refused("a vector load of " + dtype);
     }
   }
-
-  static final ClassDesc NARROW = ClassDesc.of("dev.warpwright.jvm", "NarrowFloats");
 
   void store(Buffer buffer, Expr offset, Expr value) {
     DType dtype = buffer.dtype();
@@ -153,18 +146,13 @@ final class VectorEmitter {
       }
       case F16, BF16 -> {
         emit(value);
-        shortSpecies(value.type().lanes());
+        narrow.narrow(dtype, value.type().lanes());
         method.loadArray(buffer);
         scalars.emit(offset);
-        code.invokestatic(
-            NARROW,
-            dtype == DType.F16 ? "storeF16" : "storeBf16",
-            MethodTypeDesc.of(
-                CD_void,
-                JvmTypes.FLOAT_VECTOR,
-                JvmTypes.SPECIES,
-                JvmTypes.arrayDesc(dtype),
-                CD_int));
+        code.invokevirtual(
+            JvmTypes.SHORT_VECTOR,
+            "intoArray",
+            MethodTypeDesc.of(CD_void, JvmTypes.arrayDesc(dtype), CD_int));
       }
       case BOOL, I8, U8, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
           throw JvmTypes.refused("a vector store of " + dtype);

@@ -34,7 +34,7 @@ public final class PlanAction implements Action<ModelRequest> {
         request.precision() == null ? Precision.of(model.graph()) : request.precision();
     int rows = request.batch().orElse(DEFAULT_ROWS);
     try (Device device = Devices.open(request.target(), false, progress);
-        CompiledModel compiled = model.compile(device, precision)) {
+        CompiledModel compiled = model.compile(device, precision, 0)) {
       CompiledProgram program = compiled.program(rows);
       ProgramText.write(request.emit(), compiled, rows, progress);
       return report(request, device, program, rows);

@@ -8,21 +8,14 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
-import dev.warpwright.compiler.Reference;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.sim.Verification;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles a model, runs it, and verifies what came out. */
 public final class RunAction implements Action<RunRequest> {
-  /** Multiply-adds that the interpreter is given; beyond, it checks a random part of the rows. */
-  private static final long REFERENCE_WORK = 150_000_000L;
-
   /** Runs between two looks at the clock. */
   private static final int ROUND = 5;
 
@@ -41,69 +34,35 @@ public final class RunAction implements Action<RunRequest> {
     request.output().check(input.rows(), features);
     NonFinite.tell(request.model().file().toString(), model.graph(), progress);
     boolean mustRun = request.expect() != null || request.output().file() != null;
-    try (Device device = Devices.open(request.model().target(), mustRun, progress);
-        CompiledModel compiled = model.compile(device, precision)) {
-      ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
-      if (!Devices.canRun(device)) {
-        Report report = CompileOnly.report(request.model(), compiled, input.rows());
-        Devices.tellNotRun(device, progress);
-        return report;
+    try (Device device = Devices.open(request.model().target(), mustRun, progress)) {
+      boolean runs = Devices.canRun(device);
+      // The interpreter keeps one core busy while the compiler keeps another.
+      @Nullable CompletableFuture<Expectation> reference =
+          runs && expected == null ? Expectation.begin(model, input, progress) : null;
+      try (CompiledModel compiled = model.compile(device, precision, runs ? input.rows() : 0)) {
+        ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
+        if (!runs) {
+          Report report = CompileOnly.report(request.model(), compiled, input.rows());
+          Devices.tellNotRun(device, progress);
+          return report;
+        }
+        float[] output = compiled.run(input.values());
+        double tolerance =
+            request.relative().orElse(Math.max(file.tolerance(), precision.tolerance()));
+        RunReport report = new RunReport(request, compiled, input.rows(), tolerance);
+        Executable executable = compiled.executable(input.rows());
+        executable.findings().forEach(progress::say);
+        if (expected != null) {
+          report.verified(Expectation.compare(output, expected), expected, input.rows());
+        } else if (reference != null) {
+          Expectation right = Expectation.end(reference);
+          report.verified(right.compare(output, features), right.values(), right.rows());
+        }
+        time(report, executable, request.seconds(), device);
+        request.output().write(output, input.leading(), result);
+        return report.report(executable);
       }
-      float[] output = compiled.run(input.values());
-      double tolerance =
-          request.relative().orElse(Math.max(file.tolerance(), precision.tolerance()));
-      RunReport report = new RunReport(request, compiled, input.rows(), tolerance);
-      Executable executable = compiled.executable(input.rows());
-      executable.findings().forEach(progress::say);
-      verify(report, model, input, expected, output, features, progress);
-      time(report, executable, request.seconds(), device);
-      request.output().write(output, input.leading(), result);
-      return report.report(executable);
     }
-  }
-
-  /** Compares all rows with what is expected, or as many as the interpreter can compute. */
-  private static void verify(
-      RunReport report,
-      Model model,
-      RunInput input,
-      double @Nullable [] expected,
-      float[] output,
-      int features,
-      Progress progress) {
-    int rows = input.rows();
-    if (expected != null) {
-      report.verified(Verification.compare(widen(output), expected), expected, rows);
-      return;
-    }
-    Reference reference = new Reference(model.graph());
-    int affordable =
-        (int) Math.clamp(REFERENCE_WORK / Math.max(1, reference.work()), 1, Integer.MAX_VALUE);
-    int[] chosen =
-        rows <= affordable
-            ? null
-            : new Random().ints(0, rows).distinct().limit(affordable).sorted().toArray();
-    if (chosen != null) {
-      progress.say(
-          "verifying " + affordable + " random rows of " + rows + "; give --expect to verify all");
-    }
-    float[] x = rows(input.values(), input.values().length / Math.max(1, rows), chosen);
-    int checked = Math.min(rows, affordable);
-    double[] right = reference.outputs(checked, List.of(x)).getFirst();
-    report.verified(
-        Verification.compare(widen(rows(output, features, chosen)), right), right, checked);
-  }
-
-  /** These rows of a matrix; all of them for null. */
-  private static float[] rows(float[] values, int columns, int @Nullable [] chosen) {
-    if (chosen == null) {
-      return values;
-    }
-    float[] some = new float[chosen.length * columns];
-    for (int i = 0; i < chosen.length; i++) {
-      System.arraycopy(values, chosen[i] * columns, some, i * columns, columns);
-    }
-    return some;
   }
 
   /**
@@ -119,11 +78,5 @@ public final class RunAction implements Action<RunRequest> {
       round = ROUND;
     } while ((System.nanoTime() - start) / 1e9 < seconds);
     report.timed(timing, !(device instanceof CpuDevice) || seconds >= WARM);
-  }
-
-  private static double[] widen(float[] values) {
-    double[] wide = new double[values.length];
-    Arrays.setAll(wide, i -> values[i]);
-    return wide;
   }
 }

@@ -10,6 +10,7 @@ import dev.warpwright.model.io.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -104,8 +105,30 @@ final class DescriptionReader {
               + " load, "
               + String.join(", ", Activation.names()));
     }
-    allow();
-    return new Step.ActivationStep(activation);
+    if (activation == Activation.PRELU) {
+      allow("weight");
+      return new Step.ActivationStep(activation, Map.of(), text("weight"));
+    }
+    List<String> names = activation.parameters().stream().map(Activation.Parameter::name).toList();
+    allow(names.toArray(String[]::new));
+    Map<String, Double> numbers = new HashMap<>();
+    for (Activation.Parameter parameter : activation.parameters()) {
+      if (fields.containsKey(parameter.name())) {
+        numbers.put(parameter.name(), number(parameter.name()));
+      } else if (parameter.otherwise() != null) {
+        numbers.put(parameter.name(), parameter.otherwise());
+      }
+    }
+    if (numbers.isEmpty() && !names.isEmpty()) {
+      throw new UserError(where + ": give \"" + String.join("\" or \"", names) + "\", or both");
+    }
+    if (activation == Activation.CELU && numbers.get("alpha") == 0) {
+      throw new UserError(where + ": \"alpha\" must not be 0");
+    }
+    if (activation == Activation.SOFTPLUS && numbers.get("beta") == 0) {
+      throw new UserError(where + ": \"beta\" must not be 0");
+    }
+    return new Step.ActivationStep(activation, numbers, null);
   }
 
   private Step combine(ElementwiseOp kind) {

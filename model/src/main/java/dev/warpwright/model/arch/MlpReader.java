@@ -5,8 +5,11 @@ import dev.warpwright.model.Names;
 import dev.warpwright.model.weights.Weights;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +40,7 @@ final class MlpReader {
   }
 
   private List<Step> steps() {
-    List<String> layers = layers();
+    List<String> layers = named(2);
     int count = mlp.widths().size() - 1;
     if (layers.size() != count) {
       throw error(
@@ -47,6 +50,7 @@ final class MlpReader {
     }
     List<Step> steps = new ArrayList<>();
     Set<String> used = new HashSet<>();
+    Iterator<String> slopes = named(1).iterator();
     for (int i = 0; i < count; i++) {
       String weight = layers.get(i);
       long inputs = mlp.widths().get(i);
@@ -61,7 +65,7 @@ final class MlpReader {
       }
       steps.add(new Step.LinearStep(weight, hasBias ? bias : null));
       if (i < count - 1) {
-        steps.add(new Step.ActivationStep(activation(mlp.activations().get(i))));
+        steps.add(activation(mlp.activations().get(i), slopes, used));
       }
     }
     for (String name : weights.names()) {
@@ -72,19 +76,20 @@ final class MlpReader {
     return steps;
   }
 
-  private List<String> layers() {
-    List<String> layers = new ArrayList<>();
+  /** The tensors called {@code X.weight} of so many dimensions, in order. */
+  private List<String> named(int rank) {
+    List<String> found = new ArrayList<>();
     for (String name : weights.names()) {
       List<Long> shape = weights.shape(name);
       boolean isWeight = name.equals("weight") || name.endsWith(".weight");
-      if (isWeight && shape != null && shape.size() == 2) {
-        layers.add(name);
+      if (isWeight && shape != null && shape.size() == rank) {
+        found.add(name);
       }
     }
     if (!weights.inOrder()) {
-      layers.sort(Comparator.comparing(MlpReader::sortKey));
+      found.sort(Comparator.comparing(MlpReader::sortKey));
     }
-    return layers;
+    return found;
   }
 
   /** The name with each number widened, so that texts sort as numbers do. */
@@ -116,7 +121,8 @@ final class MlpReader {
     }
   }
 
-  private static Activation activation(String name) {
+  /** An activation with its usual numbers; PReLU's slopes are the next vector. */
+  private Step activation(String name, Iterator<String> slopes, Set<String> used) {
     Activation activation = Activation.named(name);
     if (activation == null) {
       throw new UserError(
@@ -125,7 +131,22 @@ final class MlpReader {
               + "; supported: "
               + String.join(", ", Activation.names()));
     }
-    return activation;
+    if (activation == Activation.PRELU) {
+      if (!slopes.hasNext()) {
+        throw error("prelu needs a vector of slopes called *.weight, there is no other");
+      }
+      String weight = slopes.next();
+      used.add(weight);
+      return new Step.ActivationStep(activation, Map.of(), weight);
+    }
+    Map<String, Double> numbers = new HashMap<>();
+    for (Activation.Parameter parameter : activation.parameters()) {
+      if (parameter.otherwise() == null) {
+        throw error(activation.text() + " needs \"" + parameter.name() + "\"");
+      }
+      numbers.put(parameter.name(), parameter.otherwise());
+    }
+    return new Step.ActivationStep(activation, numbers, null);
   }
 
   private UserError error(String what) {

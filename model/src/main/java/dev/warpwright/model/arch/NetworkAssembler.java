@@ -11,6 +11,7 @@ import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
+import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
@@ -18,10 +19,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Puts named weights and the steps of a network together to a graph. */
 public final class NetworkAssembler {
+  private static final double SELU_ALPHA = 1.6732632423543772848170429916717;
+  private static final double SELU_SCALE = 1.0507009873554804934193349852946;
+
+  /** From here on log(1 + eˣ) is x, to the last bit of a float. */
+  private static final double SOFTPLUS_IS_LINEAR = 20;
+
   private static final List<Dim> ROWS = List.of(new Dim.Symbolic("batch"));
 
   private final Weights weights;
@@ -105,7 +113,7 @@ public final class NetworkAssembler {
     switch (next) {
       case Step.LinearStep linear -> linear(linear);
       case Step.NormStep norm -> norm(norm);
-      case Step.ActivationStep(Activation activation) -> activation(activation);
+      case Step.ActivationStep activation -> activation(activation);
       case Step.ScalarStep(ElementwiseOp kind, double value) ->
           current = emit(kind, current, scalar(value));
       case Step.CombineStep(ElementwiseOp kind, String with) -> {
@@ -151,20 +159,41 @@ public final class NetworkAssembler {
     current = output;
   }
 
-  private void activation(Activation activation) {
+  private void activation(Step.ActivationStep step) {
+    Activation activation = step.activation();
     Value x = current;
     ElementwiseOp operator = activation.operator();
     if (operator != null) {
       current = emit(operator, x);
       return;
     }
-    Operand operand = new Operand.OfValue(x);
+    Map<String, Double> numbers = step.numbers();
     current =
         switch (activation) {
-          case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), operand);
-          case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), operand);
+          case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), of(x));
+          case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), of(x));
           case HARDSIGMOID -> hardSigmoid(x);
-          case SOFTPLUS -> softplus(x);
+          case SOFTPLUS -> softplus(x, numbers.get("beta"), numbers.get("threshold"));
+          case LEAKY_RELU ->
+              emit(ElementwiseOp.LEAKY_RELU, x, scalar(numbers.get("negative_slope")));
+          case PRELU -> emit(ElementwiseOp.LEAKY_RELU, x, slopes(step.weight()));
+          case ELU -> emit(ElementwiseOp.ELU, x, scalar(numbers.get("alpha")));
+          case SELU ->
+              emit(
+                  ElementwiseOp.MUL,
+                  emit(ElementwiseOp.ELU, x, scalar(SELU_ALPHA)),
+                  scalar(SELU_SCALE));
+          case CELU -> celu(x, numbers.get("alpha"));
+          case CLIP -> clip(x, numbers.get("min"), numbers.get("max"));
+          case SOFTMAX -> {
+            Value e = emit(ElementwiseOp.EXP, shifted(x));
+            yield emit(ElementwiseOp.DIV, e, of(reduce(RowReduce.Kind.SUM, e)));
+          }
+          case LOG_SOFTMAX -> {
+            Value shifted = shifted(x);
+            Value sum = reduce(RowReduce.Kind.SUM, emit(ElementwiseOp.EXP, shifted));
+            yield emit(ElementwiseOp.SUB, shifted, of(emit(ElementwiseOp.LOG, sum)));
+          }
           default -> throw new IllegalStateException(activation + " has no operator");
         };
   }
@@ -174,11 +203,58 @@ public final class NetworkAssembler {
     return emit(ElementwiseOp.DIV, emit(ElementwiseOp.MIN, shifted, scalar(6)), scalar(6));
   }
 
-  /** max(x, 0) + log(1 + e⁻|x|), which cannot overflow. */
-  private Value softplus(Value x) {
-    Value small = emit(ElementwiseOp.EXP, emit(ElementwiseOp.NEG, emit(ElementwiseOp.ABS, x)));
-    Value log = emit(ElementwiseOp.LOG, emit(ElementwiseOp.ADD, small, scalar(1)));
-    return emit(ElementwiseOp.ADD, emit(ElementwiseOp.RELU, x), new Operand.OfValue(log));
+  private Value softplus(Value x, double beta, double threshold) {
+    Value inner = beta == 1 ? x : emit(ElementwiseOp.MUL, x, scalar(beta));
+    Value smooth = emit(ElementwiseOp.SOFTPLUS, inner);
+    Value scaled = beta == 1 ? smooth : emit(ElementwiseOp.DIV, smooth, scalar(beta));
+    if (threshold >= SOFTPLUS_IS_LINEAR) {
+      return scaled;
+    }
+    Value above = emit(ElementwiseOp.GREATER, inner, scalar(threshold));
+    return emit(ElementwiseOp.WHERE, above, of(x), of(scaled));
+  }
+
+  private Value celu(Value x, double alpha) {
+    if (alpha == 1) {
+      return emit(ElementwiseOp.ELU, x, scalar(1));
+    }
+    Value inner = emit(ElementwiseOp.DIV, x, scalar(alpha));
+    return emit(ElementwiseOp.MUL, emit(ElementwiseOp.ELU, inner, scalar(1)), scalar(alpha));
+  }
+
+  private Value clip(Value x, @Nullable Double min, @Nullable Double max) {
+    Value raised = min == null ? x : emit(ElementwiseOp.MAX, x, scalar(min));
+    return max == null ? raised : emit(ElementwiseOp.MIN, raised, scalar(max));
+  }
+
+  /** A slope for each feature, or one for all. */
+  private Operand slopes(@Nullable String weight) {
+    Tensor tensor = tensor(Objects.requireNonNull(weight));
+    if (tensor.count() == 1 && tensor.rank() <= 1) {
+      return scalar(tensor.doubleAt(0));
+    }
+    if (!tensor.shape().equals(List.of((long) current.features()))) {
+      throw error(
+          String.format(
+              "tensor %s does not fit; [%d] or [1] is needed",
+              describe(tensor), current.features()));
+    }
+    return new Operand.OfTensor(tensor);
+  }
+
+  /** Less the largest of the row, so that no power overflows. */
+  private Value shifted(Value x) {
+    return emit(ElementwiseOp.SUB, x, of(reduce(RowReduce.Kind.MAX, x)));
+  }
+
+  private Value reduce(RowReduce.Kind kind, Value x) {
+    Value output = value(1);
+    nodes.add(new RowReduce(output, x, kind, "reduce " + step));
+    return output;
+  }
+
+  private static Operand of(Value value) {
+    return new Operand.OfValue(value);
   }
 
   private Value emit(ElementwiseOp kind, Value x, Operand... more) {

@@ -1,6 +1,7 @@
 package dev.warpwright.model.arch;
 
 import dev.warpwright.model.graph.ElementwiseOp;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One step of a network; each works on the result of the one before it. */
@@ -17,8 +18,18 @@ sealed interface Step {
   /** A layer normalisation; weight and bias are names of tensors [N], or none. */
   record NormStep(@Nullable String weight, @Nullable String bias, double epsilon) implements Step {}
 
-  /** An activation. */
-  record ActivationStep(Activation activation) implements Step {}
+  /**
+   * An activation.
+   *
+   * @param numbers by the names of its parameters, without those that are missing
+   * @param weight the name of a tensor of slopes, [N] or [1]; for PReLU only
+   */
+  record ActivationStep(Activation activation, Map<String, Double> numbers, @Nullable String weight)
+      implements Step {
+    public ActivationStep {
+      numbers = Map.copyOf(numbers);
+    }
+  }
 
   /** Combines the result with a number. */
   record ScalarStep(ElementwiseOp kind, double value) implements Step {}

@@ -31,10 +31,13 @@ class NetworkAssemblerTest {
         "{\"w\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,4]},"
             + "\"two\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[4,12]},"
             + "\"half\":{\"dtype\":\"F16\",\"shape\":[1],\"data_offsets\":[12,14]},"
-            + "\"n\":{\"dtype\":\"I32\",\"shape\":[],\"data_offsets\":[14,18]}}";
+            + "\"n\":{\"dtype\":\"I32\",\"shape\":[],\"data_offsets\":[14,18]},"
+            + "\"slope\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[18,22]},"
+            + "\"slopes\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[22,30]}}";
     byte[] text = header.getBytes(StandardCharsets.UTF_8);
-    ByteBuffer out = ByteBuffer.allocate(8 + text.length + 18).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer out = ByteBuffer.allocate(8 + text.length + 30).order(ByteOrder.LITTLE_ENDIAN);
     out.putLong(text.length).put(text).putFloat(1).putFloat(1).putFloat(1);
+    out.putShort((short) 0).putInt(0).putFloat(0.5f).putFloat(0.5f).putFloat(1);
     return Files.write(folder.resolve("w.safetensors"), out.array());
   }
 
@@ -63,10 +66,62 @@ class NetworkAssemblerTest {
     "relu, -1, 0",
     "cos, 0, 1",
     "neg, 3, -3",
+    "mish, 1.3, 1.185976571527536",
+    "mish, -2, -0.2525014826957089",
+    "selu, 2, 2.101401974710961",
+    "selu, -0.5, -0.6917581878028713",
+    "elu, -0.5, -0.3934693402873666",
+    "celu, -0.5, -0.3934693402873666",
+    "leaky_relu, -2, -0.02",
+    "leaky_relu, 3, 3",
+    "gelu_tanh, 0, 0",
+    "softmax, 5, 1",
+    "log_softmax, 5, 0",
   })
   void computesActivations(String name, double x, double expected) throws IOException {
+    // Constants are numbers of the weights' type, f32.
     assertThat(apply("{\"op\":\"" + name + "\"}", x))
-        .isCloseTo(expected, offset(1e-14 * Math.abs(expected)));
+        .isCloseTo(expected, offset(1e-7 * Math.abs(expected)));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{\"op\":\"leaky_relu\",\"negative_slope\":0.25} | -2 | -0.5",
+        "{\"op\":\"elu\",\"alpha\":2} | -1 | -1.2642411176571153",
+        "{\"op\":\"celu\",\"alpha\":2} | -1 | -0.7869386805747332",
+        "{\"op\":\"softplus\",\"beta\":2} | 0.5 | 0.6566308437591114",
+        "{\"op\":\"softplus\",\"threshold\":1} | 0.5 | 0.9740769841801067",
+        "{\"op\":\"softplus\",\"threshold\":1} | 1.5 | 1.5",
+        "{\"op\":\"clip\",\"min\":-1} | -2 | -1",
+        "{\"op\":\"clip\",\"max\":6} | 7 | 6",
+        "{\"op\":\"clip\",\"min\":-1,\"max\":1} | 0.5 | 0.5",
+        "{\"op\":\"prelu\",\"weight\":\"slope\"} | -2 | -1",
+        "{\"op\":\"prelu\",\"weight\":\"slope\"} | 2 | 2",
+      })
+  void computesActivationsWithNumbers(String op, double x, double expected) throws IOException {
+    assertThat(apply(op, x)).isCloseTo(expected, offset(1e-14));
+  }
+
+  @Test
+  void softmaxIsOverTheFeaturesOfARow() throws IOException {
+    for (String op : List.of("softmax", "log_softmax")) {
+      Graph graph =
+          load(
+              "{\"ops\":[{\"op\":\"linear\",\"weight\":\"two\"},{\"op\":\"prelu\",\"weight\":"
+                  + "\"slopes\"},{\"op\":\""
+                  + op
+                  + "\"}]}");
+      double[] y = GraphEvaluator.evaluate(graph, 1, List.of(new double[] {-4})).getFirst();
+      double first = 1 / (1 + Math.exp(-2));
+      double[] expected = {first, 1 - first};
+      for (int i = 0; i < 2; i++) {
+        double wanted = op.equals("softmax") ? expected[i] : Math.log(expected[i]);
+        assertThat(y[i]).isCloseTo(wanted, offset(1e-14));
+      }
+    }
   }
 
   @Test
@@ -99,6 +154,12 @@ class NetworkAssemblerTest {
         "{\"ops\":[{}]} | operation 0: field \"op\" is missing",
         "{\"ops\":[{\"op\":1}]} | \"op\" is a number, not a string",
         "{\"ops\":[{\"op\":\"conv\"}]} | operation 0 (conv): unknown operation; supported: linear,",
+        "{\"ops\":[{\"op\":\"clip\"}]} | (clip): give \"min\" or \"max\", or both",
+        "{\"ops\":[{\"op\":\"celu\",\"alpha\":0}]} | \"alpha\" must not be 0",
+        "{\"ops\":[{\"op\":\"softplus\",\"beta\":0}]} | \"beta\" must not be 0",
+        "{\"ops\":[{\"op\":\"prelu\"}]} | field \"weight\" is missing",
+        "{\"ops\":[{\"op\":\"linear\",\"weight\":\"w\"},{\"op\":\"prelu\",\"weight\":\"two\"}]} |"
+            + " [1] or [1] is needed",
         "{\"ops\":[{\"op\":\"relu\",\"slope\":1}]} | (relu): unknown field 'slope'",
         "{\"ops\":[{\"op\":\"linear\"}]} | field \"weight\" is missing",
         "{\"ops\":[{\"op\":\"mul\"}]} | give either \"value\" or \"with\"",
