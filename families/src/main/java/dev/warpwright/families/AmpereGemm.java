@@ -3,12 +3,10 @@ package dev.warpwright.families;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.lower.gpu.GpuLowering;
-import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
@@ -21,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * otherwise through registers; operands read ahead by ldmatrix from swizzled tiles.
  */
 public final class AmpereGemm {
-  private static final int MAX_SUMS = 160;
+  /** Registers beside sums and operands: addresses and counters. */
+  private static final int OTHER_REGISTERS = 24;
 
   private AmpereGemm() {}
 
@@ -81,8 +80,15 @@ public final class AmpereGemm {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
     long sums = (long) rows * columns / config.threads();
-    if (sums > MAX_SUMS || sums * config.threads() * config.minBlocks() > 45_000) {
-      return "sums of %d registers of a thread do not fit".formatted(sums);
+    // Operands are there twice: four registers for 16 rows, two for 8 columns.
+    long registers =
+        sums + rows / config.warpsM() / 2 + columns / config.warpsN() / 2 + OTHER_REGISTERS;
+    if (registers
+        > Math.min(
+            GpuTarget.REGISTERS_PER_THREAD,
+            GpuTarget.REGISTERS_PER_SM / (config.threads() * config.minBlocks()))) {
+      return "about %d registers of each of %d threads in %d blocks"
+          .formatted(registers, config.threads(), config.minBlocks());
     }
     long shared = (long) config.stages() * (rows + columns) * config.tileK() * bytes;
     return HopperLimits.sharedProblem(shared, config.minBlocks(), target);
@@ -101,31 +107,10 @@ public final class AmpereGemm {
     }
     PrimFunc func = workload.func(config.swapped());
     Schedule s = new Schedule(func);
-    BlockRef acc = s.block("acc");
-    BlockRef c = s.block("C");
-    Schedule.Written out = s.cacheWrite(c, Scope.SHARED);
-    List<LoopRef> loops = s.loops(out.copy());
-    Schedule.Halves m = s.split(loops.get(loops.size() - 2), config.tileM());
-    Schedule.Halves n = s.split(loops.getLast(), config.tileN());
-    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
-    s.computeAt(c, n.outer());
-    s.computeAt(acc, n.outer());
-    List<LoopRef> inner = s.loops(acc);
-    Schedule.Halves k = s.split(inner.getLast(), config.tileK());
-    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
-    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, acc);
-    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, acc);
-    s.computeAt(a, k.outer());
-    s.computeAt(b, k.outer());
-    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
-    s.compactAll();
-    if (workload.batch().isMany()) {
-      s.squeeze();
-    }
-    BlockRef init = s.decomposeReduction(acc, k.outer());
-    s.pipeline(k.outer(), config.stages());
-    LoopRef rows = workload.batch().isMany() ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    share(s, s.blockOrder(rows, n.outer(), config.order()), config);
+    StagedProduct product =
+        StagedProduct.of(
+            s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+    share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
     s.annotate("threads", (long) config.threads());
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
@@ -135,17 +120,12 @@ public final class AmpereGemm {
             : GpuTarget.SM_80;
     s.annotate("arch", target.hasHopper() ? least.name() : target.name());
     workload.describe(s);
-    for (BlockRef block : List.of(init, a, b)) {
-      s.tensorize(block, Attrs.NONE);
-    }
-    s.tensorize(
-        acc,
+    product.tensorize(
+        s,
         Attrs.NONE
             .with("instr", String.valueOf(instruction(workload, target)))
             .with("warpsM", config.warpsM())
             .with("warpsN", config.warpsN()));
-    s.tensorize(c, Attrs.NONE);
-    s.tensorize(out.copy(), Attrs.NONE);
     return new ScheduledGemm(
         func, s.trace(), s.func(), GpuLowering.lower(s.func()), table(workload, config));
   }

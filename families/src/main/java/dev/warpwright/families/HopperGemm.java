@@ -2,11 +2,9 @@ package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.gpu.GpuLowering;
-import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import java.util.List;
@@ -55,55 +53,25 @@ public final class HopperGemm {
   /** The schedule itself. */
   private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule s = new Schedule(func);
-    BlockRef acc = s.block("acc");
-    BlockRef c = s.block("C");
-    // The result's tile: computed in registers, staged in shared memory, stored.
-    Schedule.Written out = s.cacheWrite(c, Scope.SHARED);
-    List<LoopRef> loops = s.loops(out.copy());
-    Schedule.Halves m = s.split(loops.get(loops.size() - 2), config.tileM());
-    Schedule.Halves n = s.split(loops.getLast(), config.tileN());
-    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
-    s.computeAt(c, n.outer());
-    s.computeAt(acc, n.outer());
-    // Steps along K, each with its tiles of the operands in shared memory.
-    List<LoopRef> inner = s.loops(acc);
-    Schedule.Halves k = s.split(inner.getLast(), config.tileK());
-    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
-    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, acc);
-    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, acc);
-    s.computeAt(a, k.outer());
-    s.computeAt(b, k.outer());
-    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
-    s.compactAll();
-    if (workload.batch().isMany()) {
-      s.squeeze();
-    }
-    BlockRef init = s.decomposeReduction(acc, k.outer());
-    s.pipeline(k.outer(), config.stages());
+    StagedProduct product =
+        StagedProduct.of(
+            s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     s.roles(1, config.consumers());
-    // The rows of tiles of several products follow each other.
-    LoopRef rows = workload.batch().isMany() ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    share(s, rows, n.outer(), config, a, b);
+    share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
-    for (BlockRef block : List.of(init, a, b)) {
-      s.tensorize(block, Attrs.NONE);
-    }
-    s.tensorize(acc, Attrs.NONE.with("instr", instruction(workload, config)));
-    s.tensorize(c, Attrs.NONE);
-    s.tensorize(out.copy(), Attrs.NONE);
+    product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
     return s;
   }
 
   /** Shares the tiles out to blocks. */
-  private static void share(
-      Schedule s, LoopRef rows, LoopRef columns, HopperConfig config, BlockRef a, BlockRef b) {
+  private static void share(Schedule s, StagedProduct product, HopperConfig config) {
     if (config.blocks() == 0) {
-      s.bind(columns, ThreadAxis.BLOCK_X);
-      s.bind(rows, ThreadAxis.BLOCK_Y);
+      s.bind(product.columns(), ThreadAxis.BLOCK_X);
+      s.bind(product.rows(), ThreadAxis.BLOCK_Y);
       return;
     }
-    LoopRef tiles = s.blockOrder(rows, columns, config.order());
+    LoopRef tiles = s.blockOrder(product.rows(), product.columns(), config.order());
     if (config.isDivided()) {
       s.annotate(tiles, "division", config.division().text());
     }
@@ -111,10 +79,10 @@ public final class HopperGemm {
     if (config.clusterM() * config.clusterN() > 1) {
       s.cluster(config.clusterM(), config.clusterN());
       if (config.clusterM() > 1) {
-        s.multicast(b);
+        s.multicast(product.b());
       }
       if (config.clusterN() > 1) {
-        s.multicast(a);
+        s.multicast(product.a());
       }
     }
   }

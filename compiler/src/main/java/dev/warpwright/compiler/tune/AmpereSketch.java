@@ -11,7 +11,10 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Features;
 import dev.warpwright.tune.space.Rejected;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -20,6 +23,9 @@ import java.util.Map;
  * rows bulk copies cannot take.
  */
 final class AmpereSketch implements GemmSketch {
+  /** Bytes of shared memory that a multiprocessor reads in a clock. */
+  private static final double SHARED_BYTES = 128;
+
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -42,8 +48,8 @@ final class AmpereSketch implements GemmSketch {
     if (problem != null) {
       throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
     }
-    // The model of waves and bytes is that of Hopper: mma.sync is slower throughout, which leaves
-    // the order of its candidates as it is.
+    // The model of waves and bytes is that of Hopper; what warps read from shared memory comes to
+    // it.
     HopperConfig alike =
         new HopperConfig(
             config.tileM(),
@@ -59,7 +65,7 @@ final class AmpereSketch implements GemmSketch {
             config.swapped(),
             config.division());
     return new Plan(
-        HopperModel.features(workload, alike, multiprocessors),
+        slowed(HopperModel.features(workload, alike, multiprocessors), reading(config)),
         () -> {
           try {
             return AmpereGemm.schedule(workload, config, target).kernel();
@@ -68,6 +74,36 @@ final class AmpereSketch implements GemmSketch {
           }
         },
         Map.of());
+  }
+
+  /**
+   * How much longer a step's operands are read from shared memory, by each warp its own, than
+   * multiplied.
+   */
+  private double reading(AmpereConfig c) {
+    int bytes = workload.operands().bytes();
+    double rows = workload.layout() == GemmWorkload.Layout.TT ? c.tileN() : c.tileM();
+    double columns = workload.layout() == GemmWorkload.Layout.TT ? c.tileM() : c.tileN();
+    double read = (c.warpsN() * rows + c.warpsM() * columns) * c.tileK() * bytes / SHARED_BYTES;
+    double multiplied = rows * columns * c.tileK() * bytes / operationsPerClock();
+    return read / multiplied;
+  }
+
+  /** Operations of a multiprocessor in a clock that mma.sync reaches on 16-bit operands. */
+  private double operationsPerClock() {
+    return switch (target.name()) {
+      case "sm_90a" -> 2500;
+      case "sm_80" -> 2000;
+      default -> 1000;
+    };
+  }
+
+  private static Features slowed(Features features, double reading) {
+    List<String> names = new ArrayList<>(features.names());
+    names.add("reading");
+    double[] values = Arrays.copyOf(features.values(), names.size());
+    values[names.size() - 1] = reading;
+    return new Features(names, values, features.predictedUs() * Math.max(1, reading));
   }
 
   @Override

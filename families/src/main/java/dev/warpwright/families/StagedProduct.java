@@ -1,0 +1,74 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import java.util.List;
+
+/**
+ * What the families of matrix instructions have in common: tiles of the result, whose sums are
+ * fragments, over pipelined steps along K, each with its tiles of the operands in shared memory;
+ * the result is computed in registers, staged in shared memory, stored.
+ *
+ * @param sums the block of the products
+ * @param init the block that makes the sums zero
+ * @param result the block that computes the result's tile
+ * @param store the block that stores it
+ * @param a the block that copies a tile of A
+ * @param b the block that copies a tile of B
+ * @param rows the loop over rows of tiles, those of several products after each other
+ * @param columns the loop over columns of tiles
+ */
+record StagedProduct(
+    BlockRef sums,
+    BlockRef init,
+    BlockRef result,
+    BlockRef store,
+    BlockRef a,
+    BlockRef b,
+    LoopRef rows,
+    LoopRef columns) {
+
+  /** Tiles a product. */
+  static StagedProduct of(
+      Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
+    BlockRef sums = s.block("acc");
+    BlockRef result = s.block("C");
+    BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
+    List<LoopRef> loops = s.loops(store);
+    Schedule.Halves m = s.split(loops.get(loops.size() - 2), tileM);
+    Schedule.Halves n = s.split(loops.getLast(), tileN);
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    s.computeAt(result, n.outer());
+    s.computeAt(sums, n.outer());
+    List<LoopRef> inner = s.loops(sums);
+    Schedule.Halves k = s.split(inner.getLast(), tileK);
+    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
+    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
+    s.computeAt(a, k.outer());
+    s.computeAt(b, k.outer());
+    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
+    s.compactAll();
+    boolean many = workload.batch().isMany();
+    if (many) {
+      s.squeeze();
+    }
+    BlockRef init = s.decomposeReduction(sums, k.outer());
+    s.pipeline(k.outer(), stages);
+    LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
+    return new StagedProduct(sums, init, result, store, a, b, rows, n.outer());
+  }
+
+  /** Makes tile statements of the blocks; the product's has these attributes. */
+  void tensorize(Schedule s, Attrs product) {
+    for (BlockRef block : List.of(init, a, b)) {
+      s.tensorize(block, Attrs.NONE);
+    }
+    s.tensorize(sums, product);
+    s.tensorize(result, Attrs.NONE);
+    s.tensorize(store, Attrs.NONE);
+  }
+}
