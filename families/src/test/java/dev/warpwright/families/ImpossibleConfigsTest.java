@@ -64,6 +64,6 @@ class ImpossibleConfigsTest {
                     new AmpereConfig(256, 256, 32, 3, 2, 2, 1, ORDER, false),
                     GpuTarget.SM_80))
         .isInstanceOf(UserError.class)
-        .hasMessageContaining("512 registers");
+        .hasMessageContaining("664 registers");
   }
 }
