@@ -22,9 +22,10 @@ import java.util.function.Function;
  *
  * <p>Whoever begins a part takes a number. Who has the last one, waits until all others have
  * written their sums to the workspace, adds them to its own in the order of the parts, and goes on
- * with the epilogue. The others have begun by then and wait for nobody, so no order in which blocks
- * start can lead to a deadlock; and the order of the sum does not depend on who is last, so neither
- * do its bits.
+ * with the epilogue. The others have begun by then. All that may hold them up is another warpgroup
+ * of their block, or a block of their cluster, that still waits at an earlier tile, for workers
+ * take tiles in ascending order; so no order in which blocks start can lead to a deadlock. The
+ * order of the sum does not depend on who is last, so neither do its bits.
  *
  * <p>The last one also sets both counters of the tile back to zero, for the next launch: nobody
  * looks at them any more.
