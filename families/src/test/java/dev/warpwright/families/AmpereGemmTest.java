@@ -73,6 +73,10 @@ class AmpereGemmTest {
   @ParameterizedTest
   @MethodSource("cases")
   void computesWhatItWasMadeOf(GemmWorkload workload, AmpereConfig config, GpuTarget target) {
-    Simulated.assertSame(AmpereGemm.schedule(workload, config, target));
+    ScheduledGemm gemm = AmpereGemm.schedule(workload, config, target);
+    Simulated.assertSame(gemm);
+    if (workload.arithmetic() == Arithmetic.I32) {
+      Simulated.assertComputes(gemm, 0);
+    }
   }
 }

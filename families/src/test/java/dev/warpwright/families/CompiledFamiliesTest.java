@@ -110,6 +110,36 @@ class CompiledFamiliesTest {
                     .withDivision(new WorkDivision.Parts(4), 0),
                 GpuTarget.SM_90A)),
         set(
+            "mma.sync, bytes",
+            AmpereGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.I8),
+                new AmpereConfig(128, 128, 64, 4, 2, 2, 2, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "threads",
+            SimtGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.NN),
+                new SimtConfig(128, 128, 16, 64, 64, 4, 1, 2, true, true, 2),
+                GpuTarget.SM_90A)),
+        set(
+            "threads, asynchronous",
+            SimtGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.F32),
+                new SimtConfig(128, 256, 16, 32, 128, 4, 1, 4, true, false, 1),
+                GpuTarget.SM_90A)),
+        set(
+            "threads, one row",
+            SimtGemm.schedule(
+                GemmWorkload.nt(1, 14336, 4096, DType.F32),
+                new SimtConfig(1, 128, 64, 1, 128, 1, 4, 3, true, false, 1),
+                GpuTarget.SM_90A)),
+        set(
+            "threads, f64",
+            SimtGemm.schedule(
+                GemmWorkload.nt(2048, 2048, 2048, DType.F64),
+                new SimtConfig(128, 128, 8, 32, 64, 4, 1, 2, true, true, 1),
+                GpuTarget.SM_90A)),
+        set(
             "mma.sync, odd",
             AmpereGemm.schedule(
                 GemmWorkload.nt(127, 129, 131, DType.BF16),
