@@ -34,7 +34,7 @@ class PipelineRefusalTest {
     refused("wgmma.m64n128k16", "wgmma.m64n128k99", "unknown warpgroup instruction");
     refused("f32.bf16\"", "f32.bf16.tb\"", "takes B stored along its columns");
     refused("consumers = 2", "consumers = 3", "128 rows over 3 warpgroups");
-    refused("clusterN = 1", "clusterN = 2", "one dimension only");
+    refused("clusterN = 1", "clusterN = 2", "multiple of 4");
     refused("clusterM = 2", "clusterM = 4", "does not fit C");
     refused("persistent t in 4", "persistent t in 5", "does not count the 2 x 2 tiles of C");
   }
