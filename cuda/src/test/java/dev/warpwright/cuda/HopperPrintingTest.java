@@ -43,6 +43,12 @@ class HopperPrintingTest {
               HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER, "mbarrier.arrive.cluster(&full[1], n)"),
           Map.entry(HopperIntrinsics.MBARRIER_WAIT, "mbarrier.wait(&full[1], n % 2)"),
           Map.entry(HopperIntrinsics.CLUSTER_RANK, "Count[1] = u32(cluster.rank())"),
+          Map.entry(
+              HopperIntrinsics.CLUSTER_LOAD,
+              "Count[1] = u32(cluster.load.f32(&exchanged[tid % 32], 1 - n % 2))"),
+          Map.entry(
+              HopperIntrinsics.CLUSTER_STORE,
+              "cluster.store.f32(&exchanged[tid % 32], 1 - n % 2, 2.0f32)"),
           Map.entry(HopperIntrinsics.BAR_SYNC, "bar.sync(n, 128)"),
           Map.entry(HopperIntrinsics.SETMAXNREG_INC, "setmaxnreg.inc(240)"),
           Map.entry(HopperIntrinsics.SETMAXNREG_DEC, "setmaxnreg.dec(40)"),
@@ -136,6 +142,7 @@ class HopperPrintingTest {
                 grid(bx = 2) block(tid = 128) [%s] {
               %s
               alloc full: mbarrier[128] shared
+              alloc exchanged: f32[32] shared
               %s
             }
             """
@@ -174,7 +181,7 @@ class HopperPrintingTest {
     assertThat(text)
         .contains(
             """
-            // Grid 2 in clusters of 2, block 128, 99328 bytes of dynamic shared memory.
+            // Grid 2 in clusters of 2, block 128, 99456 bytes of dynamic shared memory.
             // a_map cuts A into boxes of 64 rows of 64, swizzled over 128 bytes.
             """)
         .contains("const __grid_constant__ TensorMap a_map)")

@@ -88,6 +88,16 @@ final class Actor {
     other.outstanding.learn(agent + REMOTE, remote);
   }
 
+  /** Whether the warp knows that another block has started: it met all of its warps. */
+  boolean knowsStart(BlockRun other) {
+    for (Warp w : other.warps()) {
+      if (clock.get(w.actor.agent) == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Whether an epoch has happened as far as the warp knows. */
   boolean knows(long other) {
     return other == 0

@@ -23,7 +23,10 @@ final class UnitCalls {
       case MBARRIER -> BarrierCalls.compile(site);
       case BULK_COPY -> BulkCalls.compile(site);
       case WARPGROUP_MMA -> products.compile(site);
-      case CLUSTER -> clusterSync(site);
+      case CLUSTER ->
+          intrinsic == HopperIntrinsics.CLUSTER_STORE
+              ? ClusterMemory.store(site)
+              : clusterSync(site);
       case NAMED_BARRIER -> namedBarrier(site);
       case REGISTER_FILE -> registers(site);
       case PROXY -> fence(site);

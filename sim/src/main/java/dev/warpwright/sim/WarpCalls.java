@@ -71,6 +71,9 @@ final class WarpCalls implements CallCompiler {
     if (call.op() == HopperIntrinsics.CLUSTER_RANK) {
       return f -> sink.set(f, Objects.requireNonNull(f.actor).block.rank);
     }
+    if (call.op() == HopperIntrinsics.CLUSTER_LOAD) {
+      return ClusterMemory.load(call, this, sink);
+    }
     if (call.op() == Intrinsics.SM_ID) {
       return f -> sink.set(f, Objects.requireNonNull(f.actor).block.multiprocessor());
     }

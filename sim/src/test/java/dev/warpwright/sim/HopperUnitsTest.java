@@ -352,6 +352,65 @@ class HopperUnitsTest {
         "not all warps of the cluster arrive");
   }
 
+  /** Each block writes into the other one's memory, and reads from it. */
+  private static final String EXCHANGE =
+      """
+      kernel k(out: f32[128]) grid(bx = 4) block(tid = 32) [arch = "sm_90a", cluster = 2] {
+        alloc mine: f32[32] shared
+        alloc given: f32[32] shared
+        let rank: i32 = cluster.rank()
+        mine[tid] = f32(bx * 32 + tid)
+        cluster.sync()
+        cluster.store.f32(&given[31 - tid], 1 - rank, f32(bx))
+        out[bx * 32 + tid] = cluster.load.f32(&mine[tid], 1 - rank)
+        cluster.sync()
+        out[bx * 32 + tid] = out[bx * 32 + tid] + given[tid]
+      }
+      """;
+
+  @Test
+  void blocksOfAClusterAccessEachOthersMemory() {
+    Kernel kernel = KernelTexts.parse(EXCHANGE);
+    Arguments arguments = Arguments.random(kernel.params(), SEED);
+    assertThat(check(kernel, arguments)).isEmpty();
+    for (int i = 0; i < 128; i++) {
+      int other = (i / 32) ^ 1;
+      assertThat(arguments.get("out").toDoubles()[i]).isEqualTo(other * 32 + i % 32 + other);
+    }
+    String sync = "  cluster.sync()\n";
+    expect(
+        check(KernelTexts.replaced(EXCHANGE, sync + "  cluster.store", "  cluster.store")),
+        Finding.Kind.INTRINSIC,
+        "no cluster barrier between the start of block");
+    expect(
+        check(
+            KernelTexts.replaced(
+                EXCHANGE, sync + "  out[bx * 32 + tid] = out", "  out[bx * 32 + tid] = out")),
+        Finding.Kind.UNINITIALISED,
+        "given[");
+    // Whoever ends first takes its memory along.
+    String early =
+        KernelTexts.replaced(
+            EXCHANGE, sync + "  out[bx * 32 + tid] = out[bx * 32 + tid] + given[tid]\n", "");
+    expect(check(early), Finding.Kind.INTRINSIC, "of the cluster has ended");
+    expect(
+        check(KernelTexts.replaced(EXCHANGE, "&mine[tid], 1 - rank)", "&mine[tid], 2)")),
+        Finding.Kind.INTRINSIC,
+        "no block 2");
+    expect(
+        check(KernelTexts.replaced(EXCHANGE, "&mine[tid], 1", "&mine[tid + 1], 1")),
+        Finding.Kind.OUT_OF_BOUNDS,
+        "mine of");
+    // Written by the neighbour while its owner reads.
+    expect(
+        check(
+            EXCHANGE
+                .replace("given[", "mine[")
+                .replace("&mine[tid], 1 - rank)", "&mine[tid], rank)")),
+        Finding.Kind.RACE,
+        "mine[");
+  }
+
   private static final String MESSAGE =
       """
       kernel k(data: f32[64], flag: u32[1], out: f32[64]) grid(bx = 2) block(tid = 64) [arch = "sm_90a"] {

@@ -118,6 +118,33 @@ public final class HopperIntrinsics {
   public static final TargetIntrinsic CLUSTER_SYNC =
       add("cluster.sync", Collective.BLOCK, Unit.CLUSTER, HopperWrappers.CLUSTER_SYNC);
 
+  /**
+   * {@code (address, rank)}: the value at this address in the block of that rank, which must have
+   * started and must not end before.
+   */
+  public static final TargetIntrinsic CLUSTER_LOAD =
+      value(
+          "cluster.load.f32",
+          Type.F32,
+          Unit.CLUSTER,
+          HopperWrappers.CLUSTER_LOAD_F32,
+          new Operand("address", DType.F32, SHARED, Access.READ, 1),
+          i32("rank"));
+
+  /**
+   * {@code (address, rank, value)}: writes the value there, see {@link #CLUSTER_LOAD}; a cluster
+   * barrier lets the other block know.
+   */
+  public static final TargetIntrinsic CLUSTER_STORE =
+      add(
+          "cluster.store.f32",
+          Collective.THREAD,
+          Unit.CLUSTER,
+          HopperWrappers.CLUSTER_STORE_F32,
+          new Operand("address", DType.F32, SHARED, Access.WRITE, 1),
+          i32("rank"),
+          new Operand("value", DType.F32, Set.of(), Access.NONE, 1));
+
   /** {@code (id, threads)}: so many threads, whole warps, wait for each other; ids 1 to 15. */
   public static final TargetIntrinsic BAR_SYNC =
       add(

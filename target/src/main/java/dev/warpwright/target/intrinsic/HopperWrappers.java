@@ -58,6 +58,32 @@ final class HopperWrappers {
       }
       """;
 
+  static final String CLUSTER_LOAD_F32 =
+      """
+      __device__ __forceinline__ float cluster_load_f32(const float* source, int rank) {
+        const unsigned address = %s;
+        float value;
+        asm volatile(
+            "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%1, %%2; "
+            "ld.shared::cluster.f32 %%0, [remote]; }"
+            : "=f"(value) : "r"(address), "r"(rank) : "memory");
+        return value;
+      }
+      """
+          .formatted(SHARED.formatted("source"));
+
+  static final String CLUSTER_STORE_F32 =
+      """
+      __device__ __forceinline__ void cluster_store_f32(float* target, int rank, float value) {
+        const unsigned address = %s;
+        asm volatile(
+            "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%0, %%1; "
+            "st.shared::cluster.f32 [remote], %%2; }"
+            ::"r"(address), "r"(rank), "f"(value) : "memory");
+      }
+      """
+          .formatted(SHARED.formatted("target"));
+
   static final String CLUSTER_SYNC =
       plain(
           "cluster_sync",
