@@ -55,6 +55,7 @@ record CountedLaunch(Map<String, Double> totals, Map<Site, Requests> statements)
     names.put("globalStoreSectors", c -> c.globalStores().units());
     names.put("asyncLoadSectors", c -> c.asyncLoads().units());
     names.put("l2ToL1Bytes", c -> (c.l2ReadSectors() + c.multicastSectors()) * SECTOR);
+    names.put("multicastBytes", c -> c.multicastSectors() * SECTOR);
     names.put("l2WriteBytes", c -> c.l2WriteSectors() * SECTOR);
     names.put("dramReadBytes", KernelCounters::dramReadBytes);
     names.put("multiplyAdds", KernelCounters::multiplyAdds);

@@ -305,7 +305,8 @@ public record CounterPrediction(
       double busy,
       DeviceModel device) {
     double shared = counted.total("sharedLoadWavefronts") + counted.total("sharedStoreWavefronts");
-    double l2 = counted.total("l2ToL1Bytes") + counted.total("l2WriteBytes");
+    double read = counted.total("l2ToL1Bytes") - counted.total("multicastBytes");
+    double l2 = read + counted.total("l2WriteBytes");
     return CounterTime.of(
         new CounterTime.Work(
             counted.total("multiplyAdds"),

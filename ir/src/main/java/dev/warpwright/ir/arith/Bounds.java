@@ -159,7 +159,8 @@ public final class Bounds {
 
   /** Whether a condition is known, as it is written, to hold or not to hold. */
   Optional<Boolean> known(Expr condition) {
-    if (holds.isEmpty()) {
+    // Negating an integer constant would make it a condition.
+    if (holds.isEmpty() || condition.type().dtype() != DType.BOOL) {
       return Optional.empty();
     }
     if (holds.contains(condition)) {

@@ -152,4 +152,13 @@ class SimplifierTest {
     check(
         add(new Expr.Broadcast(x, 4), new Expr.Broadcast(x, 4)), new Expr.Broadcast(mul(x, 2), 4));
   }
+
+  /** A condition that is a constant says nothing of numbers, whose negation would be another one. */
+  @Test
+  void constantsThatHoldAreNoNumbers() {
+    Simplifier simplifier = new Simplifier(Bounds.NONE.assuming(Exprs.bool(true)));
+    assertThat(simplifier.expr(Exprs.i32(0))).isEqualTo(Exprs.i32(0));
+    Expr different = new Expr.Binary(BinaryOp.NE, Exprs.i32(7), Exprs.i32(0));
+    assertThat(simplifier.expr(different)).isEqualTo(Exprs.bool(true));
+  }
 }
