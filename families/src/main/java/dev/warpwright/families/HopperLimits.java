@@ -17,7 +17,7 @@ public final class HopperLimits {
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
   public static @Nullable String problem(GemmWorkload workload, HopperConfig config) {
-    String operands = operandsProblem(workload);
+    String operands = typeProblem(workload);
     if (operands != null) {
       return operands;
     }
@@ -63,8 +63,25 @@ public final class HopperLimits {
     return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
   }
 
-  /** Why no configuration computes a product; null if some may. */
+  /**
+   * Why no configuration computes a product as fast as these kernels are meant to; null if some
+   * may. Products whose rows are no multiples of 16 bytes can be scheduled, but threads copy them.
+   */
   public static @Nullable String operandsProblem(GemmWorkload workload) {
+    String types = typeProblem(workload);
+    if (types != null) {
+      return types;
+    }
+    int bytes = workload.operands().bytes();
+    GemmWorkload.Layout layout = workload.layout();
+    long rowOfA = (layout.transposedA() ? workload.m() : workload.k()) * bytes;
+    long rowOfB = (layout.transposedB() ? workload.k() : workload.n()) * bytes;
+    return rowOfA % 16 == 0 && rowOfB % 16 == 0
+        ? null
+        : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
+  }
+
+  private static @Nullable String typeProblem(GemmWorkload workload) {
     if (instructionType(workload) == null) {
       return "warpgroup products take bf16, f16, tf32 and 8-bit floats, not %s in %s"
           .formatted(workload.operands().text(), workload.arithmetic().text());
@@ -77,11 +94,7 @@ public final class HopperLimits {
     if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
       return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
     }
-    long rowOfA = (layout.transposedA() ? workload.m() : workload.k()) * bytes;
-    long rowOfB = (layout.transposedB() ? workload.k() : workload.n()) * bytes;
-    return rowOfA % 16 == 0 && rowOfB % 16 == 0
-        ? null
-        : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
+    return null;
   }
 
   /** The type in an instruction's name; null if there is none. */

@@ -42,8 +42,10 @@ public enum TensorRung {
       "products of warpgroups straight from shared memory, which a producer fills by bulk copies") {
     @Override
     ScheduledGemm schedule(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-      return HopperGemm.schedule(
-          workload, HopperConfig.pairs(128, 256, 4, 2, multiprocessors / 2 * 2));
+      HopperConfig pairs = HopperConfig.pairs(128, 256, 4, 2, multiprocessors / 2 * 2);
+      // Only bulk copies go to both blocks of a pair, and they need rows of multiples of 16 bytes.
+      boolean shares = workload.k() % 8 == 0 && workload.m() > pairs.tileM();
+      return HopperGemm.schedule(workload, shares ? pairs : pairs.withCluster(1, 1));
     }
 
     @Override

@@ -45,6 +45,14 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
         : "rows of " + global.name() + " take " + row + " bytes; tensor maps need a multiple of 16";
   }
 
+  /** Whether only the alignment of its rows keeps a matrix from bulk copies. */
+  static boolean isUnaligned(Buffer global) {
+    return global.scope() == Scope.GLOBAL
+        && global.rank() >= 2
+        && global.layout() == null
+        && refusal(global) != null;
+  }
+
   /**
    * Selects the bulk copy for a copy.
    *

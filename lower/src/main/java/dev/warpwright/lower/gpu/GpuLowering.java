@@ -14,6 +14,7 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,11 +50,20 @@ public final class GpuLowering {
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
   public static Kernel lower(PrimFunc program) {
+    return lower(program, PassListener.NONE);
+  }
+
+  /**
+   * The same, with someone who is told the result of each pass.
+   *
+   * @throws LoweringException as {@link #lower(PrimFunc)}
+   */
+  public static Kernel lower(PrimFunc program, PassListener listener) {
     if (PipelinedProgram.isForWarpgroups(program)) {
-      return WarpgroupLowering.lower(program);
+      return WarpgroupLowering.lower(program, listener);
     }
     if (PipelinedProgram.isPipelined(program)) {
-      return MmaPipelineLowering.lower(program);
+      return MmaPipelineLowering.lower(program, listener);
     }
     int threads = Math.toIntExact(program.attrs().getLong("threads", 128));
     List<ThreadBinding> bindings = new ArrayList<>();
@@ -62,13 +72,21 @@ public final class GpuLowering {
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, thread, Exprs.i32(threads)));
 
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(body, threads);
-    body = SharedLayouts.apply(body);
+    body = told(listener, "SharedLayouts", program, SharedLayouts.apply(body));
     SharedPlan plan = SharedPlan.of(body);
-    body = new BarrierInsertion(plan).apply(body);
+    body = told(listener, "BarrierInsertion", program, new BarrierInsertion(plan).apply(body));
     body = new TilesToThreads(new ThreadCode(thread, threads, layouts)).stmt(body);
-    body = FlattenShared.apply(body, plan);
-    return new Kernel(
-        program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
+    Kernel kernel =
+        new Kernel(
+            program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
+    listener.tell("TilesToThreads", kernel);
+    return listener.tell("FlattenShared", kernel.withBody(FlattenShared.apply(body, plan)));
+  }
+
+  /** Tells the body of a block's loops. */
+  private static Stmt told(PassListener listener, String pass, PrimFunc program, Stmt body) {
+    listener.tell(pass, program.withBody(body));
+    return body;
   }
 
   private static Stmt takeBindings(Stmt body, List<ThreadBinding> bindings) {

@@ -16,6 +16,7 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +92,7 @@ final class MmaPipelineLowering {
    *
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
-  static Kernel lower(PrimFunc func) {
+  static Kernel lower(PrimFunc func, PassListener listener) {
     PipelinedProgram program = PipelinedProgram.of(func);
     WorkItems work = WorkItems.of(func, program);
     if (work.clusterSize() > 1) {
@@ -144,7 +145,8 @@ final class MmaPipelineLowering {
             bindings,
             Stmts.alloc(shared, Stmts.alloc(registers, body)),
             attrs);
-    return Simplify.kernel(kernel);
+    listener.tell("MmaPipelineLowering", kernel);
+    return listener.tell("Simplify", Simplify.kernel(kernel));
   }
 
   /** All threads of a block combine its tile together. */

@@ -23,15 +23,18 @@ import java.util.List;
  *
  * @param consumers warpgroups of a block
  * @param blocks blocks that release a stage together: those of a cluster that multicasts, else 1
+ * @param producers threads that fill a stage
  */
-record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, long blocks) {
-  static RingBarriers of(long stages, int consumers, long blocks) {
+record RingBarriers(
+    Buffer full, Buffer empty, long stages, int consumers, long blocks, int producers) {
+  static RingBarriers of(long stages, int consumers, long blocks, int producers) {
     return new RingBarriers(
         new Buffer("full", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
         new Buffer("empty", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
         stages,
         consumers,
-        blocks);
+        blocks,
+        producers);
   }
 
   /** Makes the barriers; one thread's code. */
@@ -43,7 +46,8 @@ record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, long 
             stages,
             s ->
                 Stmts.seq(
-                    Exprs.evaluate(HopperIntrinsics.MBARRIER_INIT, address(full, s), Exprs.i32(1)),
+                    Exprs.evaluate(
+                        HopperIntrinsics.MBARRIER_INIT, address(full, s), Exprs.i32(producers)),
                     Exprs.evaluate(
                         HopperIntrinsics.MBARRIER_INIT,
                         address(empty, s),
@@ -67,13 +71,26 @@ record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, long 
 
   /** The producer waits until a step's stage is empty, then expects its bytes. */
   Stmt acquire(Expr step, Expr stage, long bytes) {
-    return Stmts.seq(
-        Exprs.evaluate(
-            HopperIntrinsics.MBARRIER_WAIT,
-            address(empty, stage),
-            Exprs.bitXor(parity(step), Exprs.i32(1))),
-        Exprs.evaluate(
-            HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, address(full, stage), Exprs.i32(bytes)));
+    return Stmts.seq(waitEmpty(step, stage), expect(stage, bytes));
+  }
+
+  /** A thread of the producer waits until a step's stage is empty. */
+  Stmt waitEmpty(Expr step, Expr stage) {
+    return Exprs.evaluate(
+        HopperIntrinsics.MBARRIER_WAIT,
+        address(empty, stage),
+        Exprs.bitXor(parity(step), Exprs.i32(1)));
+  }
+
+  /** A thread of the producer has done its part, and bulk copies will bring so many bytes. */
+  Stmt expect(Expr stage, long bytes) {
+    return Exprs.evaluate(
+        HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, address(full, stage), Exprs.i32(bytes));
+  }
+
+  /** A thread of the producer has done its part. */
+  Stmt filled(Expr stage) {
+    return Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, address(full, stage));
   }
 
   private Expr parity(Expr step) {

@@ -18,10 +18,12 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * @param consumers warpgroups that multiply
  * @param minBlocks blocks of which a multiprocessor shall hold so many
  * @param accumulators registers of a consumer thread that hold sums
+ * @param copying whether all threads of the producer copy, not one that starts bulk copies
  */
-record Roles(int consumers, int minBlocks, int accumulators) {
+record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;
   private static final int[] PRODUCER_REGISTERS = {40, 32, 24};
+  private static final int[] COPYING_REGISTERS = {96, 72, 56, 40};
 
   /** Above this there is nothing that could be kept in registers. */
   private static final int MAX_REGISTERS = 240;
@@ -38,9 +40,19 @@ record Roles(int consumers, int minBlocks, int accumulators) {
     return (int) consumers;
   }
 
-  static Roles of(Attrs attrs, int accumulators) {
+  static Roles of(Attrs attrs, int accumulators, boolean copying) {
     long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
-    return new Roles(consumers(attrs), (int) minBlocks, accumulators);
+    return new Roles(consumers(attrs), (int) minBlocks, accumulators, copying);
+  }
+
+  /** Threads of the producer. */
+  int producers() {
+    return !copying ? 1 : single() ? GpuTarget.WARP_SIZE : WARPGROUP;
+  }
+
+  /** The number among the producer's threads of a thread of the block. */
+  Expr producer(Var tid) {
+    return single() ? Exprs.add(tid, Exprs.i32(-WARPGROUP)) : tid;
   }
 
   private boolean single() {
@@ -66,13 +78,14 @@ record Roles(int consumers, int minBlocks, int accumulators) {
   /** Registers of a consumer thread, once the producer has given its own back. */
   private int consumerRegisters() {
     int pool = entryRegisters() * (consumers + 1);
-    for (int producer : PRODUCER_REGISTERS) {
+    int[] choices = copying ? COPYING_REGISTERS : PRODUCER_REGISTERS;
+    for (int producer : choices) {
       int each = Math.min(MAX_REGISTERS, (pool - producer) / consumers / 8 * 8);
       if (each >= accumulators + OTHER_REGISTERS) {
         return each;
       }
     }
-    int fewest = PRODUCER_REGISTERS[PRODUCER_REGISTERS.length - 1];
+    int fewest = choices[choices.length - 1];
     return Math.min(MAX_REGISTERS, (pool - fewest) / consumers / 8 * 8);
   }
 
@@ -90,18 +103,19 @@ record Roles(int consumers, int minBlocks, int accumulators) {
   /**
    * The branch of a block into its roles.
    *
-   * @param producer code of the one thread that copies
+   * @param producer code of the thread that copies, or of all that do
    */
   Stmt branch(Var tid, Stmt producer, ConsumerBody consumer) {
     if (single()) {
-      Stmt issue = new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), producer, null);
+      Stmt issue =
+          copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), producer, null);
       return new Stmt.If(Exprs.lt(tid, Exprs.i32(WARPGROUP)), consumer.code(tid), issue);
     }
     Var thread = Var.index("consumer");
     Stmt issue =
         Stmts.seq(
             Exprs.evaluate(HopperIntrinsics.SETMAXNREG_DEC, Exprs.i32(producerRegisters())),
-            new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null));
+            copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null));
     Stmt multiply =
         Stmts.seq(
             Exprs.evaluate(HopperIntrinsics.SETMAXNREG_INC, Exprs.i32(consumerRegisters())),

@@ -34,6 +34,9 @@ record StageCopy(
     @org.jspecify.annotations.Nullable Buffer registers) {
   private static final int CHUNK = 16;
 
+  /** Chunks that {@link #move} has under way at once. */
+  private static final long TOGETHER = 8;
+
   /**
    * Selects the copy.
    *
@@ -80,34 +83,74 @@ record StageCopy(
 
   /** Starts to copy the tile of a step. */
   Stmt begin(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
-    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
-    return pieces(
-        tid,
-        (index, row, column) -> {
-          List<Expr> at = Guards.indices(from, List.of(row, column));
-          // Rows are whole numbers of chunks.
-          Expr inside = Guards.insideOfGrid(from, at);
-          List<Expr> clamped = clamped(from, at);
-          if (registers == null) {
-            return asynchronous(from.buffer(), clamped, inside, stage, row, column);
-          }
-          List<Expr> register = List.of(Exprs.mul(index, lanes));
-          Stmt load = ThreadCode.move(registers, register, from.buffer(), at, lanes);
-          if (Exprs.isConst(inside, 1)) {
-            return load;
-          }
-          Stmt zero =
-              Stmts.loop(
-                  ForKind.UNROLLED,
-                  "v",
-                  lanes,
-                  v ->
-                      new Stmt.Store(
-                          registers,
-                          List.of(Exprs.add(Exprs.mul(index, lanes), v)),
-                          Exprs.zero(dev.warpwright.ir.Type.of(registers.dtype()))));
-          return new Stmt.If(inside, load, zero);
+    return pieces(tid, load(item, loop, step, stage));
+  }
+
+  /** Copies the tile of a step, some chunks at a time: little code, and few registers. */
+  Stmt move(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
+    long together = together(rounds());
+    return Stmts.loop(
+        ForKind.SERIAL,
+        "g",
+        rounds() / together,
+        g -> {
+          Expr first = Exprs.mul(g, together);
+          Stmt load = pieces(tid, first, together, load(item, loop, step, stage));
+          Buffer buffer = registers;
+          return buffer == null
+              ? load
+              : Stmts.seq(load, pieces(tid, first, together, store(buffer, stage)));
         });
+  }
+
+  /** The same copy for {@link #move}, which needs fewer registers. */
+  StageCopy inGroups() {
+    Buffer buffer = registers;
+    return buffer == null
+        ? this
+        : new StageCopy(
+            copy,
+            ring,
+            threads,
+            lanes,
+            Buffer.of(buffer.name(), buffer.dtype(), Scope.LOCAL, together(rounds()) * lanes));
+  }
+
+  private static long together(long rounds) {
+    long together = Math.min(TOGETHER, rounds);
+    while (rounds % together != 0) {
+      together--;
+    }
+    return together;
+  }
+
+  private Piece load(WorkItems.Item item, Var loop, Expr step, Expr stage) {
+    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
+    return (index, row, column) -> {
+      List<Expr> at = Guards.indices(from, List.of(row, column));
+      // Rows are whole numbers of chunks.
+      Expr inside = Guards.insideOfGrid(from, at);
+      List<Expr> clamped = clamped(from, at);
+      if (registers == null) {
+        return asynchronous(from.buffer(), clamped, inside, stage, row, column);
+      }
+      List<Expr> register = List.of(Exprs.mul(index, lanes));
+      Stmt load = ThreadCode.move(registers, register, from.buffer(), at, lanes);
+      if (Exprs.isConst(inside, 1)) {
+        return load;
+      }
+      Stmt zero =
+          Stmts.loop(
+              ForKind.UNROLLED,
+              "v",
+              lanes,
+              v ->
+                  new Stmt.Store(
+                      registers,
+                      List.of(Exprs.add(Exprs.mul(index, lanes), v)),
+                      Exprs.zero(dev.warpwright.ir.Type.of(registers.dtype()))));
+      return new Stmt.If(inside, load, zero);
+    };
   }
 
   /** Ends a copy through registers. */
@@ -116,15 +159,17 @@ record StageCopy(
     if (from == null) {
       return Stmt.Seq.EMPTY;
     }
-    return pieces(
-        tid,
-        (index, row, column) ->
-            ThreadCode.move(
-                ring.ring(),
-                ring.indices(stage, row, column),
-                from,
-                List.of(Exprs.mul(index, lanes)),
-                lanes));
+    return pieces(tid, store(from, stage));
+  }
+
+  private Piece store(Buffer from, Expr stage) {
+    return (index, row, column) ->
+        ThreadCode.move(
+            ring.ring(),
+            ring.indices(stage, row, column),
+            from,
+            List.of(Exprs.mul(index, lanes)),
+            lanes);
   }
 
   private Stmt asynchronous(
@@ -152,11 +197,20 @@ record StageCopy(
     Stmt code(Expr index, Expr row, Expr column);
   }
 
+  /** How many chunks a thread moves. */
+  private long rounds() {
+    return Math.ceilDiv(ring.rows() * (ring.tile().extent(1) / lanes), threads);
+  }
+
   /** This thread's chunks: neighbouring threads take neighbouring chunks of a row. */
   private Stmt pieces(Var tid, Piece body) {
+    return pieces(tid, Exprs.i32(0), rounds(), body);
+  }
+
+  /** So many of this thread's chunks, from {@code first} on. */
+  private Stmt pieces(Var tid, Expr first, long rounds, Piece body) {
     long perRow = ring.tile().extent(1) / lanes;
     long count = ring.rows() * perRow;
-    long rounds = Math.ceilDiv(count, threads);
     if (threads % perRow == 0) {
       Var firstRow = Var.index("copy_row");
       Var column = Var.index("copy_col");
@@ -167,7 +221,7 @@ record StageCopy(
               "r",
               rounds,
               r -> {
-                Expr row = Exprs.add(firstRow, Exprs.mul(r, rowsAtOnce));
+                Expr row = Exprs.add(firstRow, Exprs.mul(Exprs.add(first, r), rowsAtOnce));
                 Stmt code = body.code(r, row, column);
                 return ring.rows() % rowsAtOnce == 0
                     ? code
@@ -190,7 +244,8 @@ record StageCopy(
               count % threads == 0
                   ? code
                   : new Stmt.If(Exprs.lt(piece, Exprs.i32(count)), code, null);
-          return new Stmt.Let(piece, Exprs.add(Exprs.mul(r, threads), tid), guarded);
+          return new Stmt.Let(
+              piece, Exprs.add(Exprs.mul(Exprs.add(first, r), threads), tid), guarded);
         });
   }
 

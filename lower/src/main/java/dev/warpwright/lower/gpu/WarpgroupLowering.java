@@ -14,6 +14,7 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
@@ -29,7 +30,8 @@ import java.util.Map;
  *   <li>{@link WorkItems}: which tile a block computes when. Before copies are selected, because it
  *       decides what blocks of a cluster have in common.
  *   <li>{@link BulkLoad}: copies become bulk copies or are refused; the layout of their targets
- *       follows ({@link OperandRing}), once for each stage.
+ *       follows ({@link OperandRing}), once for each stage. Copies of matrices whose rows are no
+ *       multiples of 16 bytes are left to the threads of the producer ({@link CopyingProducer}).
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
  *       because multicast lets other blocks release a stage.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
@@ -46,7 +48,7 @@ final class WarpgroupLowering {
    *
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
-  static Kernel lower(PrimFunc func) {
+  static Kernel lower(PrimFunc func, PassListener listener) {
     PipelinedProgram program = PipelinedProgram.of(func);
     WorkItems work = WorkItems.of(func, program);
     long stages = program.loop().attrs().getLong("stages", 2);
@@ -58,8 +60,15 @@ final class WarpgroupLowering {
               + stages
               + " stages, takes 2 at least");
     }
+    List<Stmt.TileCopy> unaligned =
+        program.loads().stream()
+            .filter(load -> BulkLoad.isUnaligned(load.from().buffer()))
+            .toList();
     List<BulkLoad> loads =
-        program.loads().stream().map(load -> BulkLoad.of(load, stages, work)).toList();
+        program.loads().stream()
+            .filter(load -> !unaligned.contains(load))
+            .map(load -> BulkLoad.of(load, stages, work))
+            .toList();
     int consumers = Roles.consumers(func.attrs());
     int consumerThreads = consumers * WarpgroupInstruction.THREADS;
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
@@ -69,19 +78,28 @@ final class WarpgroupLowering {
       boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
       accumulators += sums && layout != null ? layout.registers() : 0;
     }
-    Roles roles = Roles.of(func.attrs(), accumulators);
+    Roles roles = Roles.of(func.attrs(), accumulators, !unaligned.isEmpty());
+    List<StageCopy> copies =
+        unaligned.stream()
+            .map(load -> StageCopy.of(load, stages, roles.producers(), true).inGroups())
+            .toList();
     boolean multicast = loads.stream().anyMatch(BulkLoad::multicast);
     RingBarriers barriers =
-        RingBarriers.of(stages, roles.consumers(), multicast ? work.clusterSize() : 1);
+        RingBarriers.of(
+            stages, roles.consumers(), multicast ? work.clusterSize() : 1, roles.producers());
 
     Var tid = Var.index("tid");
     List<Buffer> shared = new ArrayList<>();
     loads.forEach(load -> shared.add(load.ring().ring()));
+    copies.forEach(copy -> shared.add(copy.ring().ring()));
     List<Param> params = new ArrayList<>(work.params(func));
-    Body body = new Body(program, work, roles, barriers, loads, layouts, shared, params);
-    Stmt branch =
-        roles.branch(
-            tid, work.each(item -> body.producerLoop(item)), thread -> body.consumer(thread));
+    Body body = new Body(program, work, roles, barriers, loads, copies, layouts, shared, params);
+    Stmt producer =
+        copies.isEmpty()
+            ? work.each(item -> body.producerLoop(item))
+            : new CopyingProducer(program, work, barriers, loads, copies, roles.producer(tid))
+                .code();
+    Stmt branch = roles.branch(tid, producer, thread -> body.consumer(thread));
     shared.add(barriers.full());
     shared.add(barriers.empty());
     boolean cluster = work.clusterSize() > 1;
@@ -109,7 +127,8 @@ final class WarpgroupLowering {
             bindings,
             Stmts.alloc(shared, work.around(all)),
             attrs);
-    return Simplify.kernel(kernel);
+    listener.tell("WarpgroupLowering", kernel);
+    return listener.tell("Simplify", Simplify.kernel(kernel));
   }
 
   /** The code of the roles; each has variables of its own. */
@@ -119,6 +138,7 @@ final class WarpgroupLowering {
     private final Roles roles;
     private final RingBarriers barriers;
     private final List<BulkLoad> loads;
+    private final List<StageCopy> copies;
     private final Map<Buffer, FragmentLayout> layouts;
     private final List<Buffer> shared;
     private final List<Param> params;
@@ -129,6 +149,7 @@ final class WarpgroupLowering {
         Roles roles,
         RingBarriers barriers,
         List<BulkLoad> loads,
+        List<StageCopy> copies,
         Map<Buffer, FragmentLayout> layouts,
         List<Buffer> shared,
         List<Param> params) {
@@ -137,6 +158,7 @@ final class WarpgroupLowering {
       this.roles = roles;
       this.barriers = barriers;
       this.loads = loads;
+      this.copies = copies;
       this.layouts = layouts;
       this.shared = shared;
       this.params = params;
@@ -155,7 +177,7 @@ final class WarpgroupLowering {
 
     Stmt producerLoop(WorkItems.Item item) {
       ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
-      return new WarpgroupMainLoop(program, work, barriers, loads, none, roles.consumers())
+      return new WarpgroupMainLoop(program, work, barriers, loads, copies, none, roles.consumers())
           .produce(item);
     }
 
@@ -163,7 +185,7 @@ final class WarpgroupLowering {
       ThreadCode code =
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
       WarpgroupMainLoop loop =
-          new WarpgroupMainLoop(program, work, barriers, loads, code, roles.consumers());
+          new WarpgroupMainLoop(program, work, barriers, loads, copies, code, roles.consumers());
       TileEpilogue epilogue = new TileEpilogue(program, code, roles.consumers(), work.isExact());
       shared.addAll(epilogue.sharedBuffers());
       Var group = Var.index("group");

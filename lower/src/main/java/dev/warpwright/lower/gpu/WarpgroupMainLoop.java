@@ -38,6 +38,7 @@ final class WarpgroupMainLoop {
       WorkItems work,
       RingBarriers barriers,
       List<BulkLoad> loads,
+      List<StageCopy> copies,
       ThreadCode code,
       int consumers) {
     this.program = program;
@@ -48,6 +49,9 @@ final class WarpgroupMainLoop {
     this.consumers = consumers;
     for (BulkLoad load : loads) {
       rings.put(load.ring().tile(), load.ring());
+    }
+    for (StageCopy copy : copies) {
+      rings.put(copy.ring().tile(), copy.ring());
     }
   }
 

@@ -13,6 +13,7 @@ import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.LowerBlocks;
+import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.pass.UnrollLoops;
 import dev.warpwright.lower.pass.VectorizeLoops;
 import dev.warpwright.target.HostTarget;
@@ -35,8 +36,17 @@ public final class HostLowering {
    *     once; other right operands are packed on every run
    */
   public static HostProgram lower(PrimFunc func, HostTarget target, Set<Buffer> constants) {
-    PrimFunc blocks = LowerBlocks.apply(func);
-    PrimFunc loops = blocks.withBody(ShareScratch.apply(MergeAccumulators.apply(blocks.body())));
+    return lower(func, target, constants, PassListener.NONE);
+  }
+
+  /** The same, with someone who is told the result of each pass. */
+  public static HostProgram lower(
+      PrimFunc func, HostTarget target, Set<Buffer> constants, PassListener listener) {
+    PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(func));
+    PrimFunc merged = blocks.withBody(MergeAccumulators.apply(blocks.body()));
+    listener.tell("MergeAccumulators", merged);
+    PrimFunc loops =
+        listener.tell("ShareScratch", merged.withBody(ShareScratch.apply(merged.body())));
     VectorMachine machine = VectorMachine.of(target);
     PanelPlan plan = PanelPlan.of(loops, constants, machine);
     Stmt body =
@@ -60,7 +70,7 @@ public final class HostLowering {
         params.add(param);
       }
     }
-    return new HostProgram(finish(func.name(), params, body, func.attrs()), packed);
+    return new HostProgram(finish(func.name(), params, body, func.attrs(), listener), packed);
   }
 
   /** Lowers a program without tile statements as it stands. */
@@ -75,14 +85,16 @@ public final class HostLowering {
           }
         });
     Stmt own = Substitution.ofBuffers(scratch).stmt(body);
-    return finish(func.name(), func.params(), own, func.attrs());
+    return finish(func.name(), func.params(), own, func.attrs(), PassListener.NONE);
   }
 
-  private static Kernel finish(String name, List<Param> params, Stmt loops, Attrs attrs) {
-    Stmt body = ExpandMath.apply(loops);
-    body = VectorizeLoops.apply(body);
-    body = UnrollLoops.apply(body);
-    Kernel kernel = new Kernel(name, Kernel.Kind.HOST, params, List.of(), body, attrs);
-    return Simplify.kernel(kernel);
+  private static Kernel finish(
+      String name, List<Param> params, Stmt loops, Attrs attrs, PassListener listener) {
+    Kernel kernel = new Kernel(name, Kernel.Kind.HOST, params, List.of(), loops, attrs);
+    listener.tell("TileLowering", kernel);
+    kernel = listener.tell("ExpandMath", kernel.withBody(ExpandMath.apply(kernel.body())));
+    kernel = listener.tell("VectorizeLoops", kernel.withBody(VectorizeLoops.apply(kernel.body())));
+    kernel = listener.tell("UnrollLoops", kernel.withBody(UnrollLoops.apply(kernel.body())));
+    return listener.tell("Simplify", Simplify.kernel(kernel));
   }
 }

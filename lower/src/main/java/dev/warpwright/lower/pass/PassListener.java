@@ -1,5 +1,8 @@
 package dev.warpwright.lower.pass;
 
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.text.IrPrinter;
 import java.util.function.Supplier;
 
 /** Is told what a program looks like after each pass, to show it or to keep it. */
@@ -14,4 +17,16 @@ public interface PassListener {
    * @param text prints the program, or the part of it that the pass worked on
    */
   void after(String pass, Supplier<String> text);
+
+  /** After a pass; gives the program back. */
+  default PrimFunc tell(String pass, PrimFunc program) {
+    after(pass, () -> IrPrinter.text(program));
+    return program;
+  }
+
+  /** After a pass; gives the kernel back. */
+  default Kernel tell(String pass, Kernel kernel) {
+    after(pass, () -> IrPrinter.text(kernel));
+    return kernel;
+  }
 }

@@ -9,7 +9,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.gpu.LoweringException;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.PassListener;
@@ -58,12 +57,12 @@ public final class SimtLowering {
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
     Walk.statements(program.body(), SimtLowering::refuseTiles);
-    PrimFunc blocks = told(listener, "LowerBlocks", LowerBlocks.apply(program));
-    PrimFunc loops = told(listener, "PlainIndices", PlainIndices.apply(blocks));
+    PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(program));
+    PrimFunc loops = listener.tell("PlainIndices", PlainIndices.apply(blocks));
     PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
-    told(listener, "PipelineLoops", pipelined);
+    listener.tell("PipelineLoops", pipelined);
     PrimFunc apart = pipelined.withBody(ThreadBarriers.apply(pipelined.body()));
-    told(listener, "ThreadBarriers", apart);
+    listener.tell("ThreadBarriers", apart);
     ThreadIndices indices = ThreadIndices.of(program.name(), apart.body());
     Kernel kernel =
         new Kernel(
@@ -73,22 +72,12 @@ public final class SimtLowering {
             indices.bindings(),
             indices.body(),
             program.attrs());
-    kernel = told(listener, "ThreadIndices", kernel);
+    kernel = listener.tell("ThreadIndices", kernel);
     kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
     kernel = kernel.withBody(Serpentine.apply(kernel.body()));
-    kernel = Simplify.kernel(told(listener, "PrivateLocals", kernel));
+    kernel = Simplify.kernel(listener.tell("PrivateLocals", kernel));
     kernel = Simplify.kernel(kernel.withBody(VectorAccesses.apply(kernel.body())));
-    return told(listener, "VectorAccesses", kernel);
-  }
-
-  private static PrimFunc told(PassListener listener, String pass, PrimFunc program) {
-    listener.after(pass, () -> IrPrinter.text(program));
-    return program;
-  }
-
-  private static Kernel told(PassListener listener, String pass, Kernel kernel) {
-    listener.after(pass, () -> IrPrinter.text(kernel));
-    return kernel;
+    return listener.tell("VectorAccesses", kernel);
   }
 
   /** One after the other around everything: buffers beside each other would share their space. */

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -122,10 +123,10 @@ final class DescriptionReader {
     if (numbers.isEmpty() && !names.isEmpty()) {
       throw new UserError(where + ": give \"" + String.join("\" or \"", names) + "\", or both");
     }
-    if (activation == Activation.CELU && numbers.get("alpha") == 0) {
+    if (activation == Activation.CELU && Objects.requireNonNull(numbers.get("alpha")) == 0) {
       throw new UserError(where + ": \"alpha\" must not be 0");
     }
-    if (activation == Activation.SOFTPLUS && numbers.get("beta") == 0) {
+    if (activation == Activation.SOFTPLUS && Objects.requireNonNull(numbers.get("beta")) == 0) {
       throw new UserError(where + ": \"beta\" must not be 0");
     }
     return new Step.ActivationStep(activation, numbers, null);

@@ -173,17 +173,17 @@ public final class NetworkAssembler {
           case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), of(x));
           case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), of(x));
           case HARDSIGMOID -> hardSigmoid(x);
-          case SOFTPLUS -> softplus(x, numbers.get("beta"), numbers.get("threshold"));
+          case SOFTPLUS -> softplus(x, number(numbers, "beta"), number(numbers, "threshold"));
           case LEAKY_RELU ->
-              emit(ElementwiseOp.LEAKY_RELU, x, scalar(numbers.get("negative_slope")));
+              emit(ElementwiseOp.LEAKY_RELU, x, scalar(number(numbers, "negative_slope")));
           case PRELU -> emit(ElementwiseOp.LEAKY_RELU, x, slopes(step.weight()));
-          case ELU -> emit(ElementwiseOp.ELU, x, scalar(numbers.get("alpha")));
+          case ELU -> emit(ElementwiseOp.ELU, x, scalar(number(numbers, "alpha")));
           case SELU ->
               emit(
                   ElementwiseOp.MUL,
                   emit(ElementwiseOp.ELU, x, scalar(SELU_ALPHA)),
                   scalar(SELU_SCALE));
-          case CELU -> celu(x, numbers.get("alpha"));
+          case CELU -> celu(x, number(numbers, "alpha"));
           case CLIP -> clip(x, numbers.get("min"), numbers.get("max"));
           case SOFTMAX -> {
             Value e = emit(ElementwiseOp.EXP, shifted(x));
@@ -309,5 +309,10 @@ public final class NetworkAssembler {
   private UserError error(String what) {
     return new UserError(
         weights.file() + ": does not fit --arch at operation " + step + ": " + what);
+  }
+
+  /** A number that the reader has seen to. */
+  private static double number(Map<String, Double> numbers, String name) {
+    return Objects.requireNonNull(numbers.get(name));
   }
 }
