@@ -59,6 +59,9 @@ final class HopperModel {
   /** To say that a part is written, and to see it. */
   private static final double COMBINING = 3;
 
+  /** What shares that end inside of tiles cost for each wave that is divided so. */
+  private static final double STREAMING = 13;
+
   private HopperModel() {}
 
   static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
@@ -174,7 +177,7 @@ final class HopperModel {
             Math.max(tiles, slots),
             (tiles - divided) / slots + share,
             parts,
-            divided == 0 ? 0 : COMBINING * 2 + parts * cell);
+            divided == 0 ? 0 : STREAMING * (1 + more));
       }
     };
   }

@@ -153,7 +153,9 @@ class SimplifierTest {
         add(new Expr.Broadcast(x, 4), new Expr.Broadcast(x, 4)), new Expr.Broadcast(mul(x, 2), 4));
   }
 
-  /** A condition that is a constant says nothing of numbers, whose negation would be another one. */
+  /**
+   * A condition that is a constant says nothing of numbers, whose negation would be another one.
+   */
   @Test
   void constantsThatHoldAreNoNumbers() {
     Simplifier simplifier = new Simplifier(Bounds.NONE.assuming(Exprs.bool(true)));

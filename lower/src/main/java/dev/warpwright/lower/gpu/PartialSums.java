@@ -38,7 +38,8 @@ import java.util.function.Function;
  * @param sums registers of a thread
  * @param groups of threads in a block, which hold rows of a tile and combine them by themselves
  * @param threads of a group
- * @param pairs whether no tile has more than two parts
+ * @param pairs whether there are tiles of two parts
+ * @param more whether there are tiles of more parts
  */
 record PartialSums(
     WorkItems work,
@@ -51,6 +52,7 @@ record PartialSums(
     int groups,
     int threads,
     boolean pairs,
+    boolean more,
     Function<Expr, Stmt> barrier) {
   /** Names of the parameters. */
   static final String COUNTERS = "counters";
@@ -102,7 +104,8 @@ record PartialSums(
         sums,
         groups,
         threads,
-        work.division().items().stream().allMatch(item -> item.parts() <= 2),
+        work.division().items().stream().anyMatch(item -> item.parts() == 2),
+        work.division().items().stream().anyMatch(item -> item.parts() > 2),
         barrier);
   }
 
@@ -173,11 +176,22 @@ record PartialSums(
                     reset(cell, 1)),
                 null),
             barrier.apply(group),
-            pairs ? otherOfTwo(part, cell, thread) : inOrder(part, cell, thread));
+            others(part, cell, thread));
     return Stmts.seq(
         new Stmt.If(first, new Stmt.Store(turn, ours, at(ticket)), null),
         barrier.apply(group),
         new Stmt.If(Exprs.lt(new Expr.Load(turn, ours), others), leave, finish));
+  }
+
+  /** Adds the other parts; those of a tile of two are read without waiting in between. */
+  private Stmt others(WorkItems.Part part, Var cell, Expr thread) {
+    if (!pairs) {
+      return inOrder(part, cell, thread);
+    }
+    Stmt one = otherOfTwo(part, cell, thread);
+    return more
+        ? new Stmt.If(Exprs.eq(part.count(), Exprs.i32(2)), one, inOrder(part, cell, thread))
+        : one;
   }
 
   /** With two numbers the order of a sum does not matter. */
