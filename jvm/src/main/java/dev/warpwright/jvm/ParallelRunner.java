@@ -3,7 +3,6 @@ package dev.warpwright.jvm;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,10 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
   private static final int CHUNKS_PER_WORKER = 8;
 
   private final int workers;
-  private final ReentrantLock callers = new ReentrantLock();
+
+  /** The thread whose loop the workers have, or null. */
+  private final AtomicReference<@Nullable Thread> caller = new AtomicReference<>();
+
   private final Worker[] threads;
   private volatile @Nullable Job current;
   private volatile boolean closed;
@@ -56,11 +58,7 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
 
   @Override
   public void run(int count, Body body) {
-    if (count <= 1 || workers == 1 || callers.isHeldByCurrentThread() || onWorker()) {
-      Parallel.SERIAL.run(count, body);
-      return;
-    }
-    if (!callers.tryLock()) {
+    if (count <= 1 || workers == 1 || !caller.compareAndSet(null, Thread.currentThread())) {
       Parallel.SERIAL.run(count, body);
       return;
     }
@@ -75,12 +73,8 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
       job.await();
       current = null;
     } finally {
-      callers.unlock();
+      caller.set(null);
     }
-  }
-
-  private boolean onWorker() {
-    return Thread.currentThread() instanceof Worker worker && worker.pool() == this;
   }
 
   private void start() {
@@ -99,17 +93,21 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
 
   /** Ends the threads; a loop that runs is finished first. */
   @Override
+  @SuppressWarnings("ThreadPriorityCheck") // A yield is a courtesy here, nothing depends on it.
   public void close() {
-    callers.lock();
-    try {
-      closed = true;
-      if (started) {
-        for (Worker worker : threads) {
-          LockSupport.unpark(worker);
-        }
+    Thread closing = Thread.currentThread();
+    boolean inLoop = caller.get() == closing;
+    while (!inLoop && !caller.compareAndSet(null, closing)) {
+      Thread.yield();
+    }
+    closed = true;
+    if (started) {
+      for (Worker worker : threads) {
+        LockSupport.unpark(worker);
       }
-    } finally {
-      callers.unlock();
+    }
+    if (!inLoop) {
+      caller.set(null);
     }
   }
 
@@ -201,10 +199,6 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
     Worker(int number) {
       super("warpwright-cpu-" + (number + 1));
       setDaemon(true);
-    }
-
-    ParallelRunner pool() {
-      return ParallelRunner.this;
     }
 
     void wake() {

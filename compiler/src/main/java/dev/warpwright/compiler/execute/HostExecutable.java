@@ -58,11 +58,17 @@ public final class HostExecutable implements Executable {
   private final Var rowsVar;
   private final Parallel parallel;
   private final List<Buffer> inputs;
-  private final List<Buffer> outputs;
   private final long rowWork;
   private final Map<Buffer, Integer> places = new HashMap<>();
   private final Object[] arrays;
   private final List<Step> steps = new ArrayList<>();
+
+  /** The places of inputs and outputs; negative where no kernel uses one. */
+  private final int[] inputPlaces;
+
+  private final int[] outputPlaces;
+
+  /** Whether inputs are rounded, to arrays of their own in every run. */
   private final boolean rounds;
 
   /** For each step a kernel with its arguments, or null for a filling. */
@@ -77,7 +83,6 @@ public final class HostExecutable implements Executable {
     this.program = compiled.program();
     this.rowsVar = network.rows().var();
     this.inputs = network.inputs();
-    this.outputs = network.outputs();
     this.parallel = parallel;
     this.rowWork = network.products().stream().mapToLong(p -> p.n() * p.k()).sum();
     for (Program.Step step : program.steps()) {
@@ -88,6 +93,9 @@ public final class HostExecutable implements Executable {
           });
     }
     this.bound = new @Nullable BoundFunction[steps.size()];
+    this.inputPlaces = inputs.stream().mapToInt(b -> places.getOrDefault(b, -1)).toArray();
+    this.outputPlaces =
+        network.outputs().stream().mapToInt(b -> places.getOrDefault(b, -1)).toArray();
     this.rounds = inputs.stream().anyMatch(input -> input.dtype() != DType.F32);
     Map<Buffer, PackedConstant> packed = new HashMap<>();
     compiled.constants().forEach(constant -> packed.put(constant.buffer(), constant));
@@ -161,12 +169,12 @@ public final class HostExecutable implements Executable {
 
   /** Has the launches use these arrays, unless they do. */
   private void bind(int newRows, List<float[]> in, List<float[]> out) {
-    boolean same = newRows == rows && !rounds;
-    for (int i = 0; i < inputs.size(); i++) {
-      same &= put(inputs.get(i), in.get(i));
+    boolean same = newRows == rows;
+    for (int i = 0; i < inputPlaces.length; i++) {
+      same &= put(inputPlaces[i], rounds ? round(i, in.get(i)) : in.get(i));
     }
-    for (int i = 0; i < outputs.size(); i++) {
-      same &= put(outputs.get(i), out.get(i));
+    for (int i = 0; i < outputPlaces.length; i++) {
+      same &= put(outputPlaces[i], out.get(i));
     }
     if (same) {
       return;
@@ -187,15 +195,17 @@ public final class HostExecutable implements Executable {
     }
   }
 
-  /** Puts an array in a buffer's place, rounded to its type; false if another one was there. */
-  private boolean put(Buffer buffer, float[] values) {
-    Integer place = places.get(buffer);
-    if (place == null) {
+  private Object round(int input, float[] values) {
+    return HostArrays.from(values, inputs.get(input).dtype());
+  }
+
+  /** Puts an array in its place; false if another one was there. */
+  private boolean put(int place, Object array) {
+    if (place < 0 || arrays[place] == array) {
       return true;
     }
-    Object before = arrays[place];
-    arrays[place] = HostArrays.from(values, buffer.dtype());
-    return before == arrays[place];
+    arrays[place] = array;
+    return false;
   }
 
   private void execute() {
