@@ -14,6 +14,8 @@ package dev.warpwright.families;
  *     by asynchronous copies
  * @param ahead whether a thread reads the operands of the next element of K while it multiplies
  * @param serpentine whether a thread goes through its columns to and fro, row by row
+ * @param alongK whether tiles lie in shared memory along K, as both matrices do, and a thread reads
+ *     several elements of K at once; otherwise with K outermost
  * @param minBlocks blocks that a multiprocessor shall hold
  */
 public record SimtConfig(
@@ -27,7 +29,36 @@ public record SimtConfig(
     int stages,
     boolean ahead,
     boolean serpentine,
+    boolean alongK,
     int minBlocks) {
+
+  /** A configuration whose tiles have K outermost. */
+  public SimtConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int warpM,
+      int warpN,
+      int lanesM,
+      int slices,
+      int stages,
+      boolean ahead,
+      boolean serpentine,
+      int minBlocks) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        warpM,
+        warpN,
+        lanesM,
+        slices,
+        stages,
+        ahead,
+        serpentine,
+        false,
+        minBlocks);
+  }
 
   /** The same with another number of stages and of blocks of a multiprocessor. */
   public SimtConfig with(int otherStages, int otherBlocks) {
@@ -42,6 +73,7 @@ public record SimtConfig(
         otherStages,
         ahead,
         serpentine,
+        alongK,
         otherBlocks);
   }
 

@@ -80,9 +80,14 @@ public final class SimtGemm {
     if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
       return "%d products of a thread in a step of %d".formatted(c.sums(), c.tileK());
     }
+    if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
+      return "tiles along K of matrices that do not lie so";
+    }
+    int reads = c.tileK() / Math.max(1, c.slices()) / (c.alongK() ? run : 1);
     if (!divides(c.slices(), c.tileK())
         || c.tileK() % run != 0
-        || c.ahead() && c.tileK() / c.slices() % 2 != 0) {
+        || c.alongK() && c.tileK() % (c.slices() * run) != 0
+        || c.ahead() && reads % 2 != 0) {
       return "a step of %d for %d slices".formatted(c.tileK(), c.slices());
     }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
@@ -96,7 +101,8 @@ public final class SimtGemm {
 
   /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
   private static int registers(SimtConfig c, int bytes) {
-    int operands = (c.ahead() ? 2 : 1) * (c.rows() + c.columns());
+    int operands =
+        (c.ahead() ? 2 : 1) * (c.rows() + c.columns()) * (c.alongK() ? WIDEST / bytes : 1);
     int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
     return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
   }
@@ -109,14 +115,28 @@ public final class SimtGemm {
     return elements % run == 0 || run % elements == 0;
   }
 
+  /** From one row of a tile to the next where neighbours read down: an odd number of vectors. */
+  private static int turnedPitch(int elements, int run) {
+    return elements + Math.floorMod(run - elements, 2 * run);
+  }
+
   /** Bytes of shared memory of a block. */
   public static long sharedBytes(GemmWorkload workload, SimtConfig c) {
     int bytes = workload.operands().bytes();
     int run = WIDEST / bytes;
-    long a = (long) c.tileK() * (c.tileM() + (workload.layout().transposedA() ? 0 : run));
-    long b = (long) c.tileK() * (c.tileN() + (workload.layout().transposedB() ? run : 0));
-    long sums = c.slices() == 1 ? 0 : (long) c.slices() * c.tileM() * c.tileN();
-    return (c.stages() * (a + b) + sums) * bytes;
+    if (c.alongK()) {
+      long tile = (long) (c.tileM() + c.tileN()) * turnedPitch(c.tileK(), run);
+      return (c.stages() * tile + partSums(c)) * bytes;
+    }
+    int pitchM = workload.layout().transposedA() ? c.tileM() : turnedPitch(c.tileM(), run);
+    int pitchN = workload.layout().transposedB() ? turnedPitch(c.tileN(), run) : c.tileN();
+    long a = (long) c.tileK() * pitchM;
+    long b = (long) c.tileK() * pitchN;
+    return (c.stages() * (a + b) + partSums(c)) * bytes;
+  }
+
+  private static long partSums(SimtConfig c) {
+    return c.slices() == 1 ? 0 : (long) c.slices() * c.tileM() * c.tileN();
   }
 
   /**
@@ -138,8 +158,8 @@ public final class SimtGemm {
 
   private static void build(Schedule s, GemmWorkload workload, SimtConfig c) {
     int run = WIDEST / workload.operands().bytes();
-    boolean turnA = !workload.layout().transposedA();
-    boolean turnB = workload.layout().transposedB();
+    boolean turnA = !workload.layout().transposedA() && !c.alongK();
+    boolean turnB = workload.layout().transposedB() && !c.alongK();
     BlockRef sums = s.block("acc");
     BlockRef result = s.block("C");
     BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums);
@@ -152,7 +172,7 @@ public final class SimtGemm {
     if (turnB) {
       s.transformLayout(s.buffer("B_shared"), 1, 0);
     }
-    Lanes lanes = new Lanes(c, run);
+    Lanes lanes = c.alongK() ? new Lanes(c, 1, 1) : new Lanes(c, run);
     BlockRef product = c.slices() == 1 ? sums : parts(s, c, sums);
     List<LoopRef> tile = s.loops(c.slices() == 1 ? result : sums);
     Schedule.Halves m = s.split(tile.get(0), c.tileM());
@@ -176,7 +196,7 @@ public final class SimtGemm {
       lanes.vectorize(s, lanes.bind(s, stored.get(2), stored.get(3), stored.get(4)).getLast());
       s.computeAt(product, n.outer());
     }
-    Schedule.Halves k = steps(s, c, lanes, product);
+    Schedule.Halves k = steps(s, c, lanes, product, run);
     s.computeAt(a, k.outer());
     s.computeAt(b, k.outer());
     // Before threads share the copies: there may be more of them than there is to copy.
@@ -185,12 +205,13 @@ public final class SimtGemm {
     fetch(s, b, c, run, turnB);
     s.bind(n.outer(), ThreadAxis.BLOCK_X);
     s.bind(m.outer(), ThreadAxis.BLOCK_Y);
-    // Rows of a tile that was turned begin at different banks.
-    if (turnA) {
-      s.storageAlign(s.buffer("A_shared"), 0, 32, run);
+    // Rows of a tile that was turned, or is read by neighbours down its rows, begin at different
+    // banks.
+    if (turnA || c.alongK()) {
+      s.storageAlign(s.buffer("A_shared"), 0, 2L * run, run);
     }
-    if (turnB) {
-      s.storageAlign(s.buffer("B_shared"), 0, 32, run);
+    if (turnB || c.alongK()) {
+      s.storageAlign(s.buffer("B_shared"), 0, 2L * run, run);
     }
     s.decomposeReduction(product, k.outer());
     s.pipeline(k.outer(), c.stages());
@@ -219,7 +240,8 @@ public final class SimtGemm {
   }
 
   /** The products of a tile: the loops over steps along K, and inside a step. */
-  private static Schedule.Halves steps(Schedule s, SimtConfig c, Lanes lanes, BlockRef product) {
+  private static Schedule.Halves steps(
+      Schedule s, SimtConfig c, Lanes lanes, BlockRef product, int run) {
     BlockRef column = s.cacheRead(s.buffer("A_shared"), Scope.LOCAL, product);
     BlockRef row = s.cacheRead(s.buffer("B_shared"), Scope.LOCAL, product);
     List<LoopRef> loops = s.loops(product);
@@ -236,17 +258,33 @@ public final class SimtGemm {
     s.reorder(order);
     List<LoopRef> own = lanes.bind(s, slice, rows, columns);
     List<LoopRef> inside = new ArrayList<>(own);
-    inside.addFirst(k.inner());
+    LoopRef reads = k.inner();
+    if (c.alongK()) {
+      // Elements of K that come in one read, one after the other for all sums.
+      Schedule.Halves several = s.split(k.inner(), run);
+      reads = several.outer();
+      inside.addFirst(several.inner());
+    }
+    inside.addFirst(reads);
     s.reorder(inside);
+    if (c.alongK()) {
+      s.unroll(inside.get(1));
+    }
     s.unroll(own.getLast());
     if (c.serpentine()) {
       s.annotate(own.get(1), Serpentine.ATTRIBUTE, 1L);
     }
-    s.computeAt(column, k.inner());
-    ThreadLoops.vectors(s, column, lanes.runM());
-    s.computeAt(row, k.inner());
-    ThreadLoops.vectors(s, row, lanes.runN());
-    return k;
+    for (BlockRef fragment : List.of(column, row)) {
+      s.computeAt(fragment, reads);
+      if (c.alongK()) {
+        List<LoopRef> held = s.loops(fragment);
+        held.subList(held.indexOf(reads) + 1, held.size() - 1).forEach(s::unroll);
+        s.vectorize(held.getLast());
+      } else {
+        ThreadLoops.vectors(s, fragment, fragment == column ? lanes.runM() : lanes.runN());
+      }
+    }
+    return new Schedule.Halves(k.outer(), reads);
   }
 
   /**

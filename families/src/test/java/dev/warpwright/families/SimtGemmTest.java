@@ -17,7 +17,11 @@ class SimtGemmTest {
     SimtConfig async = new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1);
     SimtConfig low = new SimtConfig(4, 64, 8, 4, 64, 1, 1, 3, false, false, 1);
     SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1);
+    SimtConfig alongK = new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1);
+    SimtConfig alongK2 = new SimtConfig(8, 64, 32, 8, 32, 2, 1, 2, false, false, true, 1);
     return Stream.of(
+        set(of(1, 130, 96, Layout.NT, Epilogue.NONE), alongK, GpuTarget.SM_80),
+        set(of(7, 67, 50, Layout.NT, ALL), alongK2, GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),
         set(of(64, 128, 32, Layout.NT, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),

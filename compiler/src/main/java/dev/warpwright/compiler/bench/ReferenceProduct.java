@@ -29,7 +29,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * The product that a kernel's output is compared with: out[i, j] = f(Σₖ a[i, k] · w[j, k]) with sum
- * and f in f64, one GPU thread for each element.
+ * and f in f64, of f64 operands {@link CompensatedSums with a compensated sum}; one GPU thread for
+ * each element.
  *
  * @param func the computation, unscheduled; its parameters are a, w, what the epilogue reads, and
  *     out
@@ -134,7 +135,10 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     extras.forEach(extra -> params.add(extra.buffer()));
     params.add(result.buffer());
     PrimFunc func = PrimFuncs.of(name, params, List.of(sum, result));
-    return new ReferenceProduct(func, SimtLowering.lower(schedule(func)));
+    Kernel kernel = SimtLowering.lower(schedule(func));
+    // A reference is more precise than what is compared with it.
+    return new ReferenceProduct(
+        func, a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel);
   }
 
   /** Element [row, step] of a matrix, which is stored across, of the product at hand. */

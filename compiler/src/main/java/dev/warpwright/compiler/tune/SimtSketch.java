@@ -17,6 +17,9 @@ import java.util.stream.LongStream;
  * beside each other, then the depth of a step and of the pipeline.
  */
 final class SimtSketch implements GemmSketch {
+  /** Up to so many rows a product lives off bandwidth. */
+  private static final int FEW_ROWS = 64;
+
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -57,6 +60,10 @@ final class SimtSketch implements GemmSketch {
   }
 
   private SimtConfig config(Decisions d) {
+    boolean alongK =
+        workload.layout() == GemmWorkload.Layout.NT
+            && workload.m() <= FEW_ROWS
+            && d.choose("alongK");
     int rows = number(d, "rows", upTo(workload.m(), 1, 2, 4, 8, 12, 16));
     int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
     int warpM = rows * lanesM;
@@ -87,6 +94,7 @@ final class SimtSketch implements GemmSketch {
             2,
             ahead,
             serpentine,
+            alongK,
             1);
     int stages = number(d, "stages", fitting(o -> fits(least.with(o, 1)), 2, 3, 4, 5, 6));
     int threads = least.threads();

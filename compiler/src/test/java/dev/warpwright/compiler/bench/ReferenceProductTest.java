@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.cuda.CudaPrinter;
@@ -22,6 +23,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -75,6 +77,29 @@ class ReferenceProductTest {
         }
       }
     }
+  }
+
+  /** Products of f64 that cancel: the kernel is far closer to the truth than plain sums. */
+  @Test
+  void sumsOfF64AreCompensated() {
+    int k = 200;
+    ReferenceProduct product = ReferenceProduct.of(gemm(DType.F64, 1, 1, k, true)).getFirst();
+    NdArray a = NdArray.of(product.func().buffers().get(0));
+    NdArray w = NdArray.of(product.func().buffers().get(1));
+    Random random = new Random(seed);
+    BigDecimal exact = BigDecimal.ZERO;
+    for (int x = 0; x < k; x++) {
+      a.set(random.nextGaussian() * Math.scalb(1.0, x % 40), 0, x);
+      w.set(x == k - 1 ? 1 : random.nextGaussian(), 0, x);
+      if (x == k - 1) {
+        a.set(-exact.doubleValue(), 0, x);
+      }
+      exact = exact.add(new BigDecimal(a.get(0, x)).multiply(new BigDecimal(w.get(0, x))));
+    }
+    double want = exact.doubleValue();
+    assertThat(bothWays(product, a, w).getLast().get(0, 0))
+        .as("seed %d", seed)
+        .isCloseTo(want, offset(1e-10 * Math.abs(want)));
   }
 
   @ParameterizedTest
