@@ -31,6 +31,7 @@ import picocli.CommandLine.Parameters;
           + " f16, tf32, e4m3, e5m2, f32, f64, int8. layout: nt, nn, tn, tt. t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
           + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta,"
           + " scale (row, column, both), gate, residual: what follows the product."
+          + " batch: so many products of one shape; shared: a or b, what all of them share."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
