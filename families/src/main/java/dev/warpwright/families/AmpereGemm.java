@@ -26,6 +26,9 @@ public final class AmpereGemm {
 
   /** One line that says why operands of this kind are not for mma.sync; null if they are. */
   public static @Nullable String operandsProblem(GemmWorkload workload, GpuTarget target) {
+    if (workload.isPitched()) {
+      return "rows must follow each other";
+    }
     if (instruction(workload, target) == null) {
       return "mma.sync of %s, sums in %s, does not exist on %s"
           .formatted(workload.operands(), workload.arithmetic().text(), target.name());

@@ -1,12 +1,15 @@
 package dev.warpwright.families;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.MatrixRows;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
 import java.util.ArrayList;
@@ -28,6 +31,7 @@ import java.util.Objects;
  * @param epilogue the function f
  * @param arithmetic what products and sums are computed in
  * @param batch how many such products there are
+ * @param leading how far apart rows are
  */
 public record GemmWorkload(
     long m,
@@ -38,7 +42,20 @@ public record GemmWorkload(
     Layout layout,
     Epilogue epilogue,
     Arithmetic arithmetic,
-    Batch batch) {
+    Batch batch,
+    Leading leading) {
+  /**
+   * Elements from one row of a matrix in memory to the next; 0 where rows follow each other.
+   *
+   * @param a of A as it is stored
+   * @param b of B as it is stored
+   * @param c of C and of the matrices that the epilogue reads
+   */
+  public record Leading(long a, long b, long c) {
+    /** All matrices dense. */
+    public static final Leading DENSE = new Leading(0, 0, 0);
+  }
+
   /** First letter A, second B: N as written in the formula, T transposed. */
   public enum Layout {
     /** A[M, K], B[N, K]: both contiguous along K. */
@@ -69,6 +86,40 @@ public record GemmWorkload(
       throw new IllegalArgumentException(
           "products of %s in %s".formatted(operands, arithmetic.text()));
     }
+    leading =
+        new Leading(
+            leading("lda", leading.a(), layout.transposedA() ? m : k),
+            leading("ldb", leading.b(), layout.transposedB() ? k : n),
+            leading("ldc", leading.c(), n));
+  }
+
+  /** Zero for rows that follow each other. */
+  private static long leading(String name, long given, long row) {
+    if (given != 0 && given < row) {
+      throw new IllegalArgumentException(
+          "%s=%d: rows have %d elements".formatted(name, given, row));
+    }
+    return given == row ? 0 : given;
+  }
+
+  /** Elements from one row of A in memory to the next. */
+  public long pitchOfA() {
+    return leading.a() > 0 ? leading.a() : layout.transposedA() ? m : k;
+  }
+
+  /** Elements from one row of B in memory to the next. */
+  public long pitchOfB() {
+    return leading.b() > 0 ? leading.b() : layout.transposedB() ? k : n;
+  }
+
+  /** Elements from one row of C in memory to the next. */
+  public long pitchOfC() {
+    return leading.c() > 0 ? leading.c() : n;
+  }
+
+  /** The same with rows further apart. */
+  public GemmWorkload with(Leading other) {
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, batch, other);
   }
 
   /** One product. */
@@ -81,7 +132,7 @@ public record GemmWorkload(
       Layout layout,
       Epilogue epilogue,
       Arithmetic arithmetic) {
-    this(m, n, k, operands, result, layout, epilogue, arithmetic, Batch.NONE);
+    this(m, n, k, operands, result, layout, epilogue, arithmetic, Batch.NONE, Leading.DENSE);
   }
 
   /** In the arithmetic that is usual for the operands. */
@@ -92,22 +143,23 @@ public record GemmWorkload(
 
   /** The same with a row or a column alone stored along K, which changes no place in memory. */
   public GemmWorkload withVectorsAlongK() {
-    boolean a = layout.transposedA() && m > 1;
-    boolean b = layout.transposedB() || n == 1;
+    boolean a = layout.transposedA() && (m > 1 || leading.a() > 0);
+    boolean b = layout.transposedB() || n == 1 && leading.b() == 0;
     Layout same = a ? b ? Layout.TT : Layout.TN : b ? Layout.NT : Layout.NN;
     return same == layout
         ? this
-        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic, batch);
+        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic, batch, leading);
   }
 
   /** The same in another arithmetic. */
   public GemmWorkload with(Arithmetic other) {
-    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other, batch);
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other, batch, leading);
   }
 
   /** So many of these products. */
   public GemmWorkload times(Batch other) {
-    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, other);
+    return new GemmWorkload(
+        m, n, k, operands, result, layout, epilogue, arithmetic, other, leading);
   }
 
   /**
@@ -154,19 +206,14 @@ public record GemmWorkload(
   PrimFunc func(boolean swapped) {
     Expr rows = Exprs.i32(m);
     Expr columns = Exprs.i32(n);
-    Expr depth = Exprs.i32(k);
     Tensor a =
-        input(
-            "A",
-            batch.sharedA(),
-            layout.transposedA() ? depth : rows,
-            layout.transposedA() ? rows : depth);
+        layout.transposedA()
+            ? input("A", batch.sharedA(), k, m, pitchOfA())
+            : input("A", batch.sharedA(), m, k, pitchOfA());
     Tensor b =
-        input(
-            "B",
-            batch.sharedB(),
-            layout.transposedB() ? columns : depth,
-            layout.transposedB() ? depth : columns);
+        layout.transposedB()
+            ? input("B", batch.sharedB(), n, k, pitchOfB())
+            : input("B", batch.sharedB(), k, n, pitchOfB());
     Tensor sums = k == 0 ? noSums() : sums(a, b, swapped);
     List<Param> params = new ArrayList<>();
     if (k > 0) {
@@ -242,9 +289,7 @@ public record GemmWorkload(
     }
     Tensor c =
         Tensor.compute(
-            "C",
-            result,
-            all(List.of(rows, columns)),
+            matrix("C", result, false, m, n, pitchOfC()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Expr column = v.getLast();
@@ -262,6 +307,24 @@ public record GemmWorkload(
     return PrimFuncs.of(name, params, List.of(sums, c));
   }
 
+  /** A matrix, or one for each product. */
+  private Buffer matrix(
+      String name, DType dtype, boolean shared, long rows, long columns, long pitch) {
+    List<Expr> matrix = List.of(Exprs.i32(rows), Exprs.i32(columns));
+    Buffer dense = Buffer.of(name, dtype, Scope.GLOBAL, shared ? matrix : all(matrix));
+    return new Buffer(
+        name,
+        dtype,
+        dense.shape(),
+        Scope.GLOBAL,
+        MatrixRows.layout(dense, pitch),
+        dense.alignment());
+  }
+
+  private Tensor input(String name, boolean shared, long rows, long columns, long pitch) {
+    return Tensor.input(matrix(name, operands, shared, rows, columns, pitch));
+  }
+
   private Tensor noSums() {
     Type type = Type.of(arithmetic.sums());
     return Tensor.compute(
@@ -273,7 +336,7 @@ public record GemmWorkload(
       case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
       case ADDEND, GATE, RESIDUAL ->
-          Tensor.input(operand.buffer(), result, all(List.of(rows, columns)).toArray(Expr[]::new));
+          Tensor.input(matrix(operand.buffer(), result, false, m, n, pitchOfC()));
     };
   }
 
@@ -283,12 +346,6 @@ public record GemmWorkload(
       case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
       case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
     };
-  }
-
-  /** An operand: a matrix, or one for each product. */
-  private Tensor input(String name, boolean shared, Expr rows, Expr columns) {
-    List<Expr> shape = List.of(rows, columns);
-    return Tensor.input(name, operands, (shared ? shape : all(shape)).toArray(Expr[]::new));
   }
 
   /** The shape of a matrix for each product. */
@@ -351,6 +408,11 @@ public record GemmWorkload(
     if (!epilogue.equals(Epilogue.NONE)) {
       s.annotate("epilogue", epilogue.text());
     }
+  }
+
+  /** Whether the rows of a matrix are further apart than they are long. */
+  public boolean isPitched() {
+    return !leading.equals(Leading.DENSE);
   }
 
   /** Operations, a multiply-add counting as two. */

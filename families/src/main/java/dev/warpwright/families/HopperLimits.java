@@ -72,10 +72,13 @@ public final class HopperLimits {
     if (types != null) {
       return types;
     }
+    return alignmentProblem(workload);
+  }
+
+  private static @Nullable String alignmentProblem(GemmWorkload workload) {
     int bytes = workload.operands().bytes();
-    GemmWorkload.Layout layout = workload.layout();
-    long rowOfA = (layout.transposedA() ? workload.m() : workload.k()) * bytes;
-    long rowOfB = (layout.transposedB() ? workload.k() : workload.n()) * bytes;
+    long rowOfA = workload.pitchOfA() * bytes;
+    long rowOfB = workload.pitchOfB() * bytes;
     return rowOfA % 16 == 0 && rowOfB % 16 == 0
         ? null
         : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
@@ -94,7 +97,8 @@ public final class HopperLimits {
     if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
       return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
     }
-    return null;
+    // Threads copy dense matrices only.
+    return workload.isPitched() ? alignmentProblem(workload) : null;
   }
 
   /** The type in an instruction's name; null if there is none. */
@@ -164,7 +168,7 @@ public final class HopperLimits {
 
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapped() || workload.n() * bytes % 16 != 0) {
+    if (config.swapped() || workload.pitchOfC() * bytes % 16 != 0) {
       return 0;
     }
     int row = config.tileN() * bytes;

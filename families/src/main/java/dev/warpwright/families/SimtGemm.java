@@ -37,8 +37,13 @@ public final class SimtGemm {
     if (workload.batch().isMany()) {
       return "batches are computed on tensor cores only";
     }
+    if (workload.isPitched()) {
+      return "rows must follow each other";
+    }
+    // Exact products of f32 will do where rounded ones were asked for.
     boolean exact =
         workload.arithmetic() == Arithmetic.F64
+            || workload.arithmetic() == Arithmetic.TF32
             || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
     return exact
         ? null

@@ -67,6 +67,14 @@ class HopperGemmTest {
             GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
         set(
+            new GemmWorkload(72, 76, 40, DType.BF16, DType.BF16, Layout.NT, ALL)
+                .with(new GemmWorkload.Leading(48, 56, 80)),
+            HopperConfig.pairs(64, 48, 3, 1, 2)),
+        set(
+            GemmWorkload.of(24, 76, 40, DType.F16, Layout.TN)
+                .with(new GemmWorkload.Leading(32, 80, 77)),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
+        set(
             GemmWorkload.of(136, 200, 72, DType.BF16, Layout.TN),
             HopperConfig.pairs(64, 64, 3, 1, 2)),
         set(

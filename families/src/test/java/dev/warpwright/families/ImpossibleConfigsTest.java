@@ -35,6 +35,10 @@ class ImpossibleConfigsTest {
         new HopperConfig(128, 128, 64, 4, 2, 4, 4, ORDER, 128, 1, false),
         "a cluster of 16 blocks");
     refused(
+        SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)),
+        good,
+        "bulk copies need multiples of 16");
+    refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
         good,
         "both must lie along K");

@@ -20,6 +20,7 @@ class PlainGemmTest {
         GemmWorkload.of(17, 9, 5, DType.F8E4M3, Layout.NT),
         GemmWorkload.of(5, 33, 7, DType.F8E5M2, Layout.NN),
         GemmWorkload.of(5, 3, 7, DType.BF16, Layout.TN),
+        GemmWorkload.of(5, 3, 7, DType.F32, Layout.TN).with(new GemmWorkload.Leading(6, 7, 8)),
         GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT),
         GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT),
         new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL),

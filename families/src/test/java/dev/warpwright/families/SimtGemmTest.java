@@ -27,6 +27,7 @@ class SimtGemmTest {
         set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(64, 128, 32, Layout.TN, Epilogue.NONE), async, GpuTarget.SM_80),
         set(of(36, 68, 20, Layout.TT, ALL), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.TN, Epilogue.NONE).with(Arithmetic.TF32), async, GpuTarget.SM_80),
         set(of(37, 67, 19, Layout.NT, ALL), async, GpuTarget.SM_80),
         set(of(1, 1, 1, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(1, 130, 40, Layout.NT, Epilogue.NONE), low, GpuTarget.SM_80),

@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.target.MatrixRows;
 
 /**
  * A tile of a matrix in global memory, or of one of several, that bulk copies access; it may reach
@@ -21,7 +22,7 @@ final class GlobalTileOperand {
     this.where = exprs.where();
     this.buffer = address.buffer();
     this.access = new Access(exprs, buffer, address.indices());
-    if (buffer.layout() != null) {
+    if (!MatrixRows.are(buffer)) {
       throw new IllegalArgumentException(
           context.source().name()
               + ": bulk copies of "
@@ -34,7 +35,8 @@ final class GlobalTileOperand {
   Tile at(Frame f, int rows, int columns) {
     long[] at = access.coordinates(f);
     int rowDimension = buffer.rank() - 2;
-    long pitch = context.extent(buffer, rowDimension + 1, f);
+    long width = context.extent(buffer, rowDimension + 1, f);
+    long pitch = buffer.layout() == null ? width : MatrixRows.pitch(buffer);
     if (pitch * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
       throw context.fault(
           Finding.Kind.MISALIGNED,
@@ -54,6 +56,7 @@ final class GlobalTileOperand {
         rows,
         columns,
         exists ? height : 0,
+        width,
         pitch,
         plane * height);
   }
@@ -67,6 +70,7 @@ final class GlobalTileOperand {
     private final int columns;
     private final long height;
     private final long width;
+    private final long pitch;
     private final long before;
 
     private Tile(
@@ -77,6 +81,7 @@ final class GlobalTileOperand {
         int columns,
         long height,
         long width,
+        long pitch,
         long before) {
       this.f = f;
       this.row = row;
@@ -85,6 +90,7 @@ final class GlobalTileOperand {
       this.columns = columns;
       this.height = height;
       this.width = width;
+      this.pitch = pitch;
       this.before = before;
     }
 
@@ -98,7 +104,7 @@ final class GlobalTileOperand {
       int count = (int) Math.max(0, Math.min(column + columns, width) - left);
       for (int r = 0; r < rows && count > 0; r++) {
         if (row + r >= 0 && row + r < height) {
-          part.of(r, (int) ((before + row + r) * width + left), count);
+          part.of(r, (int) ((before + row + r) * pitch + left), count);
         }
       }
     }

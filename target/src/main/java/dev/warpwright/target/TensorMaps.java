@@ -69,11 +69,11 @@ public record TensorMaps(List<Spec> maps) {
       throw new UserError(
           "bulk copy of " + global.name() + ": it has rank " + global.rank() + ", not " + rank);
     }
-    if (global.layout() != null) {
+    if (!MatrixRows.are(global)) {
       throw new UserError(
           "bulk copy of "
               + global.name()
-              + ": it has a layout, but only row-major matrices have maps");
+              + ": it has a layout, but only matrices of contiguous rows have maps");
     }
     if (global.dtype() != shared.dtype()) {
       throw new UserError(

@@ -58,6 +58,13 @@ public final class Tensor {
     return new Tensor(buffer, new Definition(spatial, List.of(), null, value));
   }
 
+  /** The same in a buffer with its own layout, whose type the result is cast to. */
+  public static Tensor compute(Buffer buffer, Function<List<Var>, Expr> formula) {
+    List<IterVar> spatial = iterVars("v", buffer.shape(), IterVar.Kind.SPATIAL);
+    Expr value = Exprs.cast(buffer.dtype(), formula.apply(vars(spatial)));
+    return new Tensor(buffer, new Definition(spatial, List.of(), null, value));
+  }
+
   /** The next partial result of a reduction. */
   @FunctionalInterface
   public interface Step {

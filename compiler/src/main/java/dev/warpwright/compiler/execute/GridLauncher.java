@@ -20,6 +20,7 @@ import dev.warpwright.runtime.cuda.LaunchConfig;
 import dev.warpwright.runtime.cuda.TensorMap;
 import dev.warpwright.runtime.cuda.TensorMapSpec;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.TensorMaps;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,12 +92,13 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
         global.shape().stream().map(extent -> ScalarEval.eval(extent, scalars)).toList();
     long rows = shape.get(shape.size() - 2);
     long columns = shape.getLast();
+    long pitch = global.layout() == null ? columns : MatrixRows.pitch(global);
     int bytes = global.dtype().bytes();
-    if (columns * bytes % BULK_ALIGNMENT != 0) {
+    if (pitch * bytes % BULK_ALIGNMENT != 0) {
       throw new UserError(
           global.name()
               + " has rows of "
-              + columns
+              + pitch
               + " elements of "
               + bytes
               + " bytes; bulk copies need rows of a multiple of 16 bytes, that is of "
@@ -108,7 +110,7 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
             TensorMapSpec.Type.of(global.dtype()),
             rows,
             columns,
-            columns * bytes,
+            pitch * bytes,
             map.rows(),
             map.cols(),
             swizzle(map.swizzleBytes()));

@@ -141,9 +141,7 @@ final class HopperModel {
 
   /** Whether rows begin in the middle of a sector of the cache. */
   static boolean isRagged(GemmWorkload w) {
-    long rowOfA = w.layout().transposedA() ? w.m() : w.k();
-    long rowOfB = w.layout().transposedB() ? w.k() : w.n();
-    return (rowOfA | rowOfB) * w.operands().bytes() % SECTOR != 0;
+    return (w.pitchOfA() | w.pitchOfB()) * w.operands().bytes() % SECTOR != 0;
   }
 
   /**

@@ -43,7 +43,8 @@ final class HopperSketchTest {
     "100, 50, 70, TT, sm_90a",
     "1024, 1024, 1024, NT, sm_80",
     "1, 1, 1, NT, sm_75",
-    "100, 50, 70, TN, sm_75"
+    "100, 50, 70, TN, sm_75",
+    "127, 129, 131, TN, sm_90a"
   })
   void otherLayoutsAlignmentsAndTargets(
       long m, long n, long k, GemmWorkload.Layout layout, String target) {

@@ -13,6 +13,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
 import java.util.Map;
@@ -35,11 +36,10 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
   static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
-    boolean matrices = global.rank() == 2 || global.rank() == 3;
-    if (global.scope() != Scope.GLOBAL || !matrices || global.layout() != null) {
+    if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
       return global.name() + " is no row-major matrix in global memory";
     }
-    long row = global.extent(global.rank() - 1) * global.dtype().bytes();
+    long row = MatrixRows.pitch(global) * global.dtype().bytes();
     return row % 16 == 0
         ? null
         : "rows of " + global.name() + " take " + row + " bytes; tensor maps need a multiple of 16";

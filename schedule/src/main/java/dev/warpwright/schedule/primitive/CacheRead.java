@@ -71,7 +71,7 @@ public final class CacheRead {
         path != null && path.getLast() instanceof Stmt.Alloc alloc ? alloc.body() : func.body();
 
     String name = Tree.freshName(func, bufferName + "_" + scope.text().replace('.', '_'));
-    Buffer copy = buffer.withScope(scope).withName(name);
+    Buffer copy = buffer.withLayout(null).withScope(scope).withName(name);
     Ranges ranges = Tree.ranges(func, path == null ? List.of() : path);
     List<Access> accesses =
         Accesses.of(scopeBody, buffer).stream().filter(a -> readers.contains(a.leaf())).toList();

@@ -85,7 +85,7 @@ public final class CacheWrite {
         block);
     String bufferName = Tree.freshName(func, buffer.name() + "_" + scope.text().replace('.', '_'));
     String copyName = Tree.freshName(func, buffer.name() + "_write");
-    Buffer cached = buffer.withScope(scope).withName(bufferName);
+    Buffer cached = buffer.withLayout(null).withScope(scope).withName(bufferName);
     List<Access> writes = Accesses.of(nest, buffer).stream().filter(Access::isWrite).toList();
     Region box = Tree.loops(around).isEmpty() ? Region.whole(buffer) : Hull.of(writes, ranges);
     Stmt computing = Substitution.ofBuffers(Map.of(buffer, cached)).stmt(nest);
