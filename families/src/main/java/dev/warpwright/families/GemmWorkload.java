@@ -122,6 +122,20 @@ public record GemmWorkload(
     return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, batch, other);
   }
 
+  /** Of dense matrices. */
+  public GemmWorkload(
+      long m,
+      long n,
+      long k,
+      DType operands,
+      DType result,
+      Layout layout,
+      Epilogue epilogue,
+      Arithmetic arithmetic,
+      Batch batch) {
+    this(m, n, k, operands, result, layout, epilogue, arithmetic, batch, Leading.DENSE);
+  }
+
   /** One product. */
   public GemmWorkload(
       long m,

@@ -16,7 +16,7 @@ final class GemmArguments {
   /** What {@link #read} asks for. */
   static final String KEYS =
       "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual,"
-          + " batch, shared";
+          + " batch, shared, lda, ldb, ldc";
 
   private static final long MOST = 1 << 20;
 
@@ -39,16 +39,26 @@ final class GemmArguments {
           "acc=%s: products of %s are summed in %s"
               .formatted(acc, type, operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
     }
-    return new GemmWorkload(
-        values.number("M", 1, MOST),
-        values.number("N", 1, MOST),
-        values.number("K", 1, MOST),
-        operands,
-        dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
-        layout(values.text("layout", "nt")),
-        epilogue(values),
-        half ? Arithmetic.F16 : usual,
-        batch(values));
+    GemmWorkload dense =
+        new GemmWorkload(
+            values.number("M", 1, MOST),
+            values.number("N", 1, MOST),
+            values.number("K", 1, MOST),
+            operands,
+            dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
+            layout(values.text("layout", "nt")),
+            epilogue(values),
+            half ? Arithmetic.F16 : usual,
+            batch(values));
+    try {
+      return dense.with(
+          new GemmWorkload.Leading(
+              values.number("lda", 0, MOST, 0),
+              values.number("ldb", 0, MOST, 0),
+              values.number("ldc", 0, MOST, 0)));
+    } catch (IllegalArgumentException e) {
+      throw new UserError(String.valueOf(e.getMessage()));
+    }
   }
 
   private static Batch batch(KeyValues values) {

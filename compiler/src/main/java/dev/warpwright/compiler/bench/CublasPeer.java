@@ -6,6 +6,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.runtime.cuda.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.target.MatrixRows;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -77,7 +78,16 @@ final class CublasPeer {
         compute(workload),
         workload.transposedInput(),
         workload.transposedWeights(),
-        batch(workload));
+        batch(workload),
+        new Cublas.Leading(
+            pitch(
+                product == 0 ? workload.inputs().getFirst() : workload.outputs().get(product - 1)),
+            pitch(weights),
+            pitch(output)));
+  }
+
+  private static int pitch(Buffer matrix) {
+    return Math.toIntExact(MatrixRows.pitch(matrix));
   }
 
   private static Cublas.Batch batch(Workload workload) {

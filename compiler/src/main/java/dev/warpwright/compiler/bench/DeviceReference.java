@@ -12,6 +12,7 @@ import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.MatrixRows;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -87,7 +88,8 @@ final class DeviceReference implements AutoCloseable {
     Buffer shape = workload.outputs().get(output);
     DType precise = products.get(output).kernel().buffers().getLast().dtype();
     long columns = shape.extent(shape.rank() - 1);
-    long all = shape.storageElements() / columns;
+    long pitch = MatrixRows.pitch(shape);
+    long all = Workload.rows(shape);
     long step = Math.max(1, CHUNK / columns);
     OutputError error = OutputError.NONE;
     for (long row = 0; row < all; row += step) {
@@ -95,7 +97,7 @@ final class DeviceReference implements AutoCloseable {
       error =
           error.plus(
               OutputError.of(
-                  download(result, shape.dtype(), row, rows, columns),
+                  download(result, shape.dtype(), row, rows, pitch).columns(columns),
                   download(results.get(output), precise, row, rows, columns),
                   row * columns));
     }
@@ -139,7 +141,8 @@ final class DeviceReference implements AutoCloseable {
                 p == 0 ? i : 0,
                 matrix(weights, workload.inputs().get(p + 1), product),
                 workload.transposedWeights(),
-                j);
+                j,
+                depth(p));
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : finished(want, set, product, i, j);
         double allowed =
@@ -151,6 +154,12 @@ final class DeviceReference implements AutoCloseable {
         }
       }
     }
+  }
+
+  /** Length of a product's sums. */
+  private long depth(int product) {
+    Buffer weights = workload.inputs().get(product + 1);
+    return weights.extent(weights.rank() - (workload.transposedWeights() ? 1 : 2));
   }
 
   /** The matrix of one product, of an operand that may have one for each. */

@@ -3,6 +3,7 @@ package dev.warpwright.compiler.bench;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.target.MatrixRows;
 
 /**
  * Kernels that sum squares on the device, so that a result need not travel to be judged.
@@ -33,14 +34,28 @@ final class ErrorSum {
   static Kernel ofDifference(Buffer output) {
     return parse(
         "error_sum",
-        "x: " + output.dtype() + "[COUNT],",
-        "f64(x[i * 16384 + t]) - y[i * 16384 + t]",
-        output.storageElements());
+        "x: %s[%d],".formatted(output.dtype(), Workload.rows(output) * MatrixRows.pitch(output)),
+        "f64(x[%s]) - y[i * 16384 + t]".formatted(element(output)),
+        elements(output));
+  }
+
+  /** Where an element lies; the reference's rows follow each other. */
+  private static String element(Buffer output) {
+    String element = "i * 16384 + t";
+    long columns = output.extent(output.rank() - 1);
+    return output.layout() == null
+        ? element
+        : "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d"
+            .formatted(element, columns, MatrixRows.pitch(output));
+  }
+
+  private static long elements(Buffer output) {
+    return Workload.rows(output) * output.extent(output.rank() - 1);
   }
 
   /** Of the reference itself. */
   static Kernel ofReference(Buffer output) {
-    return parse("norm_sum", "", "y[i * 16384 + t]", output.storageElements());
+    return parse("norm_sum", "", "y[i * 16384 + t]", elements(output));
   }
 
   private static Kernel parse(String name, String parameter, String value, long count) {

@@ -3,6 +3,7 @@ package dev.warpwright.compiler.bench;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
+import dev.warpwright.target.MatrixRows;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
@@ -36,12 +37,13 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
 
   /**
    * For a buffer of rank 2, the rows of all matrices of a buffer of rank 3, or one row for a buffer
-   * of rank 1, filled with normally distributed numbers around 0, rounded and clamped for bytes;
-   * the same for a seed on every machine.
+   * of rank 1, with what lies between rows, filled with normally distributed numbers around 0,
+   * rounded and clamped for bytes; the same for a seed on every machine.
    */
   static HostMatrix random(Buffer buffer, double deviation, long seed) {
-    long columns = buffer.extent(buffer.rank() - 1);
-    HostMatrix matrix = zeros(buffer.dtype(), buffer.storageElements() / columns, columns);
+    long columns =
+        MatrixRows.are(buffer) ? MatrixRows.pitch(buffer) : buffer.extent(buffer.rank() - 1);
+    HostMatrix matrix = zeros(buffer.dtype(), Workload.rows(buffer), columns);
     int count = matrix.count();
     IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()
@@ -61,6 +63,23 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
     long z = (seed ^ seed >>> 31) * 0xD6E8_FEB8_6659_FD93L;
     z = (z ^ z >>> 32) * 0xD6E8_FEB8_6659_FD93L;
     return z ^ z >>> 32;
+  }
+
+  /** The first so many columns; a copy unless there are no others. */
+  HostMatrix columns(long count) {
+    if (count == columns) {
+      return this;
+    }
+    HostMatrix part = zeros(dtype, rows, count);
+    for (long row = 0; row < rows; row++) {
+      System.arraycopy(
+          elements,
+          Math.toIntExact(row * columns),
+          part.elements,
+          Math.toIntExact(row * count),
+          Math.toIntExact(count));
+    }
+    return part;
   }
 
   /** Some of its rows; a copy. */

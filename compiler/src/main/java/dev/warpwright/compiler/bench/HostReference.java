@@ -13,9 +13,15 @@ final class HostReference {
    * not stored {@code transposedW}.
    */
   static double dot(
-      HostMatrix a, boolean transposedA, long i, HostMatrix w, boolean transposedW, long j) {
+      HostMatrix a,
+      boolean transposedA,
+      long i,
+      HostMatrix w,
+      boolean transposedW,
+      long j,
+      long depth) {
     double sum = 0;
-    for (long k = 0; k < (transposedA ? a.rows() : a.columns()); k++) {
+    for (long k = 0; k < depth; k++) {
       sum += (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
     }
     return sum;

@@ -57,9 +57,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
     for (int i = 0; i < operands.size(); i++) {
       Buffer buffer = gemm.extras().get(i);
-      extras.put(
-          operands.get(i),
-          Tensor.input(buffer.name(), buffer.dtype(), buffer.shape().toArray(Expr[]::new)));
+      extras.put(operands.get(i), Tensor.input(buffer));
     }
     boolean plain = gemm.epilogue().equals(Epilogue.NONE);
     return of(
@@ -111,8 +109,8 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     long m = a.extent(a.rank() - (ta ? 1 : 2));
     long k = a.extent(a.rank() - (ta ? 2 : 1));
     long n = w.extent(w.rank() - (tb ? 2 : 1));
-    Tensor left = Tensor.input("a", a.dtype(), a.shape().toArray(Expr[]::new));
-    Tensor right = Tensor.input("w", w.dtype(), w.shape().toArray(Expr[]::new));
+    Tensor left = Tensor.input(a.withName("a"));
+    Tensor right = Tensor.input(w.withName("w"));
     List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(m), Exprs.i32(n)));
     if (a.rank() == 3 || w.rank() == 3 || batch > 1) {
       shape.addFirst(Exprs.i32(batch));

@@ -9,8 +9,10 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.target.MatrixRows;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -42,6 +44,13 @@ public sealed interface Workload {
     /** Without an epilogue. */
     public Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic) {
       this(a, b, c, layout, arithmetic, Epilogue.NONE, List.of());
+    }
+
+    /** Whether there is nothing but one product of dense matrices. */
+    public boolean isPlain() {
+      return epilogue.equals(Epilogue.NONE)
+          && !batch().isMany()
+          && Stream.of(a, b, c).allMatch(matrix -> matrix.layout() == null);
     }
 
     public long m() {
@@ -145,7 +154,7 @@ public sealed interface Workload {
   default String text() {
     return switch (this) {
       case Gemm g ->
-          "%s%s M=%d N=%d K=%d %s%s%s%s"
+          "%s%s M=%d N=%d K=%d %s%s%s%s%s"
               .formatted(
                   kind(),
                   g.batch().isMany() ? " " + g.batch().text() : "",
@@ -157,6 +166,7 @@ public sealed interface Workload {
                       ? ""
                       : " in " + g.arithmetic().text(),
                   g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
+                  pitch("lda", g.a()) + pitch("ldb", g.b()) + pitch("ldc", g.c()),
                   g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
@@ -232,8 +242,25 @@ public sealed interface Workload {
     return bytes;
   }
 
+  /** Bytes of a buffer's memory, behind its last row as much as between two rows. */
   static long bytes(Buffer buffer) {
-    return Math.multiplyExact(buffer.storageElements(), buffer.dtype().bytes());
+    long elements =
+        MatrixRows.are(buffer) ? rows(buffer) * MatrixRows.pitch(buffer) : buffer.storageElements();
+    return Math.multiplyExact(elements, buffer.dtype().bytes());
+  }
+
+  /** Rows of a matrix, or of all matrices of a buffer. */
+  static long rows(Buffer buffer) {
+    long rows = 1;
+    for (int d = 0; d < buffer.rank() - 1; d++) {
+      rows = Math.multiplyExact(rows, buffer.extent(d));
+    }
+    return rows;
+  }
+
+  /** What is told of rows that do not follow each other. */
+  private static String pitch(String name, Buffer matrix) {
+    return matrix.layout() == null ? "" : " %s=%d".formatted(name, MatrixRows.pitch(matrix));
   }
 
   /**
@@ -285,7 +312,7 @@ public sealed interface Workload {
   private static Buffer matrix(Kernel kernel, String name) {
     for (Buffer buffer : kernel.buffers()) {
       if (buffer.name().equals(name)) {
-        if (buffer.rank() < 2 || buffer.rank() > 3 || buffer.layout() != null) {
+        if (!MatrixRows.are(buffer)) {
           throw new UserError(
               "kernel " + kernel.name() + ": " + name + " is no row-major matrix: " + buffer);
         }
@@ -362,7 +389,7 @@ public sealed interface Workload {
                 b.name().equals(operand.buffer())
                     && b.dtype() == dtype
                     && b.shape().equals(expected.shape())
-                    && b.layout() == null)
+                    && Objects.equals(b.layout(), operand.isMatrix() ? c.layout() : null))
         .findFirst()
         .orElseThrow(
             () ->

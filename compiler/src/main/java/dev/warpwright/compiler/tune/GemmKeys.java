@@ -4,6 +4,7 @@ import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.GemmWorkload.Leading;
 import dev.warpwright.ir.DType;
 import dev.warpwright.tune.record.WorkloadKey;
 import java.util.Locale;
@@ -35,6 +36,10 @@ public final class GemmKeys {
         parameters.put("shared", shared);
       }
     }
+    Leading leading = workload.leading();
+    putIfGiven(parameters, "lda", leading.a());
+    putIfGiven(parameters, "ldb", leading.b());
+    putIfGiven(parameters, "ldc", leading.c());
     parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
     parameters.put("epilogue", workload.epilogue().text());
     return new WorkloadKey(KIND, parameters);
@@ -60,7 +65,8 @@ public final class GemmKeys {
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
         Epilogue.parse(word(key, "epilogue")),
         sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)),
-        batch(key));
+        batch(key),
+        new Leading(numberOrZero(key, "lda"), numberOrZero(key, "ldb"), numberOrZero(key, "ldc")));
   }
 
   private static Batch batch(WorkloadKey key) {
@@ -70,8 +76,18 @@ public final class GemmKeys {
         : Batch.NONE;
   }
 
+  private static void putIfGiven(Map<String, String> parameters, String name, long value) {
+    if (value != 0) {
+      parameters.put(name, Long.toString(value));
+    }
+  }
+
   private static long number(WorkloadKey key, String name) {
     return Long.parseLong(word(key, name));
+  }
+
+  private static long numberOrZero(WorkloadKey key, String name) {
+    return key.parameters().containsKey(name) ? number(key, name) : 0;
   }
 
   private static String word(WorkloadKey key, String name) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
 import dev.warpwright.families.Activation;
-import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
@@ -28,10 +27,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EpilogueReferenceTest {
   private static final long SEED = Long.getLong("seed", 8);
 
+  /** Rows of all matrices are further apart than they are long. */
   private static Kernel kernel(Epilogue epilogue) {
     return HopperGemm.schedule(
-            new GemmWorkload(
-                9, 16, 24, DType.BF16, DType.F32, GemmWorkload.Layout.NT, epilogue, Arithmetic.F32),
+            new GemmWorkload(9, 16, 24, DType.BF16, DType.F32, GemmWorkload.Layout.NT, epilogue)
+                .with(new GemmWorkload.Leading(32, 40, 20)),
             HopperConfig.pairs(64, 16, 2, 1, 2).withCluster(1, 1))
         .kernel();
   }
@@ -45,6 +45,8 @@ class EpilogueReferenceTest {
     assertThat(gemm.epilogue()).isEqualTo(epilogue);
     assertThat(gemm.inputs().stream().map(Buffer::name))
         .containsExactly("A", "B", "rowScale", "columnScale", "bias", "R", "G", "S");
+    assertThat(gemm.text()).contains("lda=32 ldb=40 ldc=20");
+    assertThat(Workload.bytes(gemm.c())).isEqualTo(9 * 20 * 4);
     assertThat(bound.contents().get(gemm.extras().getFirst()))
         .isInstanceOf(BoundKernel.Content.Random.class);
 
@@ -77,6 +79,29 @@ class EpilogueReferenceTest {
             .isCloseTo(HostReference.epilogue(epilogue, sum, values), offset(1e-9));
       }
     }
+  }
+
+  /** Errors are those of the elements, whatever lies between rows. */
+  @Test
+  void errorsOfPitchedResults() {
+    Workload.Gemm gemm = (Workload.Gemm) BoundKernel.of(kernel(Epilogue.NONE), Map.of()).workload();
+    Kernel sum = ErrorSum.ofDifference(gemm.c());
+    Arguments arguments = Arguments.random(sum.params(), SEED);
+    NdArray x = arguments.get("x");
+    NdArray y = arguments.get("y");
+    x.poison();
+    for (int i = 0; i < 9; i++) {
+      for (int j = 0; j < 16; j++) {
+        y.setElement(i * 16 + j, i + j);
+        x.setElement(i * 20 + j, i + j + (i == 3 && j == 5 ? 2 : 0));
+      }
+    }
+    new GridInterpreter(sum, GridOptions.DEFAULT).run(arguments);
+    double total = 0;
+    for (int t = 0; t < ErrorSum.THREADS; t++) {
+      total += arguments.get("sums").get(t);
+    }
+    assertThat(total).isEqualTo(4);
   }
 
   @Test

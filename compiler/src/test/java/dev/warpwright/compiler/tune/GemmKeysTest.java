@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.families.Batch;
 import dev.warpwright.families.GemmWorkload;
@@ -17,6 +18,13 @@ class GemmKeysTest {
       GemmWorkload workload = one.times(batch);
       assertThat(GemmKeys.workload(GemmKeys.of(workload))).isEqualTo(workload);
     }
+    GemmWorkload apart = one.with(new GemmWorkload.Leading(16, 0, 8));
+    assertThat(GemmKeys.workload(GemmKeys.of(apart))).isEqualTo(apart);
+    assertThat(GemmKeys.of(apart).text()).contains("lda=16", "ldc=8").doesNotContain("ldb");
+    assertThat(one.with(new GemmWorkload.Leading(9, 9, 7))).isEqualTo(one);
+    assertThatThrownBy(() -> one.with(new GemmWorkload.Leading(8, 0, 0)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("lda=8: rows have 9 elements");
     assertThat(GemmKeys.of(one).text()).doesNotContain("batch");
     assertThat(GemmKeys.of(one.times(Batch.of(8))).text()).contains("batch=8");
   }

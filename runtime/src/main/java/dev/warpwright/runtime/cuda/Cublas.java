@@ -222,13 +222,14 @@ public final class Cublas implements AutoCloseable {
   }
 
   /**
-   * A product of row-major matrices without padding: D[m][n] = A · B.
+   * A product of row-major matrices: D[m][n] = A · B.
    *
    * @param input type of A and B
    * @param output type of D
    * @param transposedA whether A is stored as [k][m], else as [m][k]
    * @param transposedB whether B is stored as [n][k], else as [k][n]
    * @param batch how many such products
+   * @param leading how far apart rows are
    */
   public record Gemm(
       int m,
@@ -239,8 +240,9 @@ public final class Cublas implements AutoCloseable {
       Compute compute,
       boolean transposedA,
       boolean transposedB,
-      Batch batch) {
-    /** One product. */
+      Batch batch,
+      Leading leading) {
+    /** One product without padding. */
     public Gemm(
         int m,
         int n,
@@ -250,17 +252,27 @@ public final class Cublas implements AutoCloseable {
         Compute compute,
         boolean transposedA,
         boolean transposedB) {
-      this(m, n, k, input, output, compute, transposedA, transposedB, new Batch(1, true, true));
+      this(
+          m,
+          n,
+          k,
+          input,
+          output,
+          compute,
+          transposedA,
+          transposedB,
+          new Batch(1, true, true),
+          new Leading(transposedA ? m : k, transposedB ? k : n, n));
     }
 
     /** Elements from the A of one product to the next one's. */
     long strideA() {
-      return batch.sharedA() ? 0 : (long) m * k;
+      return batch.sharedA() ? 0 : (long) (transposedA ? k : m) * leading.a();
     }
 
     /** The same of B. */
     long strideB() {
-      return batch.sharedB() ? 0 : (long) n * k;
+      return batch.sharedB() ? 0 : (long) (transposedB ? n : k) * leading.b();
     }
   }
 
@@ -271,6 +283,9 @@ public final class Cublas implements AutoCloseable {
    * @param sharedB whether all have the same B
    */
   public record Batch(int count, boolean sharedA, boolean sharedB) {}
+
+  /** Elements from one row of a matrix, as it is stored, to the next. */
+  public record Leading(int a, int b, int d) {}
 
   /** Gives memory for split-K and the like; it must stay open for as long as this is used. */
   public void setWorkspace(CudaBuffer workspace) {
@@ -315,14 +330,14 @@ public final class Cublas implements AutoCloseable {
               one,
               b.address(),
               g.input().code,
-              g.transposedB() ? g.k() : g.n(),
+              g.leading().b(),
               a.address(),
               g.input().code,
-              g.transposedA() ? g.m() : g.k(),
+              g.leading().a(),
               zero,
               d.address(),
               g.output().code,
-              g.n(),
+              g.leading().d(),
               g.compute().code,
               DEFAULT_ALGORITHM);
     } catch (Throwable t) {
@@ -343,17 +358,17 @@ public final class Cublas implements AutoCloseable {
               one,
               b.address(),
               g.input().code,
-              g.transposedB() ? g.k() : g.n(),
+              g.leading().b(),
               g.strideB(),
               a.address(),
               g.input().code,
-              g.transposedA() ? g.m() : g.k(),
+              g.leading().a(),
               g.strideA(),
               zero,
               d.address(),
               g.output().code,
-              g.n(),
-              (long) g.m() * g.n(),
+              g.leading().d(),
+              (long) g.m() * g.leading().d(),
               g.batch().count(),
               g.compute().code,
               DEFAULT_ALGORITHM);

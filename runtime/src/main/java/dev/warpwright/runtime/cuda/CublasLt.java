@@ -109,17 +109,19 @@ public final class CublasLt implements AutoCloseable {
           layout(
               gemm.input(),
               gemm.transposedB() ? gemm.k() : gemm.n(),
-              gemm.transposedB() ? gemm.n() : gemm.k());
+              gemm.transposedB() ? gemm.n() : gemm.k(),
+              gemm.leading().b());
       right =
           layout(
               gemm.input(),
               gemm.transposedA() ? gemm.m() : gemm.k(),
-              gemm.transposedA() ? gemm.k() : gemm.m());
-      result = layout(gemm.output(), gemm.n(), gemm.m());
+              gemm.transposedA() ? gemm.k() : gemm.m(),
+              gemm.leading().a());
+      result = layout(gemm.output(), gemm.n(), gemm.m(), gemm.leading().d());
       if (gemm.batch().count() > 1) {
         batch(left, gemm.batch().count(), gemm.strideB());
         batch(right, gemm.batch().count(), gemm.strideA());
-        batch(result, gemm.batch().count(), (long) gemm.m() * gemm.n());
+        batch(result, gemm.batch().count(), (long) gemm.m() * gemm.leading().d());
       }
       findAlgorithms(most);
     }
@@ -157,11 +159,11 @@ public final class CublasLt implements AutoCloseable {
           "cublasLtMatmulDescSetAttribute");
     }
 
-    private long layout(Cublas.Type type, long rows, long columns) {
+    private long layout(Cublas.Type type, long rows, long columns, long leading) {
       MemorySegment out = arena.allocate(JAVA_LONG);
       MethodHandle create =
           bind("cublasLtMatrixLayoutCreate", ADDRESS, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-      check(invoke(create, out, type.code(), rows, columns, rows), "cublasLtMatrixLayoutCreate");
+      check(invoke(create, out, type.code(), rows, columns, leading), "cublasLtMatrixLayoutCreate");
       return out.get(JAVA_LONG, 0);
     }
 
