@@ -243,11 +243,10 @@ public record GemmWorkload(
    */
   PrimFunc ofParts(int parts, boolean swapped) {
     GemmWorkload part = part(parts);
-    Expr depth = Exprs.i32(k);
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
-    Tensor a = input("A", true, ta ? depth : Exprs.i32(m), ta ? Exprs.i32(m) : depth);
-    Tensor b = input("B", true, tb ? Exprs.i32(n) : depth, tb ? depth : Exprs.i32(n));
+    Tensor a = input("A", true, ta ? k : m, ta ? m : k, pitchOfA());
+    Tensor b = input("B", true, tb ? n : k, tb ? k : n, pitchOfB());
     return part.finished(
         kind() + "_" + operands.text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
@@ -267,7 +266,8 @@ public record GemmWorkload(
         layout,
         Epilogue.NONE,
         arithmetic,
-        new Batch(parts, true, true));
+        new Batch(parts, true, true),
+        new Leading(pitchOfA(), pitchOfB(), 0));
   }
 
   /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
