@@ -170,13 +170,13 @@ public final class AcceptAction implements Action<AcceptRequest> {
         }
       }
     }
-    lines.add(String.format(Locale.ROOT, "%.0f s on %s", seconds, here.device().name()));
+    lines.add(String.format(Locale.ROOT, "%.0f s on %s", seconds, here.name()));
     boolean passed = results.stream().allMatch(Result::passed);
     return new Report(
         passed,
         String.join(System.lineSeparator(), lines),
         Json.object()
-            .with("device", here.device().name())
+            .with("device", here.name())
             .with("seconds", seconds)
             .with("passed", passed)
             .with("figures", Json.array(results, AcceptAction::json)));

@@ -29,7 +29,7 @@ public final class ExplainAction implements Action<ExplainRequest> {
   public Report perform(ExplainRequest request, Progress progress) {
     Optional<TuningDevice> here = request.model() == null ? TuningDevice.look() : Optional.empty();
     DeviceModel model = model(request, here);
-    String device = here.map(gpu -> gpu.device().name()).orElse(model.name());
+    String device = here.map(gpu -> gpu.name()).orElse(model.name());
     if (here.isEmpty()) {
       progress.say("times are predicted for an " + model.name() + ", not measured");
     }
@@ -63,7 +63,7 @@ public final class ExplainAction implements Action<ExplainRequest> {
       return usual;
     }
     TuningDevice gpu = here.get();
-    return DeviceCatalogue.find(gpu.device().name())
+    return DeviceCatalogue.find(gpu.name())
         .or(
             () ->
                 DeviceCatalogue.ALL.stream()
@@ -74,7 +74,7 @@ public final class ExplainAction implements Action<ExplainRequest> {
 
   private static TunedGemm winner(
       ExplainRequest request, DeviceModel model, Optional<TuningDevice> here, Progress progress) {
-    String device = here.map(gpu -> gpu.device().name()).orElse(model.name());
+    String device = here.map(gpu -> gpu.name()).orElse(model.name());
     if (request.untuned()) {
       return new TunedGemm(
           TunedGemm.untuned(

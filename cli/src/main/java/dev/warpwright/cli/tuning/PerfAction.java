@@ -28,60 +28,79 @@ public final class PerfAction implements Action<PerfRequest> {
   @Override
   public Report perform(PerfRequest request, Progress progress) {
     TuningDevice here = TuningDevice.find();
-    List<Report> reports = new ArrayList<>();
-    List<String> rows = new ArrayList<>();
-    double logs = 0;
-    int compared = 0;
-    double worst = Double.POSITIVE_INFINITY;
+    List<Measured> all = new ArrayList<>();
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      for (GemmWorkload workload : request.workloads()) {
-        TunedGemm kernel = kernel(workload, request.untuned(), here, database);
-        KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
-        reports.add(
-            report(
-                workload,
-                kernel,
-                beside(workload, bench, request.cutlass(), progress),
-                database.tried(GemmKeys.of(workload), here.target().name())));
-        rows.add(row(bench, kernel));
-        double ratio = ratio(bench);
-        if (ratio > 0) {
-          logs += Math.log(ratio);
-          worst = Math.min(worst, ratio);
-          compared++;
-        }
+      for (Products task : request.tasks()) {
+        task.counts()
+            .forEach(
+                (workload, count) ->
+                    all.add(measure(task, workload, count, request, here, database, progress)));
       }
     }
-    if (reports.size() == 1) {
-      return reports.getFirst();
+    if (all.size() == 1) {
+      return all.getFirst().report();
     }
-    double mean = Math.exp(logs / Math.max(1, compared));
-    rows.addFirst("%-46s %10s %10s %8s  %s".formatted("", "us", "best peer", "ratio", "origin"));
-    if (compared > 0) {
-      rows.add(
-          String.format(
-              Locale.ROOT,
-              "geometric mean of %d ratios %.3f, least %.3f (above 1 we are faster)",
-              compared,
-              mean,
-              worst));
-    }
-    Report all = Reports.many(reports);
+    PerfTable table = new PerfTable(request.tasks(), all);
+    Report reports = Reports.many(all.stream().map(Measured::report).toList());
     return new Report(
-        all.ok(),
-        String.join(System.lineSeparator(), rows),
-        ((Json.Members) all.json()).with("geometricMean", mean).with("least", worst));
+        reports.ok(), table.text(), table.into((Json.Members) reports.json()));
+  }
+
+  /**
+   * A product that was measured.
+   *
+   * @param count how often it occurs in its task
+   * @param origin of the kernel
+   */
+  record Measured(
+      Products task,
+      GemmWorkload workload,
+      int count,
+      KernelReport bench,
+      String origin,
+      String point,
+      Report report) {
+    /** Time of the fastest peer by ours; 0 if one of them is missing. */
+    double ratio() {
+      return PerfAction.ratio(bench);
+    }
+  }
+
+  private static Measured measure(
+      Products task,
+      GemmWorkload workload,
+      int count,
+      PerfRequest request,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress) {
+    TunedGemm kernel = kernel(workload, request.untuned(), here, database);
+    KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
+    Report report =
+        report(
+            workload,
+            kernel,
+            beside(workload, bench, request.cutlass(), progress),
+            database.tried(GemmKeys.of(workload), here.target().name()));
+    return new Measured(
+        task,
+        workload,
+        count,
+        bench,
+        origin(kernel),
+        kernel.candidate().point().text(),
+        report);
   }
 
   /** The best known kernel, or the analytic model's choice. */
   static TunedGemm kernel(
       GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
-    int multiprocessors = here.device().multiprocessors();
+    int multiprocessors = here.multiprocessors();
     return untuned
         ? new TunedGemm(
             TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
             TunedGemm.Origin.UNTUNED)
-        : TunedGemm.find(workload, here.target(), here.device().name(), multiprocessors, database);
+        : TunedGemm.find(workload, here.target(), here.name(), multiprocessors, database);
   }
 
   private static Report report(
@@ -139,22 +158,5 @@ public final class PerfAction implements Action<PerfRequest> {
   /** Time of the fastest peer by ours; 0 if one of them is missing. */
   static double ratio(KernelReport bench) {
     return bench.peers().stream().mapToDouble(KernelReport.Peer::ratio).min().orElse(0);
-  }
-
-  private static String row(KernelReport bench, TunedGemm kernel) {
-    if (bench.timing() == null) {
-      return "%-46s WRONG: %s".formatted(bench.workload(), bench.failure());
-    }
-    double ours = bench.timing().times().graphUs();
-    double ratio = ratio(bench);
-    return String.format(
-        Locale.ROOT,
-        "%-46s %10.2f %10.2f %8.3f  %s %s",
-        bench.workload(),
-        ours,
-        ours * ratio,
-        ratio,
-        origin(kernel),
-        kernel.candidate().point().text());
   }
 }

@@ -32,7 +32,7 @@ public final class PerfCommand extends Command {
 
   private final Action<PerfRequest> action;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
+  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm, mlp, ffn or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -49,6 +49,12 @@ public final class PerfCommand extends Command {
 
   @Option(names = "--untuned", description = "Ignore the records: what is it like untuned?")
   boolean untuned;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description = "The architecture of a file of weights without a graph, as 'run' takes it.")
+  @Nullable String arch;
 
   @Option(
       names = "--cutlass",
@@ -71,17 +77,17 @@ public final class PerfCommand extends Command {
     if (rounds < 5) {
       throw new UserError("--rounds " + rounds + ": at least 5");
     }
-    List<GemmWorkload> workloads = new ArrayList<>();
+    List<Products> tasks = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
-        workloads.add(workload(task));
+        tasks.add(products(task, arch));
       } catch (UserError e) {
         throw TaskFile.located(task, e);
       }
     }
     return action.perform(
         new PerfRequest(
-            workloads,
+            tasks,
             TuningFiles.database(database),
             rounds,
             untuned,
@@ -92,15 +98,20 @@ public final class PerfCommand extends Command {
   /** The product of a task. */
   static GemmWorkload workload(TaskFile.Task task) {
     if (!task.what().equals("gemm")) {
-      throw new UserError("'" + task.what() + "' cannot be measured yet; what can is gemm");
+      throw new UserError("'" + task.what() + "' is no product; what is one is gemm");
     }
+    return products(task, null).workloads().getFirst();
+  }
+
+  private static Products products(TaskFile.Task task, @Nullable String arch) {
     KeyValues values = new KeyValues(task.arguments());
-    GemmWorkload workload = GemmArguments.read(values);
+    Products products = Products.of(task.what(), values, arch);
     // A file of tasks serves tune too.
-    for (String key : List.of("t", "seconds", "search", "model", "transfer", "seed")) {
+    for (String key :
+        List.of("t", "seconds", "search", "model", "transfer", "seed", "space", "O")) {
       values.text(key);
     }
-    values.finish(GemmArguments.KEYS);
-    return workload;
+    values.finish(Products.keys(task.what()));
+    return products;
   }
 }

@@ -1,6 +1,5 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.families.GemmWorkload;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * @param cutlass measurements of the CUTLASS profiler to set beside; null for none
  */
 record PerfRequest(
-    List<GemmWorkload> workloads,
+    List<Products> tasks,
     Path database,
     int rounds,
     boolean untuned,
     @Nullable CutlassCsv cutlass) {
   PerfRequest {
-    workloads = List.copyOf(workloads);
+    tasks = List.copyOf(tasks);
   }
 }

@@ -11,8 +11,12 @@ import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.WinnerFiles;
+import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.TaskScheduler;
+import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -24,67 +28,112 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Tunes a product on the GPU here, and measures the winner beside its peers. */
 public final class TuneAction implements Action<TuneRequest> {
   private static final long SEED = 1;
 
+  private final Supplier<TuningDevice> device;
+  private final Function<GpuTarget, Measurer> measurers;
+
+  /** Tunes on the GPU here. */
+  public TuneAction() {
+    this(TuningDevice::find, target -> GemmTuning.measurer(target, SEED));
+  }
+
+  /** Tunes on another device. */
+  TuneAction(Supplier<TuningDevice> device, Function<GpuTarget, Measurer> measurers) {
+    this.device = device;
+    this.measurers = measurers;
+  }
+
+  /** A product that was searched for. */
+  private record Found(
+      GemmWorkload workload, TuningProgress progress, List<TuningRecord> records) {}
+
   @Override
   public Report perform(TuneRequest request, Progress progress) {
-    TuningDevice here = TuningDevice.find();
-    List<Report> reports = new ArrayList<>();
+    TuningDevice here = device.get();
+    List<Found> found = new ArrayList<>();
+    Thread interrupted =
+        new Thread(
+            () -> progress.say("interrupted; what was measured is kept, the same command goes on"));
+    Runtime.getRuntime().addShutdownHook(interrupted);
     // One after the other, by the same worker processes; each is measured beside its peers when no
     // worker holds the device's memory.
-    List<TuningProgress> found = new ArrayList<>();
-    List<List<TuningRecord>> records = new ArrayList<>();
     try (TuningDatabase database = TuningStore.open(request.database(), progress);
-        Measurer measurer = GemmTuning.measurer(here.target(), SEED)) {
+        Measurer measurer = measurers.apply(here.target())) {
       for (TuneRequest.Search search : request.searches()) {
-        found.add(search(search, here, measurer, database, progress));
-        records.add(database.records(GemmKeys.of(search.workload()), here.environment()));
+        List<TuningProgress> done = search(search, here, measurer, database, progress);
+        for (int i = 0; i < done.size(); i++) {
+          GemmWorkload workload = search.products().workloads().get(i);
+          found.add(
+              new Found(
+                  workload,
+                  done.get(i),
+                  database.records(GemmKeys.of(workload), here.environment())));
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
+    } finally {
+      forget(interrupted);
     }
-    for (int i = 0; i < found.size(); i++) {
-      reports.add(
-          finish(request.searches().get(i), found.get(i), records.get(i), request, here, progress));
-    }
+    List<Report> reports =
+        found.stream().map(product -> finish(product, request, here, progress)).toList();
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
-  private static TuningProgress search(
+  private static void forget(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The program is ending: it runs.
+    }
+  }
+
+  private static List<TuningProgress> search(
       TuneRequest.Search search,
       TuningDevice here,
       Measurer measurer,
       TuningDatabase database,
       Progress progress)
       throws InterruptedException {
-    progress.say(
-        "tuning %s on %s, records in %s"
-            .formatted(GemmKeys.of(search.workload()), here.device().name(), database.file()));
-    TuningView view =
-        new TuningView(search.workload(), search.options().limits().seconds(), progress);
-    return GemmTuning.tune(
-        search.workload(),
-        here.environment(),
-        here.device().multiprocessors(),
-        measurer,
-        database,
-        search.options(),
-        view::show);
+    Products products = search.products();
+    Tuner.Limits limits = search.options().limits();
+    List<TaskScheduler.Task> tasks = new ArrayList<>();
+    for (GemmWorkload workload : products.workloads()) {
+      progress.say(
+          "tuning %s on %s, records in %s"
+              .formatted(GemmKeys.of(workload), here.name(), database.file()));
+      TuningView view = new TuningView(workload, limits.seconds(), progress);
+      Tuner tuner =
+          GemmTuning.tuner(
+              workload,
+              here.environment(),
+              here.multiprocessors(),
+              measurer,
+              database,
+              search.options(),
+              view::show);
+      tasks.add(
+          new TaskScheduler.Task(
+              tuner::run, Objects.requireNonNull(products.counts().get(workload))));
+    }
+    return tasks.size() == 1
+        ? List.of(tasks.getFirst().search().run(limits))
+        : TaskScheduler.run(tasks, limits);
   }
 
   private static Report finish(
-      TuneRequest.Search search,
-      TuningProgress done,
-      List<TuningRecord> records,
-      TuneRequest request,
-      TuningDevice here,
-      Progress progress) {
+      Found found, TuneRequest request, TuningDevice here, Progress progress) {
+    TuningProgress done = found.progress();
     TuningProgress.Best best = done.best();
-    WorkloadKey key = GemmKeys.of(search.workload());
+    WorkloadKey key = GemmKeys.of(found.workload());
     if (best == null) {
       throw new DeviceError(
           "%s: no kernel of %d could be measured: %s"
@@ -96,11 +145,11 @@ public final class TuneAction implements Action<TuneRequest> {
     KernelReport report = bench(best.candidate(), request.rounds(), here, progress);
     WinnerFiles.write(
         folder,
-        search.workload(),
+        found.workload(),
         here.environment(),
-        here.device().multiprocessors(),
+        here.multiprocessors(),
         done,
-        records,
+        found.records(),
         report);
     progress.say("the winner's files are in " + folder);
     return report(key, done, best, report, folder);

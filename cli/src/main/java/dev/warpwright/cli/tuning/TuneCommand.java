@@ -8,7 +8,6 @@ import dev.warpwright.cli.jobs.Jobs;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.Tuner;
@@ -39,7 +38,7 @@ public final class TuneCommand extends Command {
   private final Action<TuneRequest> action;
   private final Supplier<Jobs> jobs;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
+  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm, mlp, ffn or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -59,6 +58,12 @@ public final class TuneCommand extends Command {
       paramLabel = "DIR",
       description = "Where the winner's files go.")
   @Nullable Path folder;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description = "The architecture of a file of weights without a graph, as 'run' takes it.")
+  @Nullable String arch;
 
   @Option(
       names = "--detach",
@@ -96,6 +101,7 @@ public final class TuneCommand extends Command {
     option(command, "--file", file);
     option(command, "--db", database);
     option(command, "--out", folder);
+    option(command, "--arch", arch);
     if (json) {
       command.add("--json");
     }
@@ -107,21 +113,18 @@ public final class TuneCommand extends Command {
         Json.object().with("job", job.id()).with("folder", job.folder().toString()));
   }
 
-  private static void option(List<String> command, String name, @Nullable Path value) {
+  private static void option(List<String> command, String name, @Nullable Object value) {
     if (value != null) {
       command.addAll(List.of(name, value.toString()));
     }
   }
 
-  private static TuneRequest.Search search(String what, List<String> arguments) {
-    if (!what.equals("gemm")) {
-      throw new UserError("'" + what + "' cannot be tuned yet; what can is gemm");
-    }
+  private TuneRequest.Search search(String what, List<String> arguments) {
     KeyValues values = new KeyValues(arguments);
-    GemmWorkload workload = GemmArguments.read(values);
+    Products products = Products.of(what, values, arch);
     Tuner.Limits limits =
         new Tuner.Limits(
-            (int) values.number("t", 1, 1_000_000, 200),
+            (int) values.number("t", 1, 1_000_000, 200L * products.counts().size()),
             (double) values.number("seconds", 1, 1_000_000, 600));
     GemmTuning.Options options =
         new GemmTuning.Options(
@@ -130,7 +133,7 @@ public final class TuneCommand extends Command {
             values.number("model", 0, 1, 1) == 1,
             values.number("transfer", 0, 1, 1) == 1,
             values.number("seed", 0, Long.MAX_VALUE, 1));
-    values.finish(GemmArguments.KEYS + ", t, seconds, search, model, transfer, seed");
-    return new TuneRequest.Search(workload, options);
+    values.finish(Products.keys(what) + ", t, seconds, search, model, transfer, seed");
+    return new TuneRequest.Search(products, options);
   }
 }

@@ -1,7 +1,6 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.families.GemmWorkload;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +11,16 @@ import org.jspecify.annotations.Nullable;
  * @param folder where the results' files go, a folder for each; null for the data folder
  * @param rounds of the last measurement, beside the peers
  */
-record TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
-  /** One product. */
-  record Search(GemmWorkload workload, GemmTuning.Options options) {}
+public record TuneRequest(
+    List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+  /**
+   * One product, or several that share the trials.
+   *
+   * @param options whose limits are those of all products together
+   */
+  public record Search(Products products, GemmTuning.Options options) {}
 
-  TuneRequest {
+  public TuneRequest {
     searches = List.copyOf(searches);
   }
 }

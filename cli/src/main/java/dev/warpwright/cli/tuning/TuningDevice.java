@@ -12,7 +12,8 @@ import dev.warpwright.tune.record.Environment;
 import java.util.Optional;
 
 /** The GPU of this machine, without a context of its own, and how records name it. */
-record TuningDevice(CudaDevice device, GpuTarget target, Environment environment) {
+record TuningDevice(
+    String name, int multiprocessors, GpuTarget target, Environment environment) {
   static TuningDevice find() {
     if (CudaDriver.find().isEmpty()) {
       throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
@@ -33,7 +34,8 @@ record TuningDevice(CudaDevice device, GpuTarget target, Environment environment
       if (target.isPresent()) {
         return Optional.of(
             new TuningDevice(
-                device,
+                device.name(),
+                device.multiprocessors(),
                 target.get(),
                 GemmTuning.environment(
                     target.get(), device, Toolkit.version(), Version.current().version())));

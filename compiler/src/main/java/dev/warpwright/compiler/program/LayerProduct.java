@@ -14,14 +14,16 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.model.function.Precision;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param stages that it covers: the product, and perhaps a formula and a copy to an output
  * @param bias added to each row; null for none
+ * @param residual added at the end; null for none
  * @param result what it writes
  */
 record LayerProduct(
@@ -37,6 +40,7 @@ record LayerProduct(
     List<Stage> stages,
     Product product,
     @Nullable Buffer bias,
+    @Nullable Buffer residual,
     Buffer result) {
   LayerProduct {
     stages = List.copyOf(stages);
@@ -86,7 +90,8 @@ record LayerProduct(
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
             formula.epilogue(),
             Arithmetic.of(operands));
-    return new LayerProduct(workload, stages, product, formula.bias(), result);
+    return new LayerProduct(
+        workload, stages, product, formula.bias(), formula.residual(), result);
   }
 
   private static boolean dense(Product product) {
@@ -109,8 +114,15 @@ record LayerProduct(
   }
 
   /** A formula that an epilogue has. */
-  private record Formula(Epilogue epilogue, @Nullable Buffer bias) {
-    static final Formula NONE = new Formula(Epilogue.NONE, null);
+  private record Formula(Epilogue epilogue, @Nullable Buffer bias, @Nullable Buffer residual) {
+    static final Formula NONE = new Formula(Epilogue.NONE, null, null);
+
+    static Formula of(@Nullable Buffer bias, Activation activation, @Nullable Buffer residual) {
+      return new Formula(
+          new Epilogue(1, 0, bias != null, activation, false, false, false, residual != null),
+          bias,
+          residual);
+    }
   }
 
   /** The formula of the stage behind a product; null if no epilogue has it. */
@@ -123,21 +135,41 @@ record LayerProduct(
     }
     Expr wanted = canonical(value);
     Expr sum = new Expr.Load(product.accumulator(), indices);
+    Set<Buffer> matrices = new LinkedHashSet<>();
     List<@Nullable Buffer> biases = new ArrayList<>();
     biases.add(null);
-    for (Constant constant : network.constants()) {
-      Buffer buffer = constant.buffer();
-      if (buffer.rank() == 1 && buffer.dtype() == DType.F32 && buffer.extent(0) == product.n()) {
-        biases.add(buffer);
-      }
-    }
+    Walk.expressions(
+        block.body(),
+        e -> {
+          if (e instanceof Expr.Load(Buffer buffer, List<Expr> _)) {
+            if (buffer.rank() == 1 && buffer.dtype() == DType.F32) {
+              biases.add(buffer);
+            } else if (buffer.rank() == 2 && alike(buffer, map.to())) {
+              matrices.add(buffer);
+            }
+          }
+        });
+    List<@Nullable Buffer> residuals = new ArrayList<>(matrices);
+    residuals.add(null);
     for (Buffer bias : biases) {
-      Expr biased =
-          bias == null ? sum : Exprs.add(sum, new Expr.Load(bias, List.of(indices.getLast())));
-      for (Activation activation : Activation.values()) {
-        Expr formula = Exprs.cast(map.to().dtype(), activation.of(biased));
-        if (StructuralEquality.equal(canonical(formula), wanted)) {
-          return new Formula(new Epilogue(1, 0, bias != null, activation), bias);
+      for (Buffer residual : residuals) {
+        for (Activation activation : Activation.values()) {
+          Formula formula = Formula.of(bias, activation, residual);
+          Expr epilogue =
+              formula
+                  .epilogue()
+                  .of(
+                      DType.F32,
+                      sum,
+                      operand ->
+                          operand == Epilogue.Operand.BIAS
+                              ? new Expr.Load(
+                                  Objects.requireNonNull(bias), List.of(indices.getLast()))
+                              : new Expr.Load(Objects.requireNonNull(residual), indices));
+          if (StructuralEquality.equal(
+              canonical(Exprs.cast(map.to().dtype(), epilogue)), wanted)) {
+            return formula;
+          }
         }
       }
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.UserError;
@@ -70,6 +71,29 @@ public final class NetworkCompiler {
     return NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, false, false))
             .widest()
         > ALWAYS_FUSED;
+  }
+
+  /**
+   * The products of a network as the families compute them, in order; what they do not compute is
+   * left out.
+   *
+   * @param rows the row count
+   */
+  public static List<GemmWorkload> products(Graph graph, Precision precision, int rows) {
+    NetworkFunction network =
+        FixedRows.of(
+            NetworkBuilder.build(
+                graph,
+                new FunctionOptions(precision, GRANULE, precision == Precision.F32, false)),
+            rows);
+    List<GemmWorkload> products = new ArrayList<>();
+    for (List<Stage> group : Partition.byLayer(network)) {
+      LayerProduct product = LayerProduct.of(network, group, precision);
+      if (product != null) {
+        products.add(product.workload());
+      }
+    }
+    return products;
   }
 
   private static CompiledProgram forGpu(

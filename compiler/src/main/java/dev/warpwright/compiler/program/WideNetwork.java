@@ -4,6 +4,7 @@ import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.compiler.tune.TunedGemm;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -227,11 +228,14 @@ final class WideNetwork {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
     Product product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
-    operands.put("A", aliases.getOrDefault(product.a(), product.a()));
+    operands.put("A", original(product.a()));
     operands.put("B", product.weight());
     operands.put("C", layer.result());
     if (layer.bias() != null) {
-      operands.put("bias", layer.bias());
+      operands.put(Epilogue.Operand.BIAS.buffer(), layer.bias());
+    }
+    if (layer.residual() != null) {
+      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.residual()));
     }
     List<Param> arguments = new ArrayList<>();
     List<Buffer> zeroed = new ArrayList<>();
@@ -256,6 +260,10 @@ final class WideNetwork {
             });
     micros += kernel.found().predictedUs();
     calls.add(new KernelCall(compiled(layer, kernel), arguments, zeroed));
+  }
+
+  private Buffer original(Buffer buffer) {
+    return aliases.getOrDefault(buffer, buffer);
   }
 
   private static Buffer operand(java.util.Map<String, Buffer> operands, Buffer formal) {

@@ -109,6 +109,19 @@ public final class GemmTuning {
       Options options,
       Consumer<TuningProgress> listener)
       throws InterruptedException {
+    return tuner(workload, environment, multiprocessors, measurer, database, options, listener)
+        .run(options.limits());
+  }
+
+  /** A search that can be continued; the options' limits are left to the caller. */
+  public static Tuner tuner(
+      GemmWorkload workload,
+      Environment environment,
+      int multiprocessors,
+      Measurer measurer,
+      TuningDatabase database,
+      Options options,
+      Consumer<TuningProgress> listener) {
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
     Space space = GemmSpace.of(workload, target, multiprocessors);
     WorkloadKey key = GemmKeys.of(workload);
@@ -116,13 +129,12 @@ public final class GemmTuning {
     Strategy strategy =
         strategy(space, proposals, options, seeds(key, space, database, target, options));
     return new Tuner(
-            new TuningTask(key, environment, space),
-            strategy,
-            proposals,
-            measurer,
-            database,
-            listener)
-        .run(options.limits());
+        new TuningTask(key, environment, space),
+        strategy,
+        proposals,
+        measurer,
+        database,
+        listener);
   }
 
   private static Strategy strategy(
