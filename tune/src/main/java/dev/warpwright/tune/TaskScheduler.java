@@ -63,8 +63,7 @@ public final class TaskScheduler {
       now = task.search().run(new Tuner.Limits(before + trials, seconds));
       int made = now.trials() - before;
       exhausted = made == 0;
-      gain =
-          made == 0 || Double.isInfinite(time) ? 0 : Math.max(0, (time - time(now)) / made);
+      gain = made == 0 || Double.isInfinite(time) ? 0 : Math.max(0, (time - time(now)) / made);
       return made;
     }
 

@@ -60,7 +60,9 @@ final class TaskSchedulerTest {
     assertThat(falling.trials + stuck.trials).isEqualTo(400);
     assertThat(falling.trials).isGreaterThan(300);
     assertThat(stuck.trials).as("at least a round").isGreaterThanOrEqualTo(16);
-    assertThat(done).extracting(TuningProgress::trials).containsExactly(falling.trials, stuck.trials);
+    assertThat(done)
+        .extracting(TuningProgress::trials)
+        .containsExactly(falling.trials, stuck.trials);
   }
 
   @Test

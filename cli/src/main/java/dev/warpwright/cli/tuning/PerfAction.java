@@ -42,8 +42,7 @@ public final class PerfAction implements Action<PerfRequest> {
     }
     PerfTable table = new PerfTable(request.tasks(), all);
     Report reports = Reports.many(all.stream().map(Measured::report).toList());
-    return new Report(
-        reports.ok(), table.text(), table.into((Json.Members) reports.json()));
+    return new Report(reports.ok(), table.text(), table.into((Json.Members) reports.json()));
   }
 
   /**
@@ -83,13 +82,7 @@ public final class PerfAction implements Action<PerfRequest> {
             beside(workload, bench, request.cutlass(), progress),
             database.tried(GemmKeys.of(workload), here.target().name()));
     return new Measured(
-        task,
-        workload,
-        count,
-        bench,
-        origin(kernel),
-        kernel.candidate().point().text(),
-        report);
+        task, workload, count, bench, origin(kernel), kernel.candidate().point().text(), report);
   }
 
   /** The best known kernel, or the analytic model's choice. */

@@ -32,7 +32,11 @@ public final class PerfCommand extends Command {
 
   private final Action<PerfRequest> action;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm, mlp, ffn or a model's file.")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "WHAT",
+      description = "gemm, mlp, ffn or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")

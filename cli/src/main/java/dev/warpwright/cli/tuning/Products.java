@@ -81,8 +81,9 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     long rows = values.number("M", 1, MOST);
     String text = values.text("widths");
     if (text == null) {
-      throw new UserError("no value for widths; give the inputs and each layer's outputs, as"
-          + " widths=784,4096,4096,16");
+      throw new UserError(
+          "no value for widths; give the inputs and each layer's outputs, as"
+              + " widths=784,4096,4096,16");
     }
     List<Long> widths = new ArrayList<>();
     for (String width : text.split(",", -1)) {
@@ -118,8 +119,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     } catch (NumberFormatException e) {
       // Told below.
     }
-    throw new UserError(
-        "widths=" + all + ": '" + text + "' is no whole number from 1 to " + MOST);
+    throw new UserError("widths=" + all + ": '" + text + "' is no whole number from 1 to " + MOST);
   }
 
   /** From K to N and back; with a gate, a second product of the first's shape. */
@@ -172,7 +172,8 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
 
   private static List<GemmWorkload> model(String file, KeyValues values, @Nullable String arch) {
     if (!Files.exists(Path.of(file))) {
-      throw new UserError("'" + file + "': it is gemm, mlp, ffn or a model's file, and there is no such file");
+      throw new UserError(
+          "'" + file + "': it is gemm, mlp, ffn or a model's file, and there is no such file");
     }
     int rows = (int) values.number("M", 1, MOST);
     Graph graph =

@@ -28,6 +28,7 @@ import picocli.CommandLine.Parameters;
       "",
       "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16,"
           + " f16, tf32, e4m3, e5m2, f32, f64, int8. layout: nt, nn, tn, tt. t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
+          + " space: template or free; O: 0 and 1 for the same, 65536 more for --detach."
           + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta,"
           + " scale (row, column, both), gate, residual: what follows the product."
           + " batch: so many products of one shape; shared: a or b, what all of them share."
@@ -35,10 +36,17 @@ import picocli.CommandLine.Parameters;
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
 
+  /** What is added to the letter O for the background. */
+  private static final long BACKGROUND = 65536;
+
   private final Action<TuneRequest> action;
   private final Supplier<Jobs> jobs;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm, mlp, ffn or a model's file.")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "WHAT",
+      description = "gemm, mlp, ffn or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -85,7 +93,7 @@ public final class TuneCommand extends Command {
         throw TaskFile.located(task, e);
       }
     }
-    if (detach) {
+    if (isInBackground() && System.getProperty(Jobs.FOLDER) == null) {
       return detached();
     }
     return action.perform(
@@ -130,10 +138,56 @@ public final class TuneCommand extends Command {
         new GemmTuning.Options(
             limits,
             GemmTuning.Search.parse(values.text("search", "evolution")),
+            free(values),
             values.number("model", 0, 1, 1) == 1,
             values.number("transfer", 0, 1, 1) == 1,
             values.number("seed", 0, Long.MAX_VALUE, 1));
-    values.finish(Products.keys(what) + ", t, seconds, search, model, transfer, seed");
+    values.finish(Products.keys(what) + ", t, seconds, search, space, O, model, transfer, seed");
     return new TuneRequest.Search(products, options);
+  }
+
+  /** {@code space=free}, or the same by {@link #letter}. */
+  private static boolean free(KeyValues values) {
+    String space = values.text("space");
+    Long letter = letter(values);
+    if (space != null && letter != null) {
+      throw new UserError("either space=" + space + " or O=" + letter + ", not both");
+    }
+    if (letter != null) {
+      return letter % BACKGROUND == 1;
+    }
+    return switch (space == null ? "template" : space) {
+      case "template" -> false;
+      case "free" -> true;
+      default -> throw new UserError("space=" + space + ": it is template or free");
+    };
+  }
+
+  /**
+   * For people who are used to one letter: {@code O=0} searches the families' templates, {@code
+   * O=1} the free space; 65536 more, and it happens in the background.
+   */
+  private static @Nullable Long letter(KeyValues values) {
+    String text = values.text("O");
+    if (text == null) {
+      return null;
+    }
+    if (!List.of("0", "1", "65536", "65537").contains(text)) {
+      throw new UserError(
+          "O="
+              + text
+              + ": it is 0 (templates), 1 (free), or the same in the background, 65536 or 65537");
+    }
+    return Long.parseLong(text);
+  }
+
+  private boolean isInBackground() {
+    for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
+      Long letter = letter(new KeyValues(task.arguments()));
+      if (letter != null && letter >= BACKGROUND) {
+        return true;
+      }
+    }
+    return detach;
   }
 }

@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param folder where the results' files go, a folder for each; null for the data folder
  * @param rounds of the last measurement, beside the peers
  */
-public record TuneRequest(
-    List<Search> searches, Path database, @Nullable Path folder, int rounds) {
+public record TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
   /**
    * One product, or several that share the trials.
    *

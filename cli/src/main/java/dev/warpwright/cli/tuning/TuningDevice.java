@@ -12,8 +12,7 @@ import dev.warpwright.tune.record.Environment;
 import java.util.Optional;
 
 /** The GPU of this machine, without a context of its own, and how records name it. */
-record TuningDevice(
-    String name, int multiprocessors, GpuTarget target, Environment environment) {
+record TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
   static TuningDevice find() {
     if (CudaDriver.find().isEmpty()) {
       throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");

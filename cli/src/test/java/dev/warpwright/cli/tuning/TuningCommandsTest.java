@@ -41,6 +41,19 @@ final class TuningCommandsTest {
   @CsvSource(
       delimiter = '|',
       value = {
+        "space=small|space=small: it is template or free",
+        "O=2|O=2: it is 0 (templates), 1 (free)",
+        "O=1 space=free|either space=free or O=1, not both"
+      })
+  void spacesAreNamedOnce(String arguments, String message) {
+    assertThat(run(("tune gemm MNK=64 " + arguments).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains(message).hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
         "gemm MN=1024|no value for K; give K=...",
         "gemm MNK=0|M=0: it is a whole number from 1 to 1048576",
         "gemm MNK=64 M=3|two values for M",
@@ -50,7 +63,9 @@ final class TuningCommandsTest {
         "gemm MNK=64 alpha=big|alpha=big: it is a number",
         "gemm MNK=64 colour=red|there is no 'colour'",
         "gemm MNK|is no KEY=VALUE",
-        "ffn MNK=64|cannot be",
+        "ffn MNK=64 colour=red|there is no 'colour'",
+        "mlp M=2 widths=4,x|is no whole number from 1",
+        "nothing.onnx M=2|there is no such file",
         "--file nowhere.txt|nowhere.txt: cannot be read",
         "gemm MNK=64 --file x.txt|not both"
       })

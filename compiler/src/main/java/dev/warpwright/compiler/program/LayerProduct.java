@@ -90,8 +90,7 @@ record LayerProduct(
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
             formula.epilogue(),
             Arithmetic.of(operands));
-    return new LayerProduct(
-        workload, stages, product, formula.bias(), formula.residual(), result);
+    return new LayerProduct(workload, stages, product, formula.bias(), formula.residual(), result);
   }
 
   private static boolean dense(Product product) {
@@ -166,8 +165,7 @@ record LayerProduct(
                               ? new Expr.Load(
                                   Objects.requireNonNull(bias), List.of(indices.getLast()))
                               : new Expr.Load(Objects.requireNonNull(residual), indices));
-          if (StructuralEquality.equal(
-              canonical(Exprs.cast(map.to().dtype(), epilogue)), wanted)) {
+          if (StructuralEquality.equal(canonical(Exprs.cast(map.to().dtype(), epilogue)), wanted)) {
             return formula;
           }
         }

@@ -83,8 +83,7 @@ public final class NetworkCompiler {
     NetworkFunction network =
         FixedRows.of(
             NetworkBuilder.build(
-                graph,
-                new FunctionOptions(precision, GRANULE, precision == Precision.F32, false)),
+                graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false)),
             rows);
     List<GemmWorkload> products = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {

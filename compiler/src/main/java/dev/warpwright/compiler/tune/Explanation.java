@@ -75,7 +75,8 @@ public record Explanation(
   /**
    * What is known of a kernel without running it on a GPU.
    *
-   * @param dramBytes read and written, by the order of tiles and a cache of the device's size
+   * @param dramBytes read and written, by the order of tiles and a cache of the device's size; NaN
+   *     for kernels without tiles, as is the next
    * @param l2Bytes that blocks ask the second-level cache for, and write
    * @param bankConflicts cycles of shared memory lost to bank conflicts, counted by the simulator;
    *     null if it was not possible
@@ -176,7 +177,7 @@ public record Explanation(
   }
 
   private static String number(String format, int width, @Nullable Object value) {
-    return value == null
+    return value == null || value.equals(Double.NaN)
         ? " ".repeat(width - 1) + "-"
         : String.format(Locale.ROOT, format, Objects.requireNonNull(value));
   }

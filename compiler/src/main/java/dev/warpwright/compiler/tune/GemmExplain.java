@@ -53,7 +53,7 @@ public final class GemmExplain {
   public Explanation explain(TunedGemm winner, @Nullable Measurer measurer)
       throws InterruptedException {
     Candidate kernel = winner.candidate();
-    Space space = GemmSpace.of(workload, model.target(), model.multiprocessors());
+    Space space = GemmSpace.of(workload, model.target(), model.multiprocessors(), kernel.point());
     List<Variant> variants = Variants.of(space, kernel);
     progress.accept(
         "%d kernels that differ in one decision, %s"

@@ -27,13 +27,46 @@ public final class GemmSpace {
   }
 
   /**
+   * The space that no experience has narrowed: all that rules allow.
+   *
+   * @param multiprocessors of the device, which persistent kernels fill
+   * @throws UserError if there is none for the product
+   */
+  public static Space free(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    List<GemmSketch> sketches =
+        FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors);
+    if (sketches.isEmpty()) {
+      throw new UserError(
+          "no free space for %s on %s; leave out space=free"
+              .formatted(GemmKeys.of(workload), target.name()));
+    }
+    return new Space(List.copyOf(sketches));
+  }
+
+  /** The space that a point is of, as its first decision tells. */
+  static Space of(GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
+    return isFree(point)
+        ? free(workload, target, multiprocessors)
+        : of(workload, target, multiprocessors);
+  }
+
+  private static boolean isFree(Point point) {
+    String sketch = point.option(Space.SKETCH);
+    return sketch != null && sketch.startsWith(FreeSketch.PREFIX);
+  }
+
+  /**
    * The schedule of a point, with its trace and what it was lowered from.
    *
    * @throws UserError if the point has no kernel
    */
   public static ScheduledGemm schedule(
       GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
-    for (GemmSketch sketch : sketches(workload, target, multiprocessors)) {
+    List<GemmSketch> sketches =
+        isFree(point)
+            ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
+            : sketches(workload, target, multiprocessors);
+    for (GemmSketch sketch : sketches) {
       if (sketch.name().equals(point.option(Space.SKETCH))) {
         try {
           return sketch.schedule(

@@ -64,11 +64,17 @@ public final class GemmTuning {
   /**
    * What to do.
    *
+   * @param free whether all that rules allow is searched, not what has proved itself
    * @param model whether evolution learns from what it measured, or trusts the analytic model alone
    * @param transfer whether it begins with what was best for similar workloads
    */
   public record Options(
-      Tuner.Limits limits, Search search, boolean model, boolean transfer, long seed) {}
+      Tuner.Limits limits,
+      Search search,
+      boolean free,
+      boolean model,
+      boolean transfer,
+      long seed) {}
 
   private GemmTuning() {}
 
@@ -123,18 +129,16 @@ public final class GemmTuning {
       Options options,
       Consumer<TuningProgress> listener) {
     GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
-    Space space = GemmSpace.of(workload, target, multiprocessors);
+    Space space =
+        options.free()
+            ? GemmSpace.free(workload, target, multiprocessors)
+            : GemmSpace.of(workload, target, multiprocessors);
     WorkloadKey key = GemmKeys.of(workload);
     Proposals proposals = new Proposals();
     Strategy strategy =
         strategy(space, proposals, options, seeds(key, space, database, target, options));
     return new Tuner(
-        new TuningTask(key, environment, space),
-        strategy,
-        proposals,
-        measurer,
-        database,
-        listener);
+        new TuningTask(key, environment, space), strategy, proposals, measurer, database, listener);
   }
 
   private static Strategy strategy(

@@ -45,34 +45,62 @@ final class KernelFacts {
     Kernel kernel = bound.kernel();
     String source = CudaPrinter.print(kernel, model.target());
     Optional<ResourceUsage> usage = usage(kernel, source);
-    Shape shape = Shape.of(candidate.point());
-    OrderTraffic traffic = traffic(shape, kernel);
+    @Nullable Shape shape = Shape.of(candidate.point());
+    @Nullable OrderTraffic traffic = shape == null ? null : traffic(shape, kernel);
     return new Explanation.Facts(
-        traffic.dramBytes(),
-        traffic.l2ReadBytes() + traffic.l2WriteBytes(),
-        conflicts(candidate.point(), shape),
+        traffic == null ? Double.NaN : traffic.dramBytes(),
+        traffic == null ? Double.NaN : traffic.l2ReadBytes() + traffic.l2WriteBytes(),
+        shape == null ? null : conflicts(candidate.point(), shape),
         usage.map(ResourceUsage::registers).orElse(null),
         KernelResources.of(kernel).sharedBytes(),
         usage.map(u -> u.spillStores() + u.spillLoads()).orElse(null),
         KernelBench.hash(source));
   }
 
-  /** Tiles, as the decisions of all families name them. */
+  /** Tiles, as the decisions of the families name them. */
   private record Shape(int m, int n, int k, int clusterM, int clusterN, BlockOrder order) {
-    static Shape of(Point point) {
+    /** Null for kernels without tiles. */
+    static @Nullable Shape of(Point point) {
+      BlockOrder order = BlockOrder.parse(option(point, "order", "row"));
+      if (point.option("tileK") == null) {
+        return null;
+      }
+      int k = number(point, "tileK");
+      if (point.option("lanesM") != null) {
+        // Plain threads: elements of a thread, threads of a warp, warps.
+        int lanes = number(point, "lanesM");
+        int m = number(point, "rows") * lanes * number(point, "warpsM");
+        int n = number(point, "columns") * 32 / lanes * number(point, "warpsN");
+        return new Shape(m, n, k, 1, 1, order);
+      }
+      if (point.option("tileM") == null) {
+        boolean swapped = "yes".equals(point.option("swapped"));
+        return new Shape(
+            number(point, swapped ? "columns" : "rows"),
+            number(point, swapped ? "rows" : "columns"),
+            k,
+            number(point, "clusterM"),
+            number(point, "clusterN"),
+            order);
+      }
       String cluster = option(point, "cluster", "1x1");
       int cross = cluster.indexOf('x');
       return new Shape(
-          Integer.parseInt(option(point, "tileM", "64")),
-          Integer.parseInt(option(point, "tileN", "64")),
-          Integer.parseInt(option(point, "tileK", "64")),
+          number(point, "tileM"),
+          number(point, "tileN"),
+          k,
           Integer.parseInt(cluster.substring(0, cross)),
           Integer.parseInt(cluster.substring(cross + 1)),
-          BlockOrder.parse(option(point, "order", "row")));
+          order);
     }
 
-    boolean sameTile(Shape other) {
-      return m == other.m
+    private static int number(Point point, String name) {
+      return Integer.parseInt(option(point, name, "1"));
+    }
+
+    boolean sameTile(@Nullable Shape other) {
+      return other != null
+          && m == other.m
           && n == other.n
           && k == other.k
           && clusterM == other.clusterM
@@ -132,8 +160,9 @@ final class KernelFacts {
     int multiprocessors = shape.clusterM * shape.clusterN;
     try {
       Space.Drawn drawn =
-          GemmSpace.of(small, model.target(), multiprocessors).replay(point.with("order", "row"));
-      if (drawn.candidate() == null || !Shape.of(drawn.point()).sameTile(shape)) {
+          GemmSpace.of(small, model.target(), multiprocessors, point)
+              .replay(point.with("order", "row"));
+      if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
         return null;
       }
       BoundKernel bound =

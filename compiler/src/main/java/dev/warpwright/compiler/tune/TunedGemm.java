@@ -6,6 +6,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.util.Comparator;
 import java.util.Optional;
@@ -49,7 +50,8 @@ public record TunedGemm(Candidate candidate, Origin origin) {
     Space space = GemmSpace.of(workload, target, multiprocessors);
     Optional<TuningRecord> record = database.best(GemmKeys.of(workload), target.name(), device);
     if (record.isPresent()) {
-      Space.Drawn drawn = space.replay(record.get().point());
+      Point point = record.get().point();
+      Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, point).replay(point);
       if (drawn.candidate() != null && drawn.point().agrees(record.get().point())) {
         return new TunedGemm(drawn.candidate(), Origin.TUNED);
       }
