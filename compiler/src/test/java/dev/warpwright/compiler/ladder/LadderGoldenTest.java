@@ -1,27 +1,26 @@
 package dev.warpwright.compiler.ladder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.compiler.golden.Goldens;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/**
- * Every rung as it is after the schedule, after each pass that changes it, and as CUDA C++, kept in
- * files: a change anywhere on the way shows there what it does. {@code -Dgoldens.update=true}
- * rewrites the files.
- */
+/** Every rung as it is after the schedule, after each pass, and as CUDA C++, which compiles. */
 final class LadderGoldenTest {
-  private static final Path FOLDER = Path.of("src/test/resources/dev/warpwright/compiler/ladder");
+  private static final long MN = 256;
+  private static final long K = 64;
 
   @TestFactory
   List<DynamicTest> isAsBefore() {
@@ -31,36 +30,22 @@ final class LadderGoldenTest {
   }
 
   private static void compare(Rung rung) throws IOException {
-    Path file = FOLDER.resolve(rung.name() + ".txt");
-    String text = text(rung);
-    if (Boolean.getBoolean("goldens.update")) {
-      Files.createDirectories(FOLDER);
-      Files.writeString(file, text);
-    }
-    assertThat(text).isEqualTo(Files.readString(file));
+    Goldens steps = new Goldens();
+    PrimFunc scheduled = steps.tell("the schedule", rung.schedule(Ladder.matmul(MN, MN, K)).func());
+    Kernel kernel = SimtLowering.lower(scheduled, steps);
+    steps.after("CudaPrinter, sm_90a", () -> CudaPrinter.print(kernel, GpuTarget.SM_90A));
+    Goldens.compare("ladder/" + rung.name() + ".txt", steps.text());
   }
 
-  private static String text(Rung rung) {
-    StringBuilder all = new StringBuilder();
-    PrimFunc scheduled = rung.schedule(Ladder.matmul(256, 256, 64)).func();
-    String[] last = {section(all, "the schedule", IrPrinter.text(scheduled))};
-    Kernel kernel =
-        SimtLowering.lower(
-            scheduled,
-            (pass, program) -> {
-              String now = program.get();
-              if (now.equals(last[0])) {
-                section(all, pass, "nothing changed\n");
-              } else {
-                last[0] = section(all, pass, now);
-              }
-            });
-    section(all, "CudaPrinter, sm_90a", CudaPrinter.print(kernel, GpuTarget.SM_90A));
-    return all.toString();
-  }
-
-  private static String section(StringBuilder all, String name, String text) {
-    all.append("=== after ").append(name).append(" ===\n\n").append(text).append('\n');
-    return text;
+  @Test
+  void compiles() {
+    var nvcc = CudaCompilers.nvcc();
+    assumeTrue(nvcc.isPresent(), "nvcc is not installed: the text is as it was, not compiled");
+    List<Kernel> kernels =
+        Ladder.RUNGS.stream().map(rung -> Ladder.kernel(rung, MN, MN, K)).toList();
+    String together = CudaPrinter.print(kernels, GpuTarget.SM_90A);
+    assertThat(nvcc.get().compile(new CompileRequest(together, "sm_90a")).usage())
+        .hasSize(kernels.size())
+        .allSatisfy(usage -> assertThat(usage.isClean()).as("%s", usage).isTrue());
   }
 }
