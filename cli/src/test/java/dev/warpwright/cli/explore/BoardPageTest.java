@@ -1,0 +1,131 @@
+package dev.warpwright.cli.explore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.BlockOrder;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The board: clicking, keys, touch, two boards, parameters, links. */
+final class BoardPageTest extends PageTest {
+  @Test
+  void clickingTilesMakesAnOrder() {
+    button("Reset").click();
+    tile(0, 0).click();
+    tile(0, 1).click();
+    tile(1, 1).click();
+    assertThat(figure("Loads")).startsWith("4 ");
+    assertThat(figure("Hits")).startsWith("2");
+    assertThat(figure("Tiles")).isEqualTo("3 / 36");
+    assertThat(page.locator(".path").getAttribute("d")).matches("M[\\d. ]+L[\\d. ]+L[\\d. ]+");
+    button("Undo").click();
+    assertThat(figure("Loads")).startsWith("3 ");
+    button("Redo").click();
+    assertThat(figure("Loads")).startsWith("4 ");
+    page.keyboard().press("Control+z");
+    tile(0, 1).click();
+    assertThat(figure("Tiles")).as("the last tile goes off again").isEqualTo("1 / 36");
+    button("Reset").click();
+    assertThat(figure("Loads")).startsWith("0 ");
+  }
+
+  @Test
+  void theKeyboardIsEnough() {
+    button("Reset").click();
+    page.locator(".stage svg").focus();
+    for (String key : List.of("Space", "ArrowRight", "Space", "ArrowDown", "Enter")) {
+      page.keyboard().press(key);
+    }
+    assertThat(figure("Tiles")).isEqualTo("3 / 36");
+    page.keyboard().press("Backspace");
+    assertThat(figure("Tiles")).isEqualTo("2 / 36");
+  }
+
+  @Test
+  void touchWorksOnASmallScreen() {
+    visit(NARROW, "");
+    button("Reset").tap();
+    tile(0, 0).tap();
+    tile(1, 0).tap();
+    assertThat(figure("Tiles")).isEqualTo("2 / 36");
+  }
+
+  @Test
+  void badParametersGetAMessage() {
+    set("Rows of tiles", "1000");
+    assertThat(message()).contains("Rows must be a whole number between 1 and 64");
+    set("Rows of tiles", "6");
+    set("Cache, blocks", "1");
+    page.getByText("cannot hold what is used").waitFor();
+  }
+
+  @Test
+  void aLinkBringsTheBoardAlong() {
+    page.getByLabel("Fill with a ready-made order").selectOption("morton");
+    String loads = figure("Loads");
+    button("Copy link").click();
+    String link = page.getByLabel("Link").inputValue();
+    assertThat(link).startsWith(address().replace("localhost", "127.0.0.1") + "#board=");
+    visit(WIDE, link.substring(link.indexOf('#')));
+    assertThat(figure("Loads")).isEqualTo(loads);
+    assertThat(figure("Tiles")).isEqualTo("36 / 36");
+    visit(WIDE, "#board=%3Cscript%3E");
+    assertThat(message()).contains("holds no board");
+  }
+
+  @Test
+  void twoBoardsStandSideBySide() {
+    page.getByText("Two boards side by side").click();
+    assertThat(page.locator(".board").count()).isEqualTo(2);
+    assertThat(
+            (Boolean)
+                page.evaluate(
+                    """
+                    () => [...document.querySelectorAll('.board')].every(board =>
+                      [...board.querySelectorAll('svg, .meter, input')].every(part =>
+                        part.getBoundingClientRect().right <= board.getBoundingClientRect().right))
+                    """))
+        .as("everything is inside its board")
+        .isTrue();
+    page.getByLabel("Fill with a ready-made order").nth(1).selectOption("column");
+    page.getByLabel("Which block a full cache gives up").nth(1).selectOption("optimal");
+    assertThat(page.locator(".board").nth(1).locator("dd").first().textContent())
+        .isNotEqualTo(page.locator(".board").nth(0).locator("dd").first().textContent());
+  }
+
+  @Test
+  void aClickIsAnsweredAtOnceAt32x32() {
+    set("Rows of tiles", "32");
+    set("Columns", "32");
+    set("Cache, blocks", "40");
+    page.getByLabel("Which block a full cache gives up").selectOption("optimal");
+    var order = new StringBuilder("t1 = 1 Order 0: [");
+    new BlockOrder.Hilbert()
+        .tiles(32, 32).stream()
+            .limit(1008)
+            .forEach(t -> order.append("(%d, %d, 0),".formatted(t.n(), t.m())));
+    load("order.txt", order.append("]").toString());
+    page.getByText("1008 tiles loaded").waitFor();
+    // From the click to the changed page, laid out.
+    double milliseconds =
+        ((Number)
+                page.evaluate(
+                    """
+                    () => {
+                      const times = [];
+                      for (let i = 0; i < 15; i++) {
+                        const tile = document.querySelector('.tile:not(.done, .now)');
+                        const begin = performance.now();
+                        tile.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+                        document.body.getBoundingClientRect();
+                        times.push(performance.now() - begin);
+                      }
+                      return times.sort((a, b) => a - b)[7];
+                    }
+                    """))
+            .doubleValue();
+    System.err.printf("a click at 32 x 32, Belady: %.1f ms%n", milliseconds);
+    assertThat(milliseconds).isLessThan(50);
+    assertThat(figure("Tiles")).isEqualTo("1,023 / 1,024");
+  }
+}

@@ -1,0 +1,99 @@
+package dev.warpwright.cli.explore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.compiler.orders.OrderMeasurement;
+import dev.warpwright.compiler.orders.OrderMeasurer;
+import dev.warpwright.cost.analyze.NumberType;
+import dev.warpwright.cost.analyze.Part.GemmShape;
+import dev.warpwright.cost.analyze.Tiling;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ChildMeasurerTest {
+  private static final OrderMeasurer.Request REQUEST =
+      new OrderMeasurer.Request(
+          new GemmShape(512, 256, 128, NumberType.BF16),
+          List.of(Tiling.of(128, 128)),
+          List.of(new BlockOrder.Row(), new BlockOrder.Grouped(4)),
+          30,
+          7);
+
+  private final List<String> said = Collections.synchronizedList(new ArrayList<>());
+  private volatile boolean cancelled;
+
+  private List<OrderMeasurement> measure(String script) {
+    return new ChildMeasurer(List.of("bash", "-c", script, "child"))
+        .measure(
+            REQUEST,
+            new OrderMeasurer.Watcher() {
+              @Override
+              public boolean cancelled() {
+                return cancelled;
+              }
+
+              @Override
+              public void say(String line) {
+                said.add(line);
+              }
+            });
+  }
+
+  @Test
+  void passesOnWhatTheCommandSays() {
+    List<OrderMeasurement> measured =
+        measure(
+            """
+            echo "warpwright: $*" >&2
+            echo 'WARNING: of Java' >&2
+            echo '{"measurements": [{"M": 512, "N": 256, "K": 128, "dtype": "bf16",' \
+              '"tile": "128x128", "order": "row", "kernel": "mma.sync", "device": "it",' \
+              '"on": "2026-11-20", "relError": 0.001, "timeUs": 5, "spread": 0}]}'
+            """);
+    assertThat(measured).hasSize(1);
+    assertThat(measured.getFirst().times()).isEqualTo(new OrderMeasurement.Times(5, 0));
+    assertThat(said)
+        .containsExactly(
+            "order measure M=512 N=256 K=128 dtype=bf16 tile=128x128 order=row,grouped:4 seed=7"
+                + " --json seconds=30");
+  }
+
+  @Test
+  void aFailureIsItsLastLine() {
+    assertThatThrownBy(() -> measure("echo 'warpwright: no NVIDIA driver' >&2; exit 3"))
+        .isInstanceOf(DeviceError.class)
+        .hasMessage("no NVIDIA driver");
+    assertThatThrownBy(() -> measure("exit 3")).hasMessageContaining("without a word");
+    assertThatThrownBy(() -> measure("echo nonsense")).isInstanceOf(UserError.class);
+  }
+
+  @Test
+  void cancellingEndsItAndItsChildren() throws InterruptedException {
+    Thread canceller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  while (said.isEmpty()) {
+                    Thread.onSpinWait();
+                  }
+                  cancelled = true;
+                });
+    long begin = System.nanoTime();
+    assertThat(measure("sleep 600 & echo \"warpwright: $!\" >&2; wait")).isEmpty();
+    canceller.join();
+    assertThat((System.nanoTime() - begin) / 1e9).isLessThan(60);
+    long child = Long.parseLong(said.getFirst());
+    for (int i = 0;
+        i < 100 && ProcessHandle.of(child).map(ProcessHandle::isAlive).orElse(false);
+        i++) {
+      Thread.sleep(50);
+    }
+    assertThat(ProcessHandle.of(child).map(ProcessHandle::isAlive).orElse(false)).isFalse();
+  }
+}

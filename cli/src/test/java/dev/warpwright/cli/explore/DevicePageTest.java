@@ -1,0 +1,131 @@
+package dev.warpwright.cli.explore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import dev.warpwright.compiler.orders.OrderMeasurement;
+import dev.warpwright.compiler.orders.OrderMeasurer;
+import dev.warpwright.compiler.orders.SimulatedOrderMeasurer;
+import dev.warpwright.cost.analyze.Gpus;
+import dev.warpwright.cost.analyze.NumberType;
+import dev.warpwright.cost.analyze.Part.GemmShape;
+import dev.warpwright.cost.analyze.Tiling;
+import dev.warpwright.ir.BlockOrder;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** The view of a device. */
+final class DevicePageTest extends PageTest {
+  private static final GemmShape SHAPE = new GemmShape(512, 1024, 64, NumberType.BF16);
+  private static final List<OrderMeasurement> SIMULATED =
+      new SimulatedOrderMeasurer(Gpus.find("h200"))
+          .measure(
+              new OrderMeasurer.Request(
+                  SHAPE,
+                  List.of(Tiling.of(128, 128)),
+                  List.of(new BlockOrder.Row(), new BlockOrder.Hilbert()),
+                  0,
+                  1),
+              new OrderMeasurer.Watcher() {
+                @Override
+                public boolean cancelled() {
+                  return false;
+                }
+
+                @Override
+                public void say(String line) {}
+              });
+
+  private final AtomicReference<OrderMeasurer.Request> asked = new AtomicReference<>();
+
+  /** A GPU whose measurements take until they are let go, or cancelled. */
+  private final CountDownLatch done = new CountDownLatch(1);
+
+  @Override
+  MeasuringDevice device() {
+    return new MeasuringDevice(
+        "NVIDIA <i>Test",
+        "",
+        (request, watcher) -> {
+          asked.set(request);
+          watcher.say("128x128, row");
+          try {
+            while (!watcher.cancelled() && !done.await(20, TimeUnit.MILLISECONDS)) {
+              watcher.say("128x128, row");
+            }
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          return watcher.cancelled() ? List.of() : SIMULATED;
+        });
+  }
+
+  @Override
+  List<OrderMeasurement> recorded() {
+    return SIMULATED;
+  }
+
+  @Test
+  void theDeviceViewShowsWhatWasMeasured() {
+    page.navigate(address() + "#device");
+    page.getByText("Counters of ncu on an H200").waitFor();
+    assertThat(page.locator("table.heat tbody tr").count()).isEqualTo(10);
+    page.locator("table.heat button").first().click();
+    assertThat(page.locator(".side h2").nth(1).textContent()).isEqualTo("64x64, row");
+    page.getByLabel("M", new Page.GetByLabelOptions().setExact(true)).first().fill("1000");
+    page.getByLabel("M", new Page.GetByLabelOptions().setExact(true))
+        .first()
+        .dispatchEvent("change");
+    page.getByText("There is no measurement of this shape").waitFor();
+  }
+
+  @Test
+  void whatWasRecordedIsShownWithItsTimeline() {
+    page.navigate(address() + "#device");
+    page.getByText("Nothing is recorded of this shape").waitFor();
+    page.getByText("512 × 1024 × 64").click();
+    page.getByText("Recorded, not measured here").waitFor();
+    assertThat(page.locator("[aria-label='On the GPU'] tbody tr").count()).isEqualTo(2);
+    assertThat(page.locator(".timeline").getAttribute("aria-label"))
+        .contains("32 multiprocessors, 32 work items");
+    Locator told = page.locator(".told");
+    assertThat(told.textContent()).startsWith("Began as number 0: tile (0, 0)");
+    Locator slider = page.getByLabel("Work item, as it began").last();
+    slider.focus();
+    page.keyboard().press("End");
+    assertThat(told.textContent()).startsWith("Began as number 31: tile (3, 7), number 31");
+    page.getByLabel("Timeline of").selectOption("1");
+    slider.focus();
+    page.keyboard().press("ArrowRight");
+    assertThat(told.textContent()).startsWith("Began as number 1: tile (1, 0), number 1");
+    page.locator(".timeline").click();
+    assertThat(told.textContent()).startsWith("Began as number");
+  }
+
+  @Test
+  void measuresOnAGpuAndIsCancelled() {
+    page.navigate(address() + "#device");
+    page.getByText("512 × 1024 × 64").click();
+    page.getByText("Recorded, not measured here").waitFor();
+    page.locator("table.heat button").first().click();
+    button("Measure this tile").click();
+    page.getByText("Measuring: 128x128, row").waitFor();
+    OrderMeasurer.Request request = asked.get();
+    assertThat(request.shape()).isEqualTo(SHAPE);
+    assertThat(request.tilings()).containsExactly(Tiling.of(64, 64));
+    assertThat(request.counterSeconds()).isPositive();
+    page.locator("[aria-label='On the GPU'] button").getByText("Cancel").click();
+    page.getByText("Cancelled.").waitFor();
+    page.getByLabel("count by ncu").uncheck();
+    button("Measure this tile").click();
+    done.countDown();
+    page.getByText("Measured here, beside the prediction").waitFor();
+    assertThat(asked.get().counterSeconds()).isZero();
+    assertThat(page.locator(".timeline").count()).isEqualTo(1);
+    assertThat(page.locator("i:text('Test')").count()).isZero();
+  }
+}

@@ -1,0 +1,183 @@
+package dev.warpwright.cli.explore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.FilePayload;
+import dev.warpwright.compiler.orders.OrderMeasurement;
+import dev.warpwright.compiler.orders.RecordedOrders;
+import dev.warpwright.explorer.Explorer;
+import dev.warpwright.explorer.Jobs;
+import dev.warpwright.ir.DeviceError;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tests of the page in a real browser. After each, no request went to another host, and the page
+ * had no error.
+ */
+@ExtendWith(Chromium.class)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class PageTest {
+  static final int WIDE = 1280;
+  static final int NARROW = 390;
+
+  private final List<String> strayRequests = new ArrayList<>();
+  private final List<String> troubles = new ArrayList<>();
+  @TempDir static Path folder;
+  private Jobs jobs;
+  private Explorer explorer;
+  private Browser browser;
+  private BrowserContext context;
+  Page page;
+
+  @RegisterExtension
+  final org.junit.jupiter.api.extension.BeforeEachCallback browserOf =
+      (ExtensionContext context) -> browser = Chromium.browser(context);
+
+  /** What the page can measure on. */
+  MeasuringDevice device() {
+    return new MeasuringDevice(
+        null,
+        "no GPU in this test",
+        (request, watcher) -> {
+          throw new DeviceError("no GPU in this test");
+        });
+  }
+
+  /** What comes along, measured before. */
+  List<OrderMeasurement> recorded() {
+    return List.of();
+  }
+
+  @BeforeAll
+  void start() {
+    jobs = new Jobs();
+    Path kernels = Files.isDirectory(Path.of("../kernels")) ? Path.of("../kernels") : Path.of(".");
+    explorer =
+        ExploreAction.start(
+            new ExploreRequest(0, kernels, database()),
+            jobs,
+            device(),
+            new RecordedOrders(recorded()));
+  }
+
+  Path database() {
+    return folder.resolve("tuning.db");
+  }
+
+  @AfterAll
+  void end() {
+    if (explorer != null) {
+      explorer.close();
+      jobs.close();
+    }
+  }
+
+  @BeforeEach
+  void open() {
+    strayRequests.clear();
+    troubles.clear();
+    visit(WIDE, "");
+  }
+
+  void visit(int width, String fragment) {
+    if (context != null) {
+      context.close();
+    }
+    context =
+        browser.newContext(
+            new Browser.NewContextOptions()
+                .setViewportSize(width, 900)
+                .setHasTouch(width == NARROW)
+                .setAcceptDownloads(true));
+    page = context.newPage();
+    page.setDefaultTimeout(90_000);
+    page.onRequest(
+        request -> {
+          String url = request.url();
+          if (!url.startsWith(address()) && !url.startsWith("blob:") && !url.startsWith("data:")) {
+            strayRequests.add(url);
+          }
+        });
+    page.onPageError(troubles::add);
+    page.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
+    page.navigate(address() + fragment);
+    page.locator(".tile").first().waitFor();
+  }
+
+  String address() {
+    return explorer.address().toString();
+  }
+
+  @AfterEach
+  void nothingStrayed() {
+    assertThat(strayRequests).as("requests to other hosts").isEmpty();
+    assertThat(troubles).as("errors in the page").isEmpty();
+    if (context != null) {
+      context.close();
+      context = null;
+    }
+  }
+
+  Locator button(String name) {
+    return page.getByRole(
+        AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
+  }
+
+  Locator tile(int row, int column) {
+    return page.locator("[data-tile='0:%d:%d']".formatted(row, column));
+  }
+
+  String figure(String name) {
+    return page.locator(".figures div")
+        .filter(new Locator.FilterOptions().setHasText(name))
+        .first()
+        .locator("dd")
+        .textContent();
+  }
+
+  /** Waits until a figure is as expected: files are read beside what the page does. */
+  void awaitFigure(String name, String value) {
+    page.locator(".figures div")
+        .filter(new Locator.FilterOptions().setHasText(name))
+        .first()
+        .locator("dd")
+        .filter(new Locator.FilterOptions().setHasText(value))
+        .waitFor();
+  }
+
+  void set(String label, String value) {
+    Locator input = page.getByLabel(label, new Page.GetByLabelOptions().setExact(false)).first();
+    input.fill(value);
+    input.dispatchEvent("change");
+  }
+
+  String message() {
+    Locator box = page.locator("#message.shown");
+    box.waitFor();
+    return box.textContent();
+  }
+
+  void load(String name, String content) {
+    page.locator("input[type=file]")
+        .setInputFiles(
+            new FilePayload(name, "text/plain", content.getBytes(StandardCharsets.UTF_8)));
+  }
+}
