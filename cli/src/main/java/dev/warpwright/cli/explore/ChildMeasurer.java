@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -25,6 +26,9 @@ import java.util.stream.Collectors;
 final class ChildMeasurer implements OrderMeasurer {
   private static final String SAID = "warpwright: ";
   private static final long BETWEEN_LOOKS_MS = 100;
+
+  /** Both pipes have to be read at once; the common pool may have one thread only. */
+  private static final Executor OWN_THREAD = task -> Thread.ofVirtual().start(task);
 
   private final List<String> command;
 
@@ -61,8 +65,8 @@ final class ChildMeasurer implements OrderMeasurer {
     } catch (IOException e) {
       throw new DeviceError("cannot start order measure: " + e.getMessage(), e);
     }
-    CompletableFuture<String> json = CompletableFuture.supplyAsync(() -> all(process));
-    CompletableFuture<String> last = CompletableFuture.supplyAsync(() -> tell(process, watcher));
+    CompletableFuture<String> json = CompletableFuture.supplyAsync(() -> all(process), OWN_THREAD);
+    CompletableFuture<String> last = CompletableFuture.supplyAsync(() -> tell(process, watcher), OWN_THREAD);
     try {
       while (!process.waitFor(BETWEEN_LOOKS_MS, TimeUnit.MILLISECONDS)) {
         if (watcher.cancelled()) {

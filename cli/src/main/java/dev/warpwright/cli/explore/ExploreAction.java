@@ -3,6 +3,7 @@ package dev.warpwright.cli.explore;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.tuning.TuningFiles;
 import dev.warpwright.compiler.orders.RecordedOrders;
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
@@ -35,6 +36,7 @@ public final class ExploreAction implements Action<ExploreRequest> {
         new ExploreEndpoints(
             new KernelFolder(request.kernels()),
             new TuningRuns(request.database()),
+            new TunedKernels(TuningFiles.dataFolder().resolve("tuned")),
             new MeasureEndpoints(device, recorded, jobs),
             jobs);
     return Explorer.start(request.port(), endpoints.readers(), endpoints.actors());

@@ -50,12 +50,19 @@ final class ExploreEndpoints {
 
   private final KernelFolder kernels;
   private final TuningRuns tuning;
+  private final TunedKernels tuned;
   private final MeasureEndpoints measuring;
   private final Jobs jobs;
 
-  ExploreEndpoints(KernelFolder kernels, TuningRuns tuning, MeasureEndpoints measuring, Jobs jobs) {
+  ExploreEndpoints(
+      KernelFolder kernels,
+      TuningRuns tuning,
+      TunedKernels tuned,
+      MeasureEndpoints measuring,
+      Jobs jobs) {
     this.kernels = kernels;
     this.tuning = tuning;
+    this.tuned = tuned;
     this.measuring = measuring;
     this.jobs = jobs;
   }
@@ -73,6 +80,7 @@ final class ExploreEndpoints {
         Map.entry("kernels", p -> kernelNames().write()),
         Map.entry("kernel", p -> kernel(p).write()),
         Map.entry("tuning", p -> tuning.summaries().write()),
+        Map.entry("tuned", p -> tuned.texts(p).write()),
         Map.entry(
             "tuning-run",
             p -> tuning.run(p.getOrDefault("workload", ""), p.getOrDefault("device", "")).write()));
@@ -84,6 +92,8 @@ final class ExploreEndpoints {
         "search", this::search,
         "simulate", this::simulate,
         "measure", this::measure,
+        "explain", p -> started(jobs.start("explain", tuned.explain(p))),
+        "counters", p -> started(jobs.start("counters", tuned.counters(p))),
         "cancel", this::cancel);
   }
 

@@ -1,25 +1,31 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.compiler.tune.ShippedRecords;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Tuning runs as the page shows them; a database that is not there has none, and is not made. */
+/**
+ * Tuning runs as the page shows them. Where there is no database, those that come with Warpwright
+ * are shown, and none is made.
+ */
 record TuningRuns(Path database) {
   private static final int MOST_RECORDS = 5000;
 
   /** What there is, by workload and device. */
   Json summaries() {
-    Json.Members json = Json.object().with("database", database.toString());
-    if (!Files.isRegularFile(database)) {
-      return json.with("runs", new Json.Array(List.of()));
-    }
-    try (TuningDatabase open = TuningDatabase.open(database)) {
+    Json.Members json =
+        Json.object()
+            .with("database", database.toString())
+            .with("shipped", !Files.isRegularFile(database));
+    try (TuningDatabase open = open()) {
       return json.with(
           "runs",
           Json.array(
@@ -41,16 +47,14 @@ record TuningRuns(Path database) {
    * @throws UserError if there are none
    */
   Json run(String workload, String device) {
-    List<TuningRecord> records = List.of();
-    if (Files.isRegularFile(database)) {
-      try (TuningDatabase open = TuningDatabase.open(database)) {
-        records =
-            open.all().stream()
-                .filter(record -> record.workload().text().equals(workload))
-                .filter(record -> record.environment().device().equals(device))
-                .limit(MOST_RECORDS)
-                .toList();
-      }
+    List<TuningRecord> records;
+    try (TuningDatabase open = open()) {
+      records =
+          open.all().stream()
+              .filter(record -> record.workload().text().equals(workload))
+              .filter(record -> record.environment().device().equals(device))
+              .limit(MOST_RECORDS)
+              .toList();
     }
     if (records.isEmpty()) {
       throw new UserError("there is no such tuning run any more");
@@ -59,6 +63,30 @@ record TuningRuns(Path database) {
         .with("workload", workload)
         .with("device", device)
         .with("trials", Json.array(records, TuningRuns::trial));
+  }
+
+  private TuningDatabase open() {
+    return TuningDatabase.open(Files.isRegularFile(database) ? database : Shipped.FILE);
+  }
+
+  /** A database of the records that come along, made when it is first needed. */
+  private static final class Shipped {
+    static final Path FILE = make();
+
+    private static Path make() {
+      try {
+        Path folder = Files.createTempDirectory("warpwright-records");
+        Path file = folder.resolve("records.db");
+        folder.toFile().deleteOnExit();
+        file.toFile().deleteOnExit();
+        try (TuningDatabase made = TuningDatabase.open(file)) {
+          ShippedRecords.addTo(made);
+        }
+        return file;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 
   private static Json trial(TuningRecord record) {

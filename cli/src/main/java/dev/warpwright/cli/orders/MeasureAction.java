@@ -95,11 +95,12 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 .formatted(m.shape().text(), m.shape().type().text(), m.device(), m.on()));
         lines.add(
             format(
-                "%-9s %-12s %-9s %22s %22s %16s  %s",
+                "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
                 "tile",
                 "order",
                 "kernel",
-                "time (predicted)",
+                "in a graph",
+                "one launch (predicted)",
                 "memory (predicted)",
                 "L2 hits (pred.)",
                 "multiprocessors"));
@@ -107,7 +108,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
       lines.add(m.failure() == null ? line(m) : "WRONG: " + head(m) + ": " + m.failure());
     }
     if (measured.stream().anyMatch(m -> m.times() != null && m.counters() == null)) {
-      lines.add("memory and hits were not counted: ncu, Nsight Compute, does that");
+      lines.add("single launches were not counted: ncu, Nsight Compute, does that");
     }
     return String.join(System.lineSeparator(), lines);
   }
@@ -120,9 +121,9 @@ public final class MeasureAction implements Action<MeasureRequest> {
     GemmPrediction p = predicted(m);
     Counters counters = m.counters();
     String time =
-        m.times() == null
+        counters == null
             ? "-"
-            : both(AnalyzeAction.time(m.times().timeUs()), p, AnalyzeAction::predictedTime);
+            : both(AnalyzeAction.time(counters.timeUs()), p, AnalyzeAction::predictedTime);
     String memory =
         counters == null
             ? "-"
@@ -136,10 +137,11 @@ public final class MeasureAction implements Action<MeasureRequest> {
                 q -> format("%.0f%%", 100 * q.hitRate()));
     Timeline timeline = m.timeline();
     return format(
-        "%-9s %-12s %-9s %22s %22s %16s  %s",
+        "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
         m.tiling().text(),
         m.order().text(),
         m.kernel(),
+        m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),
         time,
         memory,
         hits,

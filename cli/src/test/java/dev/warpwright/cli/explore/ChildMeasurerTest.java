@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class ChildMeasurerTest {
   private static final OrderMeasurer.Request REQUEST =
@@ -74,12 +75,13 @@ class ChildMeasurerTest {
   }
 
   @Test
+  @Timeout(60)
   void cancellingEndsItAndItsChildren() throws InterruptedException {
     Thread canceller =
         Thread.ofPlatform()
             .start(
                 () -> {
-                  while (said.isEmpty()) {
+                  while (said.isEmpty() && !Thread.currentThread().isInterrupted()) {
                     Thread.onSpinWait();
                   }
                   cancelled = true;

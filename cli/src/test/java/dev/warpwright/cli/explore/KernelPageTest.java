@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.AriaRole;
+import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -29,12 +32,8 @@ final class KernelPageTest extends PageTest {
     assertThat(page.locator("pre").first().textContent()).contains("__global__");
   }
 
-  @Test
-  void tuningRunsAreShownWithTheirWinner() {
-    page.navigate(address() + "#kernels");
-    page.getByText("There are no tuning runs here yet").waitFor();
-    var workload = WorkloadKey.parse("gemm dtype=bf16 k=64 layout=nt m=16 n=32");
-    var environment = new Environment("sm_90a", "NVIDIA <b>H200", "580", "13.0", "1");
+  private void record(WorkloadKey workload, String device, List<String> points) {
+    var environment = new Environment("sm_90a", device, "580", "13.0", "1");
     try (TuningDatabase open = TuningDatabase.open(database())) {
       double[] times = {30, 20, 25};
       for (int i = 0; i < times.length; i++) {
@@ -42,12 +41,29 @@ final class KernelPageTest extends PageTest {
             new TuningRecord(
                 workload,
                 environment,
-                Point.parse("tileM=" + (64 << i) + " order=row"),
+                Point.parse(points.get(i)),
                 "",
                 new Outcome.Measured(times[i], 0.01, 1e-3, 1980, 50),
                 Instant.parse("2026-11-20T12:00:0" + i + "Z")));
       }
     }
+  }
+
+  @Test
+  void tuningRunsAreShownWithTheirRecords() {
+    page.navigate(address() + "#kernels");
+    page.getByText("These come with Warpwright").waitFor();
+    assertThat(page.locator(".list").last().locator("button").count()).isGreaterThan(20);
+    record(
+        WorkloadKey.parse("gemm dtype=bf16 k=64 layout=nt m=16 n=32"),
+        "NVIDIA <b>H200",
+        List.of("tileM=64 order=row", "tileM=128 order=row", "tileM=256 order=row"));
+    String point =
+        "sketch=wgmma tileM=64 tileN=32 tileK=64 minBlocks=%d stages=%d cluster=1x1 persistent=no";
+    record(
+        GemmKeys.of(GemmWorkload.nt(512, 512, 512, DType.BF16)),
+        "NVIDIA H200",
+        List.of(point.formatted(2, 4), point.formatted(2, 8), point.formatted(1, 4)));
     // The first kernel, which is shown unasked, is answered only after the run was chosen.
     page.locator("pre").first().waitFor();
     List<Route> late = new ArrayList<>();
@@ -55,11 +71,35 @@ final class KernelPageTest extends PageTest {
     page.reload();
     page.waitForCondition(() -> !late.isEmpty());
     page.getByText("gemm dtype=bf16 k=64 layout=nt m=16 n=32").click();
-    page.getByText("The winner: 20.0 µs").waitFor();
+    page.getByText("20.0 µs, relative error 1.0e-3").waitFor();
     page.waitForResponse("**/api/kernel?*", () -> late.removeFirst().resume()).finished();
     page.waitForTimeout(200);
     assertThat(page.locator(".chips").first().textContent()).isEqualTo("tileM=128order=row");
     assertThat(page.locator(".chart circle").count()).isEqualTo(3);
     assertThat(page.locator(".list b").count()).isZero();
+    page.getByText("this record is of a form that is not read any more").waitFor();
+    page.getByText("m=512 n=512").click();
+    page.getByText("split(").first().waitFor();
+    for (String view : List.of("Tile program", "Kernel", "CUDA C++")) {
+      button(view).click();
+      page.waitForCondition(
+          () ->
+              page.locator("pre")
+                  .first()
+                  .textContent()
+                  .contains(
+                      switch (view) {
+                        case "CUDA C++" -> "__global__";
+                        case "Kernel" -> "kernel gemm";
+                        default -> "func gemm";
+                      }));
+    }
+    button("Simulator counters").click();
+    page.getByText("Statements of the kernel by what they ask").waitFor();
+    page.getByLabel("Record").selectOption("1");
+    page.getByText("25.0 µs, relative error").waitFor();
+    button("Explain").click();
+    page.getByText("times are predicted, not measured for NVIDIA H200").waitFor();
+    assertThat(page.locator("[aria-label='A record'] tbody tr").count()).isGreaterThan(5);
   }
 }

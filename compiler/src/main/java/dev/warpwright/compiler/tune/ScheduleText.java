@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A schedule's steps for people: {@code l3, l4 = split(l1, factor = 8)}, a line for each. */
-final class ScheduleText {
+public final class ScheduleText {
   private ScheduleText() {}
 
-  static String of(Trace trace) {
+  /** The text. */
+  public static String of(Trace trace) {
     StringBuilder text = new StringBuilder();
     for (Instruction step : trace.instructions()) {
       List<String> arguments = new ArrayList<>(step.inputs());

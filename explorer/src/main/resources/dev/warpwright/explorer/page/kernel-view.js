@@ -1,5 +1,6 @@
 // Kernels: the texts of a folder, their CUDA C++, and the simulator's findings and counters; tuning runs.
 import {keys, lineChart} from './charts.js';
+import {recordCard} from './record-view.js';
 import {attempt, count, el, field, get, number, post, replace, time} from './dom.js';
 
 export function kernelView() {
@@ -74,17 +75,15 @@ export function kernelView() {
     if (good.length) {
       let best = Infinity;
       const curve = good.map(t => [t.number, (best = Math.min(best, t.timeUs))]);
-      const winner = good.reduce((a, b) => (b.timeUs < a.timeUs ? b : a));
       const times = good.map(t => t.timeUs);
       content.push(keys(['best so far', 'candidate']), lineChart({
         x: {from: 0, to: data.trials.length, text: v => count(v), name: 'candidate'},
         y: {from: Math.min(...times) * 0.9, to: Math.max(...times) * 1.1, log: Math.max(...times) > 20 * Math.min(...times), text: time, name: 'time'},
         steps: true, label: 'Time of the candidates, and the best so far',
         series: [{name: 'best so far', points: curve}, {name: 'candidate', dotsOnly: true, points: good.map(t => [t.number, t.timeUs, `${time(t.timeUs)}: ${t.point}`])}],
-      }), el('h3', {}, `The winner: ${time(winner.timeUs)}, error ${winner.relError.toExponential(1)}`),
-        el('div', {class: 'chips'}, winner.point.split(' ').map(choice => el('span', {}, choice))));
+      }));
     }
-    replace(body, el('section', {class: 'card'}, content));
+    replace(body, el('section', {class: 'card'}, content), good.length ? recordCard(run, good) : []);
   });
 
   const showRuns = data => {
@@ -93,6 +92,7 @@ export function kernelView() {
         el('p', {class: 'quiet'}, `warpwright tune writes them to ${data.database}.`)));
       return;
     }
+    if (data.shipped) runs.before(el('p', {class: 'quiet'}, `These come with Warpwright, measured on an H200; warpwright tune writes its own to ${data.database}.`));
     replace(runs, data.runs.map(run => {
       const button = el('button', {type: 'button', 'aria-pressed': 'false', onclick: () => openRun(run, button)}, run.workload,
         el('small', {}, ` ${run.device}, ${run.bestUs === null ? 'no time' : time(run.bestUs)}`));

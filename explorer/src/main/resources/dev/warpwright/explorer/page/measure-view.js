@@ -26,11 +26,12 @@ export function measureCard(asked, go) {
     const pair = (value, predicted, text) => [el('td', {class: 'n'}, text(value)), el('td', {class: 'n'}, predicted === undefined ? '–' : [text(predicted), error(predicted, value)])];
     const none = [el('td', {class: 'n'}, '–'), el('td', {class: 'n'}, '–')];
     replace(table, el('div', {class: 'scroll'}, el('table', {},
-      el('caption', {}, `${measurements[0].device}, ${measurements[0].on}: random data, every result verified; times back to back, counters of ncu with cold caches`),
-      el('thead', {}, el('tr', {}, ['tile', 'order', 'kernel'].map(t => el('th', {}, t)), ['time', 'predicted', 'memory', 'predicted', 'L2 hits', 'predicted', 'idle'].map(t => el('th', {class: 'n'}, t)))),
+      el('caption', {}, `${measurements[0].device}, ${measurements[0].on}: random data, every result verified; in a graph: back to back, the clock falling as the GPU warms up; the rest is one launch by ncu with cold caches`),
+      el('thead', {}, el('tr', {}, ['tile', 'order', 'kernel'].map(t => el('th', {}, t)), ['in a graph', 'one launch', 'predicted', 'memory', 'predicted', 'L2 hits', 'predicted', 'idle'].map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, measurements.map(m => el('tr', {}, el('td', {}, m.tile), el('td', {}, m.order), el('td', {}, m.kernel),
-        m.failure ? el('td', {colspan: 7}, `wrong: ${m.failure}`) : [
-          m.timeUs === undefined ? none : pair(m.timeUs, m.predicted?.timeUs, time),
+        m.failure ? el('td', {colspan: 8}, `wrong: ${m.failure}`) : [
+          el('td', {class: 'n'}, m.timeUs === undefined ? '–' : time(m.timeUs)),
+          m.ncu ? pair(m.ncu.timeUs, m.predicted?.timeUs, time) : [none[0], el('td', {class: 'n'}, m.predicted ? time(m.predicted.timeUs) : '–')],
           m.ncu ? pair(m.ncu.dramReadBytes + m.ncu.dramWriteBytes, m.predicted && m.predicted.dramReadBytes + m.predicted.dramWriteBytes, bytes) : none,
           m.ncu ? [el('td', {class: 'n'}, percent(m.ncu.hitRate)), el('td', {class: 'n'}, m.predicted ? percent(m.predicted.hitRate) : '–')] : none,
           el('td', {class: 'n'}, m.timeline ? percent(m.timeline.idle) : '–')].flat()))))));
