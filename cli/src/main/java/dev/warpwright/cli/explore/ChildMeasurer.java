@@ -66,7 +66,8 @@ final class ChildMeasurer implements OrderMeasurer {
       throw new DeviceError("cannot start order measure: " + e.getMessage(), e);
     }
     CompletableFuture<String> json = CompletableFuture.supplyAsync(() -> all(process), OWN_THREAD);
-    CompletableFuture<String> last = CompletableFuture.supplyAsync(() -> tell(process, watcher), OWN_THREAD);
+    CompletableFuture<String> last =
+        CompletableFuture.supplyAsync(() -> tell(process, watcher), OWN_THREAD);
     try {
       while (!process.waitFor(BETWEEN_LOOKS_MS, TimeUnit.MILLISECONDS)) {
         if (watcher.cancelled()) {

@@ -1,8 +1,7 @@
 package dev.warpwright.cli.explore;
 
-import dev.warpwright.cli.kernels.CheckCounters;
 import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.check.CounterPrediction;
+import dev.warpwright.compiler.check.KernelData;
 import dev.warpwright.compiler.tune.GemmExplain;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmSpace;
@@ -19,6 +18,10 @@ import dev.warpwright.ir.json.Json;
 import dev.warpwright.ir.json.JsonFields;
 import dev.warpwright.ir.json.JsonParser;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.KernelCounters;
+import dev.warpwright.sim.SimulationError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.tune.record.WorkloadKey;
@@ -30,6 +33,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernel of a tuning record: its schedule, what that is lowered to, what its decisions are
@@ -117,7 +121,7 @@ record TunedKernels(Path winners) {
     };
   }
 
-  private @org.jspecify.annotations.Nullable Json measured(Chosen chosen) {
+  private @Nullable Json measured(Chosen chosen) {
     Path file =
         winners
             .resolve(
@@ -139,14 +143,85 @@ record TunedKernels(Path winners) {
     }
   }
 
-  /** What the simulator counts, for the whole product. */
+  /** What the simulator counts for one cluster's tile and two steps along K. */
   Jobs.Work counters(Map<String, String> parameters) {
     Chosen chosen = chosen(parameters);
+    Point point = chosen.candidate().point();
+    String cluster = option(point, "cluster", "1x1");
+    int cross = cluster.indexOf('x');
+    int clusterM = Integer.parseInt(cluster.substring(0, cross));
+    int clusterN = Integer.parseInt(cluster.substring(cross + 1));
+    GemmWorkload whole = chosen.workload();
+    var small =
+        new GemmWorkload(
+            Long.parseLong(option(point, "tileM", "64")) * clusterM,
+            Long.parseLong(option(point, "tileN", "64")) * clusterN,
+            Long.parseLong(option(point, "tileK", "64")) * 2,
+            whole.operands(),
+            whole.result(),
+            whole.layout(),
+            whole.epilogue(),
+            whole.arithmetic());
     return job -> {
-      job.report(Json.of("a part of the grid is simulated").write());
-      return CheckCounters.json(
-              CounterPrediction.product(bound(chosen).kernel(), Map.of(), chosen.model()))
-          .write();
+      Candidate candidate =
+          GemmSpace.of(small, chosen.model().target(), clusterM * clusterN)
+              .replay(point.with("order", "row"))
+              .candidate();
+      if (candidate == null) {
+        throw new UserError("one tile alone has no such kernel, so nothing can be counted");
+      }
+      BoundKernel bound = BoundKernel.of(candidate.kernel().get(), candidate.values());
+      try {
+        KernelCounters counted =
+            new GridInterpreter(bound.kernel(), GridOptions.counting(clusterM * clusterN))
+                .count(KernelData.of(bound, 1), KernelCounters.Caches.H200);
+        return json(small, counted).write();
+      } catch (SimulationError e) {
+        throw new UserError("the simulator found: " + e.getMessage(), e);
+      }
     };
+  }
+
+  private static String option(Point point, String name, String otherwise) {
+    String option = point.option(name);
+    return option == null ? otherwise : option;
+  }
+
+  private static Json json(GemmWorkload small, KernelCounters c) {
+    return Json.object()
+        .with("work", "%d x %d x %d".formatted(small.m(), small.n(), small.k()))
+        .with(
+            "counters",
+            Json.object()
+                .with("shared loads, wavefronts", c.sharedLoads().units())
+                .with("shared stores, wavefronts", c.sharedStores().units())
+                .with("ldmatrix, wavefronts", c.matrixLoads().units())
+                .with("stmatrix, wavefronts", c.matrixStores().units())
+                .with(
+                    "lost to bank conflicts",
+                    c.sharedLoads().lost()
+                        + c.sharedStores().lost()
+                        + c.matrixLoads().lost()
+                        + c.matrixStores().lost())
+                .with("bulk loads, sectors", c.bulkLoadSectors())
+                .with("bulk stores, sectors", c.bulkStoreSectors())
+                .with("cp.async, sectors", c.asyncLoads().units())
+                .with("global loads, sectors", c.globalLoads().units())
+                .with("global stores, sectors", c.globalStores().units())
+                .with("L2 reads, sectors", c.l2ReadSectors())
+                .with("L2 writes, sectors", c.l2WriteSectors())
+                .with("multiply-adds of tensor cores", c.matrixMultiplyAdds()))
+        .with(
+            "statements",
+            Json.array(
+                c.statements(),
+                s ->
+                    Json.object()
+                        .with("line", s.line())
+                        .with("statement", s.statement())
+                        .with("what", s.what())
+                        .with("requests", s.requests().count())
+                        .with("units", s.requests().units())
+                        .with("lost", s.requests().lost())));
   }
 }

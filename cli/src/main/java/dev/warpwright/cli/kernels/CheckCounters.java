@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Predicts what kernels ask of the memories of a GPU. */
-public final class CheckCounters {
+final class CheckCounters {
   private static final String DEVICE = "H200 SXM";
   private static final int ROWS = 16384;
   private static final long LADDER = 1024;
@@ -110,8 +110,7 @@ public final class CheckCounters {
             .with("kernels", Json.array(predictions, CheckCounters::json)));
   }
 
-  /** A prediction, as the command and the page give it. */
-  public static Json json(CounterPrediction p) {
+  private static Json json(CounterPrediction p) {
     Json.Members counters = Json.object();
     for (Map.Entry<String, Double> counter : p.counters().entrySet()) {
       counters = counters.with(counter.getKey(), counter.getValue());

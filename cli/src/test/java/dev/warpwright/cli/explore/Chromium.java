@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -45,7 +46,7 @@ final class Chromium implements BeforeAllCallback {
         .computeIfAbsent(Running.class, key -> start(), Running.class);
   }
 
-  private static @org.jspecify.annotations.Nullable Path executable() {
+  private static @Nullable Path executable() {
     return Stream.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
         .map(Path::of)
         .filter(Files::isExecutable)

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -48,7 +49,7 @@ abstract class PageTest {
   Page page;
 
   @RegisterExtension
-  final org.junit.jupiter.api.extension.BeforeEachCallback browserOf =
+  final BeforeEachCallback browserOf =
       (ExtensionContext context) -> browser = Chromium.browser(context);
 
   /** What the page can measure on. */

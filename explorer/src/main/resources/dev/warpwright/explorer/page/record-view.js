@@ -1,5 +1,5 @@
 // A record of a tuning run: its kernel at every level, what its decisions are worth, what the simulator counts.
-import {attempt, bytes, choice, count, el, get, percent, post, replace, time} from './dom.js';
+import {attempt, bytes, choice, count, el, get, post, replace, time} from './dom.js';
 
 const MOST_RECORDS = 40;
 const TEXTS = {schedule: 'Schedule', tiles: 'Tile program', kernel: 'Kernel', cuda: 'CUDA C++'};
@@ -85,7 +85,7 @@ const number = value => (value === null || value === undefined ? '–' : count(M
 
 function counted(c) {
   return [
-    el('p', {class: 'quiet'}, `${count(c.waves)} waves, the last ${percent(c.lastWave)} full; ${time(c.predictedUs)} by these counters, bound by ${c.bound}.`),
+    el('p', {class: 'quiet'}, `One cluster's tiles and two steps along K, ${c.work}, in the simulator.`),
     el('dl', {class: 'figures'}, Object.entries(c.counters).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, count(Math.round(value)))))),
     el('div', {class: 'scroll'}, el('table', {},
       el('caption', {}, 'Statements of the kernel by what they ask of the memories'),
