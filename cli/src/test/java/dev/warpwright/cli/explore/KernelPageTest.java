@@ -96,10 +96,5 @@ final class KernelPageTest extends PageTest {
     }
     button("Simulator counters").click();
     page.getByText("Statements of the kernel by what they ask").waitFor();
-    page.getByLabel("Record", new Page.GetByLabelOptions().setExact(true)).selectOption("1");
-    page.getByText("25.0 µs, relative error").waitFor();
-    button("Explain").click();
-    page.getByText("times are predicted, not measured for NVIDIA H200").waitFor();
-    assertThat(page.locator("[aria-label='A record'] tbody tr").count()).isGreaterThan(5);
   }
 }
