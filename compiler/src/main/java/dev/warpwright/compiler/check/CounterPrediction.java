@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.check;
 
+import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
 import dev.warpwright.compiler.ladder.Ladder;
@@ -9,6 +10,8 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cost.CounterTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.OrderTraffic;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -110,6 +113,16 @@ public record CounterPrediction(
         Math.max(FIRST_LEVEL - carved, RESERVED), ((long) device.l2MiB() << 20) / 2, sms);
   }
 
+  /** Instructions, which are read from memory once; 0 where no compiler is installed. */
+  private static double codeBytes(Kernel kernel, DeviceModel device) {
+    return CudaCompilers.system()
+        .map(
+            compiler ->
+                GpuDevice.compile(CudaPrinter.print(kernel, device.target()), device.target())
+                    .codeBytes(CudaPrinter.functionName(kernel)))
+        .orElse(0L);
+  }
+
   /** Blocks that the kernel wants on a multiprocessor. */
   private static int resident(Kernel kernel) {
     return (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
@@ -141,7 +154,7 @@ public record CounterPrediction(
         deeper(depth -> count(kernel, tile, depth, device), first, second, k, clusters);
     String order = kernel.attrs().getString("order");
     return ofProduct(
-        kernel.name(),
+        bound.kernel(),
         counted,
         new Product(m, n, k, gemm.a().dtype(), gemm.c().dtype()),
         tile,
@@ -216,7 +229,7 @@ public record CounterPrediction(
                 LadderRun.registers(whole, device.target()),
                 KernelResources.of(whole).sharedBytes());
     return ofProduct(
-        whole.name(),
+        whole,
         counted,
         new Product(m, n, k, DType.F32, DType.F32),
         new OrderTraffic.Tile(
@@ -249,7 +262,7 @@ public record CounterPrediction(
   }
 
   private static CounterPrediction ofProduct(
-      String name,
+      Kernel kernel,
       CountedLaunch counted,
       Product product,
       OrderTraffic.Tile tile,
@@ -264,14 +277,15 @@ public record CounterPrediction(
             order,
             blocks,
             ((long) device.l2MiB() << 20) / 2);
-    CountedLaunch all = counted.with("dramReadBytes", traffic.dramReadBytes());
+    CountedLaunch all =
+        counted.with("dramReadBytes", traffic.dramReadBytes() + codeBytes(kernel, device));
     double words =
         LowerBounds.gemmWords(product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
     double busy = (traffic.waves() - 1 + traffic.lastWave()) / traffic.waves();
     return new CounterPrediction(
-        name,
+        kernel.name(),
         Math.ceilDiv(product.m, (long) tile.m()) * Math.ceilDiv(product.n, (long) tile.n()),
         all.totals(),
         all.lines(),
@@ -398,7 +412,8 @@ public record CounterPrediction(
               .with(
                   "dramReadBytes",
                   one.total("dramReadBytes") * (2 - blocks)
-                      + two.total("dramReadBytes") * (blocks - 1));
+                      + two.total("dramReadBytes") * (blocks - 1)
+                      + codeBytes(kernel, device));
       int atOnce = resident(kernel) * device.multiprocessors();
       int waves = (int) Math.ceil(blocks / atOnce);
       double rate = networkRate(network.precision(), device);

@@ -25,6 +25,15 @@ public final class Equivalences {
           Map.entry("named barrier removed", ORDERED),
           Map.entry("named barrier of another group", "both groups meet where they met before"),
           Map.entry("barrier object waited for no more", ORDERED),
+          Map.entry(
+              "wait for the next stage's barrier",
+              "the step before has waited for this step's stage, or no stage is filled twice"),
+          Map.entry(
+              "barrier object for one arrival more",
+              "no stage is filled twice, so no one waits for it"),
+          Map.entry(
+              "bytes expected at the next stage's barrier",
+              "no stage is filled twice, so each barrier has one phase and gets one step's bytes"),
           Map.entry("arrival left out", LAST),
           Map.entry("arrival twice", LAST),
           Map.entry("another stage released", LAST),
