@@ -83,8 +83,8 @@ public record CounterPrediction(
   /** Steps of K in which blocks of a rung are thought to go on together. */
   private static final int RUNG_STEP = 16;
 
-  /** The smallest shape that every rung takes. */
-  private static final long RUNG = 128;
+  /** A shape of which every rung's tile is a part. */
+  private static final long RUNG = 256;
 
   /**
    * One statement's requests.
