@@ -129,6 +129,9 @@ final class StmtParser {
     return body -> new Stmt.Alloc(buffer, body);
   }
 
+  // Statements nest: what calls itself keeps few variables, so that the deepest text that is
+  // accepted
+  // needs little stack.
   private Stmt stmt() {
     Token token = cursor.peek();
     if (token.kind() == Token.Kind.QUOTED) {
@@ -146,42 +149,50 @@ final class StmtParser {
     }
     return switch (token.text()) {
       case "if" -> branch();
-      case "while" -> {
-        cursor.next();
-        Expr condition = condition();
-        yield new Stmt.While(condition, braces());
-      }
+      case "while" -> whileLoop();
       case "block" -> block();
-      case "tile.copy" -> {
-        cursor.next();
-        Region to = exprs.region();
-        cursor.expect("<");
-        cursor.expect("-");
-        Region from = exprs.region();
-        yield new Stmt.TileCopy(to, from, declarations.attrs());
-      }
-      case "tile.fill" -> {
-        cursor.next();
-        Region to = exprs.region();
-        cursor.expect("=");
-        Expr value = exprs.expr(Type.of(to.buffer().dtype()));
-        yield new Stmt.TileFill(to, value, declarations.attrs());
-      }
-      case "tile.mma" -> {
-        cursor.next();
-        Region c = exprs.region();
-        cursor.expect("+=");
-        Region a = exprs.region();
-        boolean transposeA = transposed();
-        cursor.expect("*");
-        Region b = exprs.region();
-        boolean transposeB = transposed();
-        yield new Stmt.TileMma(c, a, b, transposeA, transposeB, declarations.attrs());
-      }
+      case "tile.copy" -> tileCopy();
+      case "tile.fill" -> tileFill();
+      case "tile.mma" -> tileMma();
       case "tile.map" -> map();
       case "tile.reduce" -> reduce();
       default -> cursor.peekSecond().is("(") ? evaluate() : store();
     };
+  }
+
+  private Stmt whileLoop() {
+    cursor.next();
+    Expr condition = condition();
+    return new Stmt.While(condition, braces());
+  }
+
+  private Stmt tileCopy() {
+    cursor.next();
+    Region to = exprs.region();
+    cursor.expect("<");
+    cursor.expect("-");
+    Region from = exprs.region();
+    return new Stmt.TileCopy(to, from, declarations.attrs());
+  }
+
+  private Stmt tileFill() {
+    cursor.next();
+    Region to = exprs.region();
+    cursor.expect("=");
+    Expr value = exprs.expr(Type.of(to.buffer().dtype()));
+    return new Stmt.TileFill(to, value, declarations.attrs());
+  }
+
+  private Stmt tileMma() {
+    cursor.next();
+    Region c = exprs.region();
+    cursor.expect("+=");
+    Region a = exprs.region();
+    boolean transposeA = transposed();
+    cursor.expect("*");
+    Region b = exprs.region();
+    boolean transposeB = transposed();
+    return new Stmt.TileMma(c, a, b, transposeA, transposeB, declarations.attrs());
   }
 
   private Stmt evaluate() {
@@ -232,19 +243,29 @@ final class StmtParser {
   private Stmt loop(ForKind kind) {
     cursor.next();
     definitions.enter();
+    UnaryOperator<Stmt> head = loopHead(kind);
+    Stmt body = braces();
+    definitions.leave();
+    return head.apply(body);
+  }
+
+  /** What stands before a loop's body. */
+  private UnaryOperator<Stmt> loopHead(ForKind kind) {
     Token name = cursor.expectName("the name of a variable");
-    ThreadAxis axis = null;
-    Type type = Type.I32;
+    ThreadAxis declaredAxis = null;
+    Type declaredType = Type.I32;
     while (cursor.accept(":")) {
-      if (kind == ForKind.THREAD_BOUND && axis == null) {
-        axis = axis();
+      if (kind == ForKind.THREAD_BOUND && declaredAxis == null) {
+        declaredAxis = axis();
       } else {
-        type = exprs.expectType();
+        declaredType = exprs.expectType();
       }
     }
-    if (kind == ForKind.THREAD_BOUND && axis == null) {
+    if (kind == ForKind.THREAD_BOUND && declaredAxis == null) {
       throw cursor.expected("':' and a launch index such as blockIdx.x");
     }
+    @Nullable ThreadAxis axis = declaredAxis;
+    Type type = declaredType;
     Token in = cursor.expect("in");
     Expr first = exprs.expr(type);
     boolean ranged = cursor.accept("+:");
@@ -255,9 +276,7 @@ final class StmtParser {
     }
     Attrs attrs = declarations.attrs();
     Var v = definitions.define(name, new Var(name.text(), type));
-    Stmt body = braces();
-    definitions.leave();
-    return new Stmt.For(v, min, extent, kind, axis, attrs, body);
+    return body -> new Stmt.For(v, min, extent, kind, axis, attrs, body);
   }
 
   private static Supplier<Expr> zero(Type type) {
