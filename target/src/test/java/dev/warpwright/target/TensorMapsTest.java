@@ -162,7 +162,7 @@ class TensorMapsTest {
   }
 
   @Test
-  void theMatrixIsRowMajor() {
+  void rowsAreContiguous() {
     Buffer a =
         Buffer.of("A", DType.BF16, Scope.GLOBAL, 128, 64)
             .withLayout(Layout.strided(new long[] {128, 64}, new long[] {1, 128}));
@@ -173,7 +173,8 @@ class TensorMapsTest {
                 TensorMaps.spec(
                     store(new Expr.AddressOf(a, origin), new Expr.AddressOf(tile, origin))))
         .isInstanceOf(UserError.class)
-        .hasMessage("bulk copy of A: it has a layout, but only row-major matrices have maps");
+        .hasMessage(
+            "bulk copy of A: it has a layout, but only matrices of contiguous rows have maps");
   }
 
   private static Expr.Call store(Expr dst, Expr src) {
