@@ -22,6 +22,9 @@ public final class AmpereGemm {
   /** Registers beside sums and operands: addresses and counters. */
   private static final int OTHER_REGISTERS = 24;
 
+  /** Registers of a block's share of streamed work: its list's entries live across the loops. */
+  private static final int STREAM_REGISTERS = 40;
+
   private AmpereGemm() {}
 
   /** One line that says why operands of this kind are not for mma.sync; null if they are. */
@@ -85,7 +88,11 @@ public final class AmpereGemm {
     long sums = (long) rows * columns / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
     long registers =
-        sums + rows / config.warpsM() / 2 + columns / config.warpsN() / 2 + OTHER_REGISTERS;
+        sums
+            + rows / config.warpsM() / 2
+            + columns / config.warpsN() / 2
+            + OTHER_REGISTERS
+            + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
     if (registers
         > Math.min(
             GpuTarget.REGISTERS_PER_THREAD,
