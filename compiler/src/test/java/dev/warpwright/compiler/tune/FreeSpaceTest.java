@@ -24,7 +24,6 @@ import dev.warpwright.tune.space.Space;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -44,7 +43,7 @@ final class FreeSpaceTest {
   }
 
   private static void check(DType type, Set<String> wanted) {
-    long seed = Long.getLong("warpwright.seed", new Random().nextLong(1_000_000));
+    long seed = Long.getLong("warpwright.seed", 1);
     SplittableRandom random = new SplittableRandom(seed);
     GemmWorkload product = GemmWorkload.nt(72, 80, 96, type);
     Space space = GemmSpace.free(product, GpuTarget.SM_90A, 4);
