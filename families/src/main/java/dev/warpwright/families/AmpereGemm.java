@@ -2,6 +2,7 @@ package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -24,6 +25,9 @@ public final class AmpereGemm {
 
   /** Registers of a block's share of streamed work: its list's entries live across the loops. */
   private static final int STREAM_REGISTERS = 40;
+
+  /** Bytes of the smallest asynchronous copy. */
+  private static final int LEAST_COPY = 4;
 
   private AmpereGemm() {}
 
@@ -92,6 +96,8 @@ public final class AmpereGemm {
             + rows / config.warpsM() / 2
             + columns / config.warpsN() / 2
             + OTHER_REGISTERS
+            + staged(workload.pitchOfA() * bytes, config.tileM() * config.tileK(), config)
+            + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
     if (registers
         > Math.min(
@@ -102,6 +108,11 @@ public final class AmpereGemm {
     }
     long shared = (long) config.stages() * (rows + columns) * config.tileK() * bytes;
     return HopperLimits.sharedProblem(shared, config.minBlocks(), target);
+  }
+
+  /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */
+  private static long staged(long row, long elements, AmpereConfig config) {
+    return row % LEAST_COPY == 0 ? 0 : Math.ceilDiv(elements, config.threads());
   }
 
   /**
@@ -136,8 +147,13 @@ public final class AmpereGemm {
             .with("instr", String.valueOf(instruction(workload, target)))
             .with("warpsM", config.warpsM())
             .with("warpsN", config.warpsN()));
+    Kernel kernel = GpuLowering.lower(s.func());
     return new ScheduledGemm(
-        func, s.trace(), s.func(), GpuLowering.lower(s.func()), table(workload, config));
+        func,
+        s.trace(),
+        s.func(),
+        kernel,
+        ScheduledGemm.hasTable(kernel) ? table(workload, config) : List.of());
   }
 
   private static List<Integer> table(GemmWorkload workload, AmpereConfig config) {

@@ -15,10 +15,13 @@ import dev.warpwright.ir.WorkDivision;
  * @param clusterN blocks of a cluster that take tiles side by side
  * @param order of the tiles
  * @param blocks that share the tiles, all running at once; 0 for one block a tile, in which case
- *     clusters are impossible and {@code order} is row
+ *     {@code order} is row
  * @param minBlocks blocks that a multiprocessor shall hold
  * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
  * @param division how the steps of tiles are shared out; not whole only for a number of blocks
+ * @param copying whether the producer's threads copy operands, each some bytes, though bulk copies
+ *     could; only for blocks that share no copies
+ * @param direct whether results go from registers to global memory, not through shared memory
  */
 public record HopperConfig(
     int tileM,
@@ -32,9 +35,11 @@ public record HopperConfig(
     int blocks,
     int minBlocks,
     boolean swapped,
-    WorkDivision division) {
+    WorkDivision division,
+    boolean copying,
+    boolean direct) {
 
-  /** A configuration in which tiles are whole. */
+  /** A configuration in which tiles are whole, and bulk copies move what they can. */
   public HopperConfig(
       int tileM,
       int tileN,
@@ -59,7 +64,9 @@ public record HopperConfig(
         blocks,
         minBlocks,
         swapped,
-        new WorkDivision.Whole());
+        new WorkDivision.Whole(),
+        false,
+        false);
   }
 
   /** A persistent grid of {@code blocks} blocks in pairs that share tiles of B. */
@@ -72,7 +79,7 @@ public record HopperConfig(
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
         tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped);
+        swapped, division, copying, direct);
   }
 
   /** The same with clusters of another shape. */
@@ -89,7 +96,9 @@ public record HopperConfig(
         blocks,
         minBlocks,
         swapped,
-        division);
+        division,
+        copying,
+        direct);
   }
 
   /** Whether several blocks may compute a tile. */
@@ -101,6 +110,25 @@ public record HopperConfig(
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, other);
+        swapped, other, copying, direct);
+  }
+
+  /** The same with operands and results moved in other ways. */
+  public HopperConfig withMoves(boolean threadsCopy, boolean fromRegisters) {
+    return new HopperConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapped,
+        division,
+        threadsCopy,
+        fromRegisters);
   }
 }

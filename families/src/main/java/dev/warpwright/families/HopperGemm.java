@@ -1,6 +1,8 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -33,21 +35,22 @@ public final class HopperGemm {
   static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule schedule = scheduled(func, workload, config);
     PrimFunc tiles = schedule.func();
+    Kernel kernel = GpuLowering.lower(tiles);
     return new ScheduledGemm(
         func,
         schedule.trace(),
         tiles,
-        GpuLowering.lower(tiles),
-        config.blocks() == 0
-            ? List.of()
-            : ScheduledGemm.table(
+        kernel,
+        ScheduledGemm.hasTable(kernel)
+            ? ScheduledGemm.table(
                 config.order(),
                 config.division(),
                 workload.batch().count()
                     * Math.ceilDiv(workload.m(), (long) config.tileM() * config.clusterM()),
                 Math.ceilDiv(workload.n(), (long) config.tileN() * config.clusterN()),
                 Math.ceilDiv(workload.k(), config.tileK()),
-                config.blocks() / (config.clusterM() * config.clusterN())));
+                config.blocks() / (config.clusterM() * config.clusterN()))
+            : List.of());
   }
 
   /** The schedule itself. */
@@ -59,6 +62,12 @@ public final class HopperGemm {
     s.roles(1, config.consumers());
     share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
+    if (config.copying()) {
+      s.annotate("copies", "threads");
+    }
+    if (config.direct()) {
+      s.annotate("store", "direct");
+    }
     workload.describe(s);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
     return s;
@@ -66,17 +75,24 @@ public final class HopperGemm {
 
   /** Shares the tiles out to blocks. */
   private static void share(Schedule s, StagedProduct product, HopperConfig config) {
-    if (config.blocks() == 0) {
+    boolean clustered = config.clusterM() * config.clusterN() > 1;
+    if (config.blocks() == 0 && !clustered) {
       s.bind(product.columns(), ThreadAxis.BLOCK_X);
       s.bind(product.rows(), ThreadAxis.BLOCK_Y);
       return;
     }
-    LoopRef tiles = s.blockOrder(product.rows(), product.columns(), config.order());
-    if (config.isDivided()) {
-      s.annotate(tiles, "division", config.division().text());
+    if (config.blocks() == 0) {
+      s.bind(
+          s.blockOrder(product.rows(), product.columns(), new BlockOrder.Row()),
+          ThreadAxis.BLOCK_X);
+    } else {
+      LoopRef tiles = s.blockOrder(product.rows(), product.columns(), config.order());
+      if (config.isDivided()) {
+        s.annotate(tiles, "division", config.division().text());
+      }
+      s.persistent(tiles, config.blocks());
     }
-    s.persistent(tiles, config.blocks());
-    if (config.clusterM() * config.clusterN() > 1) {
+    if (clustered) {
       s.cluster(config.clusterM(), config.clusterN());
       if (config.clusterM() > 1) {
         s.multicast(product.b());

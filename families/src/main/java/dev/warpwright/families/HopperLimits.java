@@ -84,7 +84,8 @@ public final class HopperLimits {
         : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
   }
 
-  private static @Nullable String typeProblem(GemmWorkload workload) {
+  /** Why no configuration computes a product; null if some may, though threads have to copy it. */
+  public static @Nullable String typeProblem(GemmWorkload workload) {
     if (instructionType(workload) == null) {
       return "warpgroup products take bf16, f16, tf32 and 8-bit floats, not %s in %s"
           .formatted(workload.operands().text(), workload.arithmetic().text());
@@ -134,7 +135,10 @@ public final class HopperLimits {
     if (size == 1) {
       return null;
     }
-    if (config.blocks() == 0 || config.blocks() % size != 0) {
+    if (config.copying()) {
+      return "blocks whose threads copy share no copies in a cluster of " + size;
+    }
+    if (config.blocks() % size != 0) {
       return "%d blocks are no multiple of a cluster of %d".formatted(config.blocks(), size);
     }
     if (size > MAX_CLUSTER) {
@@ -168,7 +172,7 @@ public final class HopperLimits {
 
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapped() || workload.pitchOfC() * bytes % 16 != 0) {
+    if (config.swapped() || config.direct() || workload.pitchOfC() * bytes % 16 != 0) {
       return 0;
     }
     int row = config.tileN() * bytes;

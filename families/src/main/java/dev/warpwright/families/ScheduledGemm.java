@@ -23,6 +23,11 @@ public record ScheduledGemm(
     table = List.copyOf(table);
   }
 
+  /** Whether a kernel reads its tiles from a table; it does not if it takes them row by row. */
+  static boolean hasTable(Kernel kernel) {
+    return kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals("order"));
+  }
+
   /**
    * Contents of the parameter {@code order}: {@code m << 16 | n} in units of a cluster's tiles, or
    * what {@link WorkList#table} makes of divided work.

@@ -75,6 +75,18 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(4096, 4096, 4096, DType.F8E4M3),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(128))),
         set(
+            "threads copy, registers store",
+            HopperGemm.schedule(
+                GemmWorkload.nt(968, 1376, 2616, DType.BF16),
+                new HopperConfig(128, 88, 64, 7, 2, 1, 1, ORDER, 0, 1, false)
+                    .withMoves(true, true))),
+        set(
+            "clusters without a table",
+            HopperGemm.schedule(
+                GemmWorkload.nt(968, 1376, 2616, DType.BF16),
+                new HopperConfig(128, 88, 64, 7, 2, 1, 4, ORDER, 0, 1, false)
+                    .withMoves(false, true))),
+        set(
             "mma.sync",
             AmpereGemm.schedule(
                 square,

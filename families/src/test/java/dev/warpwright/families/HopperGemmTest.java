@@ -116,7 +116,33 @@ class HopperGemmTest {
             new HopperConfig(64, 128, 64, 3, 1, 2, 2, new BlockOrder.Grouped(2), 4, 1, false)),
         set(
             GemmWorkload.nt(264, 120, 136, DType.BF16),
-            new HopperConfig(64, 64, 64, 3, 1, 4, 1, ROW, 4, 1, false)));
+            new HopperConfig(64, 64, 64, 3, 1, 4, 1, ROW, 4, 1, false)),
+        // A block for each tile, in clusters, without a table.
+        set(
+            GemmWorkload.nt(200, 200, 136, DType.BF16),
+            new HopperConfig(64, 88, 64, 3, 1, 1, 2, ROW, 0, 1, false).withMoves(false, true)),
+        set(
+            GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
+            new HopperConfig(128, 64, 64, 2, 2, 2, 2, ROW, 0, 1, false)),
+        // Threads copy what bulk copies could.
+        set(
+            GemmWorkload.nt(200, 136, 344, DType.BF16),
+            new HopperConfig(128, 72, 64, 3, 2, 1, 1, ROW, 0, 1, false).withMoves(true, true)),
+        set(
+            GemmWorkload.nt(136, 136, 1096, DType.BF16),
+            new HopperConfig(64, 128, 64, 8, 1, 1, 1, ROW, 2, 1, false).withMoves(true, false)),
+        set(
+            GemmWorkload.nt(127, 72, 331, DType.F8E4M3),
+            new HopperConfig(64, 72, 128, 3, 1, 1, 1, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(13, 129, 264, DType.F8E5M2),
+            new HopperConfig(16, 128, 128, 3, 2, 1, 1, ROW, 2, 1, true)),
+        set(
+            GemmWorkload.nt(136, 72, 75, DType.F32).with(Arithmetic.TF32),
+            new HopperConfig(128, 72, 32, 3, 2, 1, 1, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(136, 72, 76, DType.F32).with(Arithmetic.TF32),
+            new HopperConfig(64, 72, 32, 3, 1, 1, 1, ROW, 0, 1, false).withMoves(true, true)));
   }
 
   private static ArgumentSet set(GemmWorkload workload, HopperConfig config) {

@@ -34,6 +34,7 @@ class ImpossibleConfigsTest {
         SQUARE,
         new HopperConfig(128, 128, 64, 4, 2, 4, 4, ORDER, 128, 1, false),
         "a cluster of 16 blocks");
+    refused(SQUARE, good.withMoves(true, false), "share no copies");
     refused(
         SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)),
         good,

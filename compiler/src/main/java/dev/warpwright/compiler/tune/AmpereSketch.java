@@ -52,18 +52,18 @@ final class AmpereSketch implements GemmSketch {
     // it.
     HopperConfig alike =
         new HopperConfig(
-            config.tileM(),
-            config.tileN(),
-            config.tileK(),
-            config.stages(),
-            config.warpsM() * config.warpsN() / 4 + 1,
-            1,
-            1,
-            config.order(),
-            config.blocks(),
-            config.minBlocks(),
-            config.swapped(),
-            config.division());
+                config.tileM(),
+                config.tileN(),
+                config.tileK(),
+                config.stages(),
+                config.warpsM() * config.warpsN() / 4 + 1,
+                1,
+                1,
+                config.order(),
+                config.blocks(),
+                config.minBlocks(),
+                config.swapped())
+            .withDivision(config.division());
     return new Plan(
         slowed(HopperModel.features(workload, alike, multiprocessors), reading(config)),
         () -> {

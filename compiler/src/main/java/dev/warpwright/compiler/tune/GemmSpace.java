@@ -92,6 +92,10 @@ public final class GemmSpace {
       sketches.add(new HopperSketch(workload, multiprocessors));
     } else if (AmpereGemm.operandsProblem(workload, target) == null) {
       sketches.add(new AmpereSketch(workload, target, multiprocessors));
+      if (target == GpuTarget.SM_90A && HopperLimits.typeProblem(workload) == null) {
+        // Rows that no bulk copy takes: threads copy in both families.
+        sketches.add(new HopperSketch(workload, multiprocessors));
+      }
     } else if (SimtGemm.operandsProblem(workload) == null) {
       sketches.add(new SimtSketch(workload, target, multiprocessors));
     } else {

@@ -51,16 +51,29 @@ final class HopperModel {
   /** What doubling a cluster costs. */
   private static final double CLUSTER = 1.65;
 
-  private static final int SECTOR = 32;
+  /** Bytes of a sector of the second-level cache. */
+  static final int SECTOR = 32;
+
+  /** Bytes whose multiples rows have to be for bulk copies. */
+  static final int CHUNK = 16;
 
   /** How much longer a copy takes whose rows begin in the middle of a sector. */
   private static final double RAGGED = 2;
+
+  /** Microseconds of a warp's instruction that copies 4 to 16 bytes for each thread. */
+  private static final double COPY = 0.003;
+
+  /** The same of fewer bytes, which go through registers. */
+  private static final double SMALL_COPY = 0.01;
 
   /** To say that a part is written, and to see it. */
   private static final double COMBINING = 3;
 
   /** What shares that end inside of tiles cost for each wave that is divided so. */
   private static final double STREAMING = 13;
+
+  /** How much longer steps take of blocks that are at different steps, and so share little. */
+  private static final double APART = 1.2;
 
   private HopperModel() {}
 
@@ -87,13 +100,13 @@ final class HopperModel {
     double math = ops / rate * sharing;
     double loaded =
         ((double) c.tileM() / c.clusterN() + (double) c.tileN() / c.clusterM()) * c.tileK() * bytes;
-    double l2 = loaded * (isRagged(w) ? RAGGED : 1) / L2_BYTES * sharing;
+    double l2 = loaded * (isRagged(w) && !c.copying() ? RAGGED : 1) / L2_BYTES * sharing;
     double dram = dramBytes(w, c, slots, tilesM, tilesN, bytes);
     double dramTime = dram / DRAM_BYTES;
     double fetch = Math.max(l2, dramTime / (waves * steps));
     // A stage comes round again after its latency and its use.
     double cycle = (LATENCY + HELD * math) / (c.stages() * sharing);
-    double step = Math.max(Math.max(math, fetch), cycle);
+    double step = Math.max(Math.max(math, fetch), Math.max(cycle, copying(w, c) * sharing));
     double epilogue = EPILOGUE + 0.9 * c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES;
     double exposed = c.blocks() > 0 || c.minBlocks() > 1 ? EXPOSED : 1;
     double predicted =
@@ -119,6 +132,8 @@ final class HopperModel {
     f.put("persistent", c.blocks() > 0 ? 1.0 : 0.0);
     f.put("minBlocks", (double) c.minBlocks());
     f.put("swapped", c.swapped() ? 1.0 : 0.0);
+    f.put("copying", c.copying() ? 1.0 : 0.0);
+    f.put("direct", c.direct() ? 1.0 : 0.0);
     f.put("order", order(c));
     f.put("waves", waves);
     f.put("tail", tiles / (waves * slots));
@@ -137,6 +152,21 @@ final class HopperModel {
         f.keySet().stream().toList(),
         f.values().stream().mapToDouble(Double::doubleValue).toArray(),
         predicted);
+  }
+
+  /** Microseconds in which a producer's threads copy a step's tiles; 0 where bulk copies do. */
+  private static double copying(GemmWorkload w, HopperConfig c) {
+    int bytes = w.operands().bytes();
+    return copying(w.pitchOfA() * bytes, (double) c.tileM() * c.tileK() * bytes, c.copying())
+        + copying(w.pitchOfB() * bytes, (double) c.tileN() * c.tileK() * bytes, c.copying());
+  }
+
+  private static double copying(long row, double bytes, boolean always) {
+    long chunk = Math.min(CHUNK, Long.lowestOneBit(row));
+    if (chunk == CHUNK && !always) {
+      return 0;
+    }
+    return bytes / (32 * chunk) * (chunk < 4 ? SMALL_COPY : COPY);
   }
 
   /** Whether rows begin in the middle of a sector of the cache. */
@@ -173,7 +203,7 @@ final class HopperModel {
         double parts = divided == 0 ? 1 : 1 + Math.max(1, Math.ceil(1 / share) - 1);
         yield new Shared(
             Math.max(tiles, slots),
-            (tiles - divided) / slots + share,
+            ((tiles - divided) / slots + share) * APART,
             parts,
             divided == 0 ? 0 : STREAMING * (1 + more));
       }

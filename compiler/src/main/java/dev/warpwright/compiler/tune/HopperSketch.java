@@ -98,7 +98,7 @@ final class HopperSketch implements GemmSketch {
     } else {
       rows = Math.toIntExact(d.choose("tileM", 64, 128, 192, 256));
       consumers = consumers(d, rows);
-      columns = Math.toIntExact(d.choose("tileN", wide(workload.n())));
+      columns = Math.toIntExact(d.choose("tileN", wide()));
     }
     int tileM = swapped ? columns : rows;
     int tileN = swapped ? rows : columns;
@@ -107,7 +107,11 @@ final class HopperSketch implements GemmSketch {
     int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2));
     int stages = stages(d, tileM, tileN, tileK, minBlocks);
     int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
-    boolean persistent = cluster[0] * cluster[1] > 1 || d.choose("persistent");
+    // Older records of clusters are of persistent ones.
+    boolean persistent =
+        size(cluster) > 1
+            ? d.choose("persistent", List.of("yes", "no")).equals("yes")
+            : d.choose("persistent");
     int blocks = persistent ? blocks(d, minBlocks, size(cluster)) : 0;
     BlockOrder order =
         persistent
@@ -115,17 +119,18 @@ final class HopperSketch implements GemmSketch {
             : new BlockOrder.Row();
     HopperConfig whole =
         new HopperConfig(
-            tileM,
-            tileN,
-            tileK,
-            stages,
-            consumers,
-            cluster[0],
-            cluster[1],
-            order,
-            blocks,
-            minBlocks,
-            swapped);
+                tileM,
+                tileN,
+                tileK,
+                stages,
+                consumers,
+                cluster[0],
+                cluster[1],
+                order,
+                blocks,
+                minBlocks,
+                swapped)
+            .withMoves(isCopying(d, cluster), isDirect(d, swapped, tileN));
     if (blocks == 0) {
       return whole;
     }
@@ -176,10 +181,39 @@ final class HopperSketch implements GemmSketch {
         .toArray();
   }
 
-  private static long[] wide(long columns) {
+  /**
+   * Widths of tiles. Those that are odd multiples of 8 may fill the last wave; operands stored
+   * along columns cannot have them.
+   */
+  private long[] wide() {
+    boolean alongColumns = !workload.layout().transposedB();
     long[] options =
-        LongStream.iterate(16, t -> t <= 256, t -> t + 16).filter(t -> t < columns + 64).toArray();
+        LongStream.iterate(16, t -> t <= 256, t -> t + 8)
+            .filter(t -> t < workload.n() + 64)
+            .filter(t -> t % 16 == 0 || (t > 64 && !alongColumns))
+            .toArray();
     return options.length == 0 ? new long[] {16} : options;
+  }
+
+  /**
+   * Whether threads copy though bulk copies could: these cross the lines of the cache where rows do
+   * not begin with them.
+   */
+  private boolean isCopying(Decisions d, int[] cluster) {
+    return size(cluster) == 1
+        && isBulk()
+        && HopperModel.isRagged(workload)
+        && d.choose("copies", List.of("bulk", "threads")).equals("threads");
+  }
+
+  /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
+  private boolean isDirect(Decisions d, boolean swapped, int tileN) {
+    int bytes = workload.result().bytes();
+    if (swapped || workload.pitchOfC() * bytes % HopperModel.CHUNK != 0) {
+      return false;
+    }
+    return tileN * bytes % HopperModel.SECTOR != 0
+        || d.choose("store", List.of("shared", "direct")).equals("direct");
   }
 
   private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {
@@ -200,8 +234,16 @@ final class HopperSketch implements GemmSketch {
             "stages", possible.reversed().stream().limit(5).mapToLong(Long::longValue).toArray()));
   }
 
+  /** Whether bulk copies can move the operands; otherwise blocks of a cluster share nothing. */
+  private boolean isBulk() {
+    return HopperLimits.operandsProblem(workload) == null;
+  }
+
   private List<String> clusters(int tileM, int tileN) {
     List<String> shapes = new ArrayList<>(List.of("1x1"));
+    if (!isBulk()) {
+      return shapes;
+    }
     if (workload.m() > tileM) {
       shapes.add("2x1");
     }

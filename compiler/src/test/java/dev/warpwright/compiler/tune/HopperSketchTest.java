@@ -1,7 +1,14 @@
 package dev.warpwright.compiler.tune;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
@@ -66,6 +73,30 @@ final class HopperSketchTest {
   void layoutsAndTypesOfWarpgroups(
       long m, long n, long k, GemmWorkload.Layout layout, DType operands) {
     randomPointsBecomeKernels(GemmWorkload.of(m, n, k, operands, layout), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "968, 1376, 2616, F8E4M3",
+    "127, 129, 131, F8E4M3",
+    "4095, 4097, 4099, F8E5M2",
+    "127, 129, 131, BF16",
+    "4095, 4097, 4099, BF16",
+    "1000, 2000, 3000, BF16"
+  })
+  void untunedChoicesCompileWithoutSpills(long m, long n, long k, DType operands) {
+    Candidate untuned =
+        TunedGemm.untuned(GemmSpace.of(GemmWorkload.nt(m, n, k, operands), GpuTarget.SM_90A, 132));
+    CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
+    assumeTrue(compiler != null, "nvcc is not installed");
+    Kernel kernel = BoundKernel.of(untuned.kernel().get(), untuned.values()).kernel();
+    String source = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+    ResourceUsage usage =
+        compiler
+            .compile(new CompileRequest(source, GpuTarget.SM_90A.name()))
+            .usage(CudaPrinter.functionName(kernel))
+            .orElseThrow();
+    assertThat(usage.spillStores() + usage.spillLoads()).as(untuned.point().text()).isZero();
   }
 
   @Test

@@ -30,7 +30,8 @@ import java.util.Objects;
  * a stage back only when they have begun with the next.
  */
 final class CopyingProducer {
-  private static final long MOST_AHEAD = 2;
+  /** To cover the way from DRAM, more than a microsecond, takes some steps. */
+  private static final long MOST_AHEAD = 5;
 
   private final PipelinedProgram program;
   private final WorkItems work;

@@ -12,8 +12,8 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 /**
  * Which threads of a block copy and which multiply. With several consumer warpgroups the first
  * warpgroup of the block is the producer, and gives most of its registers to the others. A single
- * consumer gets the first four warps, and one more warp copies: there is nothing to win by moving
- * registers.
+ * consumer gets the first four warps, and one more warp copies, or four where all their threads do:
+ * there is nothing to win by moving registers.
  *
  * @param consumers warpgroups that multiply
  * @param minBlocks blocks of which a multiprocessor shall hold so many
@@ -47,7 +47,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
 
   /** Threads of the producer. */
   int producers() {
-    return !copying ? 1 : single() ? GpuTarget.WARP_SIZE : WARPGROUP;
+    return copying ? WARPGROUP : 1;
   }
 
   /** The number among the producer's threads of a thread of the block. */
@@ -61,7 +61,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
 
   /** Threads of a block. */
   int threads() {
-    return single() ? WARPGROUP + GpuTarget.WARP_SIZE : WARPGROUP * (consumers + 1);
+    return single() && !copying ? WARPGROUP + GpuTarget.WARP_SIZE : WARPGROUP * (consumers + 1);
   }
 
   /** Number of the first thread that multiplies. */

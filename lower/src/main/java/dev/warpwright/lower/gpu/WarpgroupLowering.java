@@ -31,12 +31,14 @@ import java.util.Map;
  *       decides what blocks of a cluster have in common.
  *   <li>{@link BulkLoad}: copies become bulk copies or are refused; the layout of their targets
  *       follows ({@link OperandRing}), once for each stage. Copies of matrices whose rows are no
- *       multiples of 16 bytes are left to the threads of the producer ({@link CopyingProducer}).
+ *       multiples of 16 bytes, and all copies if the program has {@code copies = "threads"}, are
+ *       left to the threads of the producer ({@link CopyingProducer}).
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
  *       because multicast lets other blocks release a stage.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
  *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role; {@link PartialSums}
- *       between the two where tiles are divided.
+ *       between the two where tiles are divided. With {@code store = "direct"} results leave from
+ *       registers.
  *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
  * </ol>
  */
@@ -60,9 +62,10 @@ final class WarpgroupLowering {
               + stages
               + " stages, takes 2 at least");
     }
+    boolean threads = "threads".equals(func.attrs().getString("copies"));
     List<Stmt.TileCopy> unaligned =
         program.loads().stream()
-            .filter(load -> BulkLoad.isUnaligned(load.from().buffer()))
+            .filter(load -> threads || BulkLoad.isUnaligned(load.from().buffer()))
             .toList();
     List<BulkLoad> loads =
         program.loads().stream()
@@ -93,7 +96,9 @@ final class WarpgroupLowering {
     loads.forEach(load -> shared.add(load.ring().ring()));
     copies.forEach(copy -> shared.add(copy.ring().ring()));
     List<Param> params = new ArrayList<>(work.params(func));
-    Body body = new Body(program, work, roles, barriers, loads, copies, layouts, shared, params);
+    boolean direct = "direct".equals(func.attrs().getString("store"));
+    Body body =
+        new Body(program, work, roles, barriers, loads, copies, layouts, shared, params, direct);
     Stmt producer =
         copies.isEmpty()
             ? work.each(item -> body.producerLoop(item))
@@ -142,6 +147,7 @@ final class WarpgroupLowering {
     private final Map<Buffer, FragmentLayout> layouts;
     private final List<Buffer> shared;
     private final List<Param> params;
+    private final boolean direct;
 
     Body(
         PipelinedProgram program,
@@ -152,7 +158,8 @@ final class WarpgroupLowering {
         List<StageCopy> copies,
         Map<Buffer, FragmentLayout> layouts,
         List<Buffer> shared,
-        List<Param> params) {
+        List<Param> params,
+        boolean direct) {
       this.program = program;
       this.work = work;
       this.roles = roles;
@@ -162,6 +169,7 @@ final class WarpgroupLowering {
       this.layouts = layouts;
       this.shared = shared;
       this.params = params;
+      this.direct = direct;
     }
 
     /** Each warpgroup combines its rows by itself. */
@@ -186,7 +194,8 @@ final class WarpgroupLowering {
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
       WarpgroupMainLoop loop =
           new WarpgroupMainLoop(program, work, barriers, loads, copies, code, roles.consumers());
-      TileEpilogue epilogue = new TileEpilogue(program, code, roles.consumers(), work.isExact());
+      TileEpilogue epilogue =
+          new TileEpilogue(program, code, direct ? 0 : roles.consumers(), work.isExact());
       shared.addAll(epilogue.sharedBuffers());
       Var group = Var.index("group");
       Var inGroup = Var.index("thread");

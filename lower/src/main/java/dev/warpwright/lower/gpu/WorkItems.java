@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * Such a loop over all tiles, or a persistent one, reads a table, the kernel's last parameter
  * {@code order: i32[T]}: an entry is {@code m << 16 | n} in units of a cluster's tiles. So the
  * order of tiles is data, which whoever launches the kernel makes from the attribute. Each cluster
- * takes one entry, or, persistent, every so many.
+ * takes one entry, or, persistent, every so many. Where each takes one, row by row, there is no
+ * table: to read it would hold up the first copy.
  *
  * <p>With an attribute {@code division} ({@link WorkDivision}), workers are given some steps of a
  * tile, and an entry is what {@link WorkList#table} makes of an item. The parts of a tile come
@@ -168,12 +169,15 @@ record WorkItems(
               Math.toIntExact(constantSteps(program)),
               Math.toIntExact(blocks / size));
     }
+    boolean plain = !persistent && list == null && isRow(loop);
     Buffer order =
-        Buffer.of(
-            "order",
-            DType.I32,
-            Scope.GLOBAL,
-            list == null ? tiles : (long) WorkList.FIELDS * list.items().size());
+        plain
+            ? null
+            : Buffer.of(
+                "order",
+                DType.I32,
+                Scope.GLOBAL,
+                list == null ? tiles : (long) WorkList.FIELDS * list.items().size());
     return new WorkItems(
         bindings,
         loop,
@@ -188,6 +192,11 @@ record WorkItems(
         columns,
         program.steps(),
         list);
+  }
+
+  private static boolean isRow(Stmt.For loop) {
+    String named = loop.attrs().getString("order");
+    return named == null || BlockOrder.parse(named) instanceof BlockOrder.Row;
   }
 
   private static WorkDivision divided(Stmt.For loop) {
@@ -286,7 +295,7 @@ record WorkItems(
   Stmt each(Function<Item, Stmt> body) {
     Stmt.For loop = listed;
     Buffer table = order;
-    if (loop == null || table == null) {
+    if (loop == null) {
       return body.apply(
           new Item(Exprs.i32(0), steps, Exprs.i32(0), null, null, new Rewriter(), null));
     }
@@ -295,27 +304,31 @@ record WorkItems(
     Var i = Var.index("i");
     Var row = Var.index("tile_m");
     Var column = Var.index("tile_n");
+    Rewriter atTile = new AtTile(loop.var(), row, column, columns);
+    if (table == null) {
+      long across = Math.ceilDiv(columns, clusterN);
+      return onTile(
+          Exprs.div(own, across),
+          Exprs.mod(own, across),
+          row,
+          column,
+          body.apply(whole(Exprs.i32(0), row, column, atTile)));
+    }
     Expr index = repeats() ? i : Exprs.i32(0);
     Expr at = Exprs.add(own, Exprs.mul(index, clusters));
-    Rewriter atTile = new AtTile(loop.var(), row, column, columns);
     Stmt inner =
         division == null
             ? onTile(
-                Exprs.load(table, at),
-                row,
-                column,
-                body.apply(
-                    new Item(
-                        Exprs.mul(index, atTile.expr(steps)),
-                        atTile.expr(steps),
-                        Exprs.i32(0),
-                        row,
-                        column,
-                        atTile,
-                        null)))
+                Exprs.load(table, at), row, column, body.apply(whole(index, row, column, atTile)))
             : divided(table, at, row, column, atTile, body);
     Expr count = Exprs.div(Exprs.add(Exprs.sub(Exprs.i32(tiles), own), clusters - 1), clusters);
     return Stmt.For.of(ForKind.SERIAL, i, count, inner);
+  }
+
+  /** A whole tile, before which the block has computed so many others. */
+  private Item whole(Expr index, Var row, Var column, Rewriter atTile) {
+    Expr count = atTile.expr(steps);
+    return new Item(Exprs.mul(index, count), count, Exprs.i32(0), row, column, atTile, null);
   }
 
   private Stmt onTile(Expr tile, Var row, Var column, Stmt body) {
@@ -323,11 +336,15 @@ record WorkItems(
     return new Stmt.Let(
         entry,
         tile,
-        new Stmt.Let(
-            row,
-            inCluster(Exprs.shr(entry, 16), clusterM, rankM()),
-            new Stmt.Let(
-                column, inCluster(Exprs.bitAnd(entry, MAX_TILES - 1), clusterN, rankN()), body)));
+        onTile(Exprs.shr(entry, 16), Exprs.bitAnd(entry, MAX_TILES - 1), row, column, body));
+  }
+
+  /** Binds the tile of this block, given that of its cluster. */
+  private Stmt onTile(Expr clusterRow, Expr clusterColumn, Var row, Var column, Stmt body) {
+    return new Stmt.Let(
+        row,
+        inCluster(clusterRow, clusterM, rankM()),
+        new Stmt.Let(column, inCluster(clusterColumn, clusterN, rankN()), body));
   }
 
   /** The body for an item of divided work, unless there is nothing to do. */
