@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.HashSet;
 import java.util.List;
@@ -60,6 +61,7 @@ record AccessSummary(
       case Expr.Call c when c.op() instanceof Intrinsic intrinsic -> {
         if (intrinsic instanceof TargetIntrinsic target) {
           functions.add(target.function());
+          functions.add(Intrinsics.guardedFunction(target));
         }
         noteOperands(intrinsic, c.args());
       }

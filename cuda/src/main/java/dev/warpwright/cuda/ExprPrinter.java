@@ -13,11 +13,13 @@ import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.target.TensorMaps;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Prints expressions. A vector expression is printed lane by lane, or as one {@code Vec} where it
@@ -33,12 +35,20 @@ final class ExprPrinter {
   /** Vector expressions that a variable holds. */
   private final Map<Expr, String> held = new IdentityHashMap<>();
 
+  /** The variable without which asynchronous copies do not happen; null for none. */
+  private @Nullable String guard;
+
   ExprPrinter(Names names, Uses uses, Facts facts, Map<TensorMaps.Spec, String> maps) {
     this.names = names;
     this.uses = uses;
     this.facts = facts;
     this.flat = new FlatIndex(facts);
     this.hopper = new HopperArguments(this, uses, maps);
+  }
+
+  /** Lets asynchronous copies that are printed from now on depend on a variable, or not: null. */
+  void guard(@Nullable String variable) {
+    guard = variable;
   }
 
   /** A scalar expression. */
@@ -275,8 +285,11 @@ final class ExprPrinter {
     if (!(intrinsic instanceof TargetIntrinsic target)) {
       throw new IllegalArgumentException("intrinsic without CUDA text: " + intrinsic.text());
     }
-    String function = uses.intrinsic(target);
     List<String> args = hopper.arguments(call, target);
+    if (guard != null && Intrinsics.guarded(target).isPresent()) {
+      return Text.atom(uses.guarded(target) + "(" + guard + ", " + String.join(", ", args) + ")");
+    }
+    String function = uses.intrinsic(target);
     if (!target.takesConstant()) {
       return Text.atom(function + "(" + String.join(", ", args) + ")");
     }

@@ -302,6 +302,10 @@ final class KernelPrinter {
   }
 
   private void conditional(String prefix, Stmt.If i) {
+    if (prefix.isEmpty() && GuardedCopies.suit(i)) {
+      guardedCopies(i);
+      return;
+    }
     line(prefix + "if (" + exprs.print(i.condition()) + ") {");
     Bounds outside = facts.enter(facts.bounds().assuming(i.condition()));
     inBraces(i.then());
@@ -315,6 +319,17 @@ final class KernelPrinter {
         line("}");
       }
     }
+    facts.enter(outside);
+  }
+
+  /** Copies that depend on a condition one by one, without a branch. */
+  private void guardedCopies(Stmt.If i) {
+    String guard = names.declare("copies");
+    line("const bool " + guard + " = " + exprs.print(i.condition()) + ";");
+    Bounds outside = facts.enter(facts.bounds().assuming(i.condition()));
+    exprs.guard(guard);
+    stmt(i.then());
+    exprs.guard(null);
     facts.enter(outside);
   }
 

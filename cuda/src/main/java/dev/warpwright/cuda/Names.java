@@ -160,7 +160,9 @@ final class Names {
             && name.matches(".*[a-z].*")
             && !RESERVED.contains(name)
             && !LIBRARY.contains(name)
-            && Intrinsics.all().stream().noneMatch(i -> i.function().equals(name));
+            && Intrinsics.all().stream()
+                .noneMatch(
+                    i -> i.function().equals(name) || Intrinsics.guardedFunction(i).equals(name));
     return fine ? name : identifier(name) + "_kernel";
   }
 }

@@ -3,6 +3,7 @@ package dev.warpwright.cuda;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
@@ -14,6 +15,7 @@ final class Uses {
   private final GpuTarget target;
   private final Set<Helper> helpers = EnumSet.noneOf(Helper.class);
   private final Set<TargetIntrinsic> intrinsics = new LinkedHashSet<>();
+  private final Set<TargetIntrinsic> guarded = new LinkedHashSet<>();
 
   Uses(GpuTarget target) {
     this.target = target;
@@ -55,14 +57,29 @@ final class Uses {
    * @throws UserError if the target does not have it
    */
   String intrinsic(TargetIntrinsic intrinsic) {
+    require(intrinsic);
+    intrinsics.add(intrinsic);
+    return intrinsic.function();
+  }
+
+  /**
+   * Notes the use of an intrinsic under a condition and gives the name of its function.
+   *
+   * @throws UserError if the target does not have it
+   */
+  String guarded(TargetIntrinsic intrinsic) {
+    require(intrinsic);
+    guarded.add(intrinsic);
+    return Intrinsics.guardedFunction(intrinsic);
+  }
+
+  private void require(TargetIntrinsic intrinsic) {
     if (!target.supports(intrinsic.minimumArch(), intrinsic.archSpecific())) {
       String needed =
           "sm_" + intrinsic.minimumArch() + (intrinsic.archSpecific() ? "a" : " or newer");
       throw new UserError(
           intrinsic.text() + " needs " + needed + ", the target is " + target.name());
     }
-    intrinsics.add(intrinsic);
-    return intrinsic.function();
   }
 
   /** The definitions, helpers first. */
@@ -76,6 +93,7 @@ final class Uses {
         text.append(intrinsic.cuda()).append('\n');
       }
     }
+    guarded.forEach(i -> text.append(Intrinsics.guarded(i).orElseThrow()).append('\n'));
     return text.toString();
   }
 }

@@ -156,8 +156,13 @@ public final class Arguments {
     return shape;
   }
 
+  /** Bytes that a buffer takes with these scalars, what its layout leaves out included. */
+  public long storageBytes(Buffer buffer) {
+    return NdArray.of(buffer, shape(buffer)).bytes().length;
+  }
+
   /** Value of an expression of the scalars. */
-  Number evaluate(Expr e) {
+  public Number evaluate(Expr e) {
     if (e instanceof Expr.IntImm imm) {
       return imm.value();
     }

@@ -12,8 +12,11 @@ import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +24,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tuner {
   private static final long PATIENCE_MILLIS = 200;
+  private static final int MOST_CONFIRMATIONS = 4;
 
   /**
    * When to stop.
@@ -52,6 +57,7 @@ public final class Tuner {
   private final Consumer<TuningProgress> listener;
   private final BlockingQueue<Measurer.Trial> finished = new LinkedBlockingQueue<>();
   private final Map<FailureReason, Integer> failures = new EnumMap<>(FailureReason.class);
+  private final Map<Point, Measurer.Trial> latest = new HashMap<>();
   private final List<TuningProgress.Step> curve = new ArrayList<>();
   private final long start = System.nanoTime();
   private TuningProgress.@Nullable Best best;
@@ -113,39 +119,87 @@ public final class Tuner {
       // All that is there at once: proposing is dearer than listening.
       for (; trial != null; trial = finished.poll()) {
         underWay--;
-        database.add(
-            new TuningRecord(
-                task.workload(),
-                task.environment(),
-                trial.candidate().point(),
-                trial.sourceHash(),
-                trial.outcome(),
-                Instant.now()));
+        record(trial);
         count(trial, seconds());
       }
       listener.accept(progress(limits));
     }
   }
 
+  /**
+   * Measures the fastest once more, until one of those that were is the fastest. What seems fastest
+   * of many has been lucky, and what was measured in an earlier run was measured on another day.
+   * These are no trials; what is measured last is what counts.
+   *
+   * @param count how many at a time
+   * @throws InterruptedException if the thread is interrupted; nothing measured is lost
+   */
+  public TuningProgress confirm(int count) throws InterruptedException {
+    Set<Point> confirmed = new HashSet<>();
+    for (int turn = 0; turn < MOST_CONFIRMATIONS; turn++) {
+      List<Candidate> fastest = measured().limit(count).map(Measurer.Trial::candidate).toList();
+      if (fastest.isEmpty() || confirmed.contains(fastest.getFirst().point())) {
+        break;
+      }
+      List<Candidate> again =
+          fastest.stream().filter(candidate -> confirmed.add(candidate.point())).toList();
+      again.forEach(candidate -> measurer.measure(candidate).thenAccept(finished::add));
+      for (int i = 0; i < again.size(); i++) {
+        Measurer.Trial trial = finished.take();
+        latest.put(trial.candidate().point(), trial);
+        record(trial);
+      }
+    }
+    best = measured().map(Tuner::best).findFirst().orElse(null);
+    return progress(new Limits(Math.max(1, trials), 1));
+  }
+
+  /** What has a time, fastest first. */
+  private Stream<Measurer.Trial> measured() {
+    return latest.values().stream()
+        .filter(trial -> trial.outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(trial -> best(trial).outcome().timeUs()));
+  }
+
+  private static TuningProgress.Best best(Measurer.Trial trial) {
+    return new TuningProgress.Best(
+        trial.candidate(), trial.sourceHash(), (Outcome.Measured) trial.outcome());
+  }
+
+  private void record(Measurer.Trial trial) {
+    database.add(
+        new TuningRecord(
+            task.workload(),
+            task.environment(),
+            trial.candidate().point(),
+            trial.sourceHash(),
+            trial.outcome(),
+            Instant.now()));
+  }
+
   private void resume() {
-    Set<Point> known = new HashSet<>();
+    // Of what was measured more than once, the last time counts.
+    Map<Point, Measurer.Trial> known = new LinkedHashMap<>();
     for (TuningRecord record : database.records(task.workload(), task.environment())) {
       Space.Drawn drawn = task.space().replay(record.point());
       Candidate candidate = drawn.candidate();
-      if (candidate != null && drawn.point().agrees(record.point()) && known.add(drawn.point())) {
-        resumed++;
-        count(new Measurer.Trial(candidate, record.sourceHash(), record.outcome()), 0);
+      if (candidate != null && drawn.point().agrees(record.point())) {
+        known.put(
+            drawn.point(), new Measurer.Trial(candidate, record.sourceHash(), record.outcome()));
       }
     }
+    resumed = known.size();
+    known.values().forEach(trial -> count(trial, 0));
   }
 
   private void count(Measurer.Trial trial, double seconds) {
     trials++;
+    latest.put(trial.candidate().point(), trial);
     strategy.learn(trial.candidate(), trial.outcome());
     switch (trial.outcome()) {
       case Outcome.Measured measured -> {
         if (best == null || measured.timeUs() < best.outcome().timeUs()) {
-          best = new TuningProgress.Best(trial.candidate(), trial.sourceHash(), measured);
+          best = best(trial);
           curve.add(new TuningProgress.Step(trials, seconds, measured.timeUs()));
         }
       }

@@ -19,6 +19,7 @@ import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -115,6 +116,48 @@ final class TunerTest {
     List<Point> points = new ArrayList<>(first.measured.stream().map(Candidate::point).toList());
     points.addAll(second.measured.stream().map(Candidate::point).toList());
     assertThat(points).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whatWasLuckyIsMeasuredAgain() throws InterruptedException {
+    Space space =
+        new Space(List.of(Spaces.sketch("eight", d -> d.choose("n", 1, 2, 3, 4, 5, 6, 7, 8))));
+    // The slowest seems to be the fastest when it is measured for the first time.
+    Map<Double, Integer> seen = new HashMap<>();
+    FakeMeasurer measurer =
+        new FakeMeasurer(
+            2,
+            c -> {
+              double n = c.features().predictedUs();
+              boolean lucky = seen.merge(n, 1, Integer::sum) == 1 && n == 8;
+              return new Outcome.Measured(lucky ? 5 : 10 + n, 0, 0, 1980, 40);
+            });
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("lucky.db"))) {
+      Tuner tuner = exhaustive(space, measurer, database);
+      assertThat(Objects.requireNonNull(tuner.run(new Tuner.Limits(100, 60)).best()).outcome())
+          .extracting(Outcome.Measured::timeUs)
+          .isEqualTo(5.0);
+      TuningProgress done = tuner.confirm(1);
+      assertThat(Objects.requireNonNull(done.best()).candidate().point().text())
+          .isEqualTo("sketch=eight n=1");
+      assertThat(done.trials()).isEqualTo(8);
+      assertThat(seen).containsEntry(8.0, 2).containsEntry(1.0, 2).containsEntry(2.0, 1);
+      // A later search knows it, too.
+      TuningProgress later = exhaustive(space, measurer, database).run(new Tuner.Limits(8, 60));
+      assertThat(later.resumed()).isEqualTo(8);
+      assertThat(later.best()).isEqualTo(done.best());
+    }
+  }
+
+  private static Tuner exhaustive(Space space, FakeMeasurer measurer, TuningDatabase database) {
+    Proposals proposals = new Proposals();
+    return new Tuner(
+        new TuningTask(WORKLOAD, ENVIRONMENT, space),
+        new ExhaustiveSearch(space, 100, proposals),
+        proposals,
+        measurer,
+        database,
+        progress -> {});
   }
 
   @Test

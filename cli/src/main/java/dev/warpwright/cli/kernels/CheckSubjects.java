@@ -9,7 +9,6 @@ import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.FamilySamples;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
@@ -94,16 +93,17 @@ final class CheckSubjects {
     if (!request.options().scalars().isEmpty()) {
       throw new UserError(name + " has shapes of its own; give no scalars");
     }
-    Map<String, Kernel> kernels = FamilySamples.kernels();
     if (name.equals("families")) {
-      return kernels.values().stream().<CheckSubject>map(CheckSubject.OfKernel::new).toList();
+      return FamilySamples.all();
     }
-    Kernel kernel = kernels.get(name.substring("families:".length()));
-    if (kernel == null) {
+    CheckSubject sample = FamilySamples.find(name.substring("families:".length()));
+    if (sample == null) {
       throw new UserError(
-          name + ": there is no such sample; there are " + String.join(", ", kernels.keySet()));
+          name
+              + ": there is no such sample; there are "
+              + String.join(", ", FamilySamples.names()));
     }
-    return List.of(new CheckSubject.OfKernel(kernel));
+    return List.of(sample);
   }
 
   /** All that a file of text holds. */
@@ -111,7 +111,7 @@ final class CheckSubjects {
     List<CheckSubject> subjects = new ArrayList<>();
     file.content().primFuncs().forEach(f -> subjects.add(new CheckSubject.OfFunction(f)));
     file.kernels(attributes).forEach(k -> subjects.add(new CheckSubject.OfKernel(k)));
-    file.content().programs().forEach(p -> subjects.add(new CheckSubject.OfProgram(p)));
+    file.content().programs().forEach(p -> subjects.add(new CheckSubject.OfProgram(p, Map.of())));
     return subjects;
   }
 

@@ -51,7 +51,9 @@ final class LadderProfile {
           "this system does not tell how to start the command again; --profile needs it");
     }
     List<String> command = new ArrayList<>();
-    command.addAll(List.of("ncu", "--csv", "--target-processes", "all", "--metrics"));
+    command.addAll(
+        List.of(
+            "ncu", "--csv", "--target-processes", "all", "--clock-control", "none", "--metrics"));
     command.add(String.join(",", METRICS.keySet()));
     command.addAll(List.of("--kernel-name", "regex:^matmul_"));
     command.add(java.get());
@@ -127,7 +129,7 @@ final class LadderProfile {
 
   static String text(Map<String, Map<String, String>> counted) {
     List<String> lines = new ArrayList<>();
-    lines.add("Nsight Compute, one launch each, at the clocks that it sets:");
+    lines.add("Nsight Compute, one launch each, from empty caches, clocks not locked:");
     StringBuilder head = new StringBuilder("%-17s".formatted("rung"));
     METRICS.values().forEach(name -> head.append(" %15s".formatted(name)));
     lines.add(head.toString());

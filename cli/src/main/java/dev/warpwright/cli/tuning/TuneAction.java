@@ -29,7 +29,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Supplier;
 
 /** Tunes a product on the GPU here, and measures the winner beside its peers. */
@@ -37,17 +42,24 @@ public final class TuneAction implements Action<TuneRequest> {
   private static final long SEED = 1;
 
   private final Supplier<TuningDevice> device;
-  private final Function<GpuTarget, Measurer> measurers;
+  private final Workers workers;
+
+  /** What measures. */
+  @FunctionalInterface
+  interface Workers {
+    /** So many at most, for searches that go on at the same time; at least one. */
+    List<Measurer> start(GpuTarget target, int most);
+  }
 
   /** Tunes on the GPU here. */
   public TuneAction() {
-    this(TuningDevice::find, target -> GemmTuning.measurer(target, SEED));
+    this(TuningDevice::find, (target, most) -> GemmTuning.measurers(target, SEED, most));
   }
 
   /** Tunes on another device. */
-  TuneAction(Supplier<TuningDevice> device, Function<GpuTarget, Measurer> measurers) {
+  TuneAction(Supplier<TuningDevice> device, Workers workers) {
     this.device = device;
-    this.measurers = measurers;
+    this.workers = workers;
   }
 
   /** A product that was searched for. */
@@ -57,26 +69,14 @@ public final class TuneAction implements Action<TuneRequest> {
   @Override
   public Report perform(TuneRequest request, Progress progress) {
     TuningDevice here = device.get();
-    List<Found> found = new ArrayList<>();
+    List<Found> found;
     Thread interrupted =
         new Thread(
             () -> progress.say("interrupted; what was measured is kept, the same command goes on"));
     Runtime.getRuntime().addShutdownHook(interrupted);
-    // One after the other, by the same worker processes; each is measured beside its peers when no
-    // worker holds the device's memory.
-    try (TuningDatabase database = TuningStore.open(request.database(), progress);
-        Measurer measurer = measurers.apply(here.target())) {
-      for (TuneRequest.Search search : request.searches()) {
-        List<TuningProgress> done = search(search, here, measurer, database, progress);
-        for (int i = 0; i < done.size(); i++) {
-          GemmWorkload workload = search.products().workloads().get(i);
-          found.add(
-              new Found(
-                  workload,
-                  done.get(i),
-                  database.records(GemmKeys.of(workload), here.environment())));
-        }
-      }
+    // Each is measured beside its peers when no worker holds the device's memory.
+    try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      found = search(request.searches(), here, database, progress);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
@@ -96,7 +96,44 @@ public final class TuneAction implements Action<TuneRequest> {
     }
   }
 
-  private static List<TuningProgress> search(
+  /** One after the other by the same worker processes, or as many at a time as there are GPUs. */
+  private List<Found> search(
+      List<TuneRequest.Search> searches,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress)
+      throws InterruptedException {
+    List<Measurer> measurers = workers.start(here.target(), searches.size());
+    BlockingQueue<Measurer> idle = new LinkedBlockingQueue<>(measurers);
+    ExecutorService threads = Executors.newFixedThreadPool(measurers.size());
+    try {
+      List<Future<List<Found>>> parts = new ArrayList<>();
+      for (TuneRequest.Search search : searches) {
+        parts.add(
+            threads.submit(
+                () -> {
+                  Measurer measurer = idle.take();
+                  try {
+                    return search(search, here, measurer, database, progress);
+                  } finally {
+                    idle.add(measurer);
+                  }
+                }));
+      }
+      List<Found> found = new ArrayList<>();
+      for (Future<List<Found>> part : parts) {
+        found.addAll(part.get());
+      }
+      return found;
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+    } finally {
+      threads.shutdownNow();
+      measurers.forEach(Measurer::close);
+    }
+  }
+
+  private static List<Found> search(
       TuneRequest.Search search,
       TuningDevice here,
       Measurer measurer,
@@ -105,6 +142,7 @@ public final class TuneAction implements Action<TuneRequest> {
       throws InterruptedException {
     Products products = search.products();
     Tuner.Limits limits = search.options().limits();
+    List<Tuner> tuners = new ArrayList<>();
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
       progress.say(
@@ -120,13 +158,25 @@ public final class TuneAction implements Action<TuneRequest> {
               database,
               search.options(),
               view::show);
+      tuners.add(tuner);
       tasks.add(
           new TaskScheduler.Task(
               tuner::run, Objects.requireNonNull(products.counts().get(workload))));
     }
-    return tasks.size() == 1
-        ? List.of(tasks.getFirst().search().run(limits))
-        : TaskScheduler.run(tasks, limits);
+    if (tasks.size() == 1) {
+      tuners.getFirst().run(limits);
+    } else {
+      TaskScheduler.run(tasks, limits);
+    }
+    List<Found> found = new ArrayList<>();
+    for (int i = 0; i < tuners.size(); i++) {
+      GemmWorkload workload = products.workloads().get(i);
+      TuningProgress done = tuners.get(i).confirm(GemmTuning.CONFIRMED);
+      found.add(
+          new Found(workload, done, database.records(GemmKeys.of(workload), here.environment())));
+      progress.say(TuningView.result(workload, done));
+    }
+    return found;
   }
 
   private static Report finish(

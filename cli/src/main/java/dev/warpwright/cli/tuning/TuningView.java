@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.output.Progress;
+import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.tune.TuningProgress;
 import java.util.ArrayList;
@@ -52,6 +53,21 @@ final class TuningView {
         rate,
         Math.max(0, Math.min(rate > 0 ? left / rate : limit, limit - now.seconds())),
         failed.isEmpty() ? "" : " | " + failed);
+  }
+
+  /** What became of a search, in one line. */
+  static String result(GemmWorkload workload, TuningProgress done) {
+    return "tuned %s: %s"
+        .formatted(
+            GemmKeys.of(workload),
+            done.best() == null
+                ? "nothing could be measured"
+                : String.format(
+                    Locale.ROOT,
+                    "%.2f us after %d trials and %.0f s",
+                    done.best().outcome().timeUs(),
+                    done.trials(),
+                    done.seconds()));
   }
 
   /** How many have no time, by reason: {@code 3 spill, 1 wrong}. */

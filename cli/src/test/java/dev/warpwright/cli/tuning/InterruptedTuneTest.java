@@ -68,7 +68,7 @@ final class InterruptedTuneTest {
       Products products = Products.of("gemm", new KeyValues(List.of("MNK=512")), null);
       new TuneAction(
               () -> new TuningDevice("fake", 132, GpuTarget.SM_90A, ENVIRONMENT),
-              target -> new Slow())
+              (target, most) -> List.of(new Slow()))
           .perform(
               new TuneRequest(
                   List.of(

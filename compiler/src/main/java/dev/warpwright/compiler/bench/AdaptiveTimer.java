@@ -1,25 +1,30 @@
 package dev.warpwright.compiler.bench;
 
-import dev.warpwright.runtime.cuda.CudaContext;
-import dev.warpwright.runtime.cuda.CudaEvent;
-import dev.warpwright.runtime.cuda.CudaGraph;
-import dev.warpwright.runtime.cuda.CudaLaunch;
-import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.Arrays;
-import java.util.List;
+import java.util.function.DoubleSupplier;
 
 /**
- * Times one kernel as long as its noise demands: launches back to back in a replayed graph that
- * goes through all sets of inputs, until the median is known well enough, or the kernel is known to
- * be far from the best.
+ * Times a kernel as long as its noise demands: alone, or in turn with another one whose time is
+ * known.
+ *
+ * <p>A device's clock follows its load, and falls by a quarter and more when matrix units draw all
+ * the power that there is. Times of two kernels that are taken one after the other differ by that
+ * much for nothing; taken in turn, their ratio does not.
  */
 final class AdaptiveTimer {
-  private static final double GRAPH_US = 4_000;
-  private static final int MAX_LAUNCHES = 2048;
   private static final int LEAST_ROUNDS = 5;
-  private static final int MOST_ROUNDS = 21;
+  private static final int MOST_ROUNDS = 15;
+
+  /** Standard error, as a part of the time, that is small enough. */
   private static final double ENOUGH = 0.002;
-  private static final double HOPELESS = 1.6;
+
+  /** By how much a kernel has to be slower than the yardstick for its time not to matter. */
+  private static final double HOPELESS = 1.25;
+
+  /** The same for one whose time is known to some standard errors. */
+  private static final double WORSE = 1.03;
+
+  private static final double ERRORS = 4;
 
   /**
    * A time.
@@ -29,56 +34,66 @@ final class AdaptiveTimer {
    */
   record Time(double micros, double spread) {}
 
+  /**
+   * What others are compared with.
+   *
+   * @param turn runs it for a turn, and tells the microseconds of a launch
+   * @param micros the time that it is taken to need
+   */
+  record Yardstick(DoubleSupplier turn, double micros) {}
+
   private AdaptiveTimer() {}
 
   /**
-   * Times.
+   * Times a kernel alone.
    *
-   * @param launches one for each set
-   * @param best time of the best kernel so far, in microseconds; infinite if there is none
+   * @param turn runs it for a turn, and tells the microseconds of a launch
    */
-  static Time time(CudaContext context, CudaStream stream, List<CudaLaunch> launches, double best) {
-    try (CudaEvent start = context.newEvent();
-        CudaEvent end = context.newEvent()) {
-      launches.forEach(launch -> launch.run(stream));
-      start.record(stream);
-      launches.getFirst().run(stream);
-      end.record(stream);
-      end.synchronize();
-      int count = count(end.millisSince(start) * 1e3, launches.size());
-      try (CudaGraph graph =
-          CudaGraph.capture(
-              stream,
-              () -> {
-                for (int i = 0; i < count; i++) {
-                  launches.get(i % launches.size()).run(stream);
-                }
-              })) {
-        graph.replay(stream);
-        double[] times = new double[MOST_ROUNDS];
-        for (int round = 0; round < MOST_ROUNDS; round++) {
-          start.record(stream);
-          graph.replay(stream);
-          end.record(stream);
-          end.synchronize();
-          times[round] = end.millisSince(start) * 1e3 / count;
-          Time now = of(Arrays.copyOf(times, round + 1));
-          if (round >= 1 && now.micros() > HOPELESS * best) {
-            return now;
-          }
-          if (round + 1 >= LEAST_ROUNDS && now.spread() < ENOUGH) {
-            return now;
-          }
+  static Time alone(DoubleSupplier turn) {
+    double[] times = new double[MOST_ROUNDS];
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      times[round] = turn.getAsDouble();
+      if (round + 1 >= LEAST_ROUNDS) {
+        Time now = of(Arrays.copyOf(times, round + 1));
+        if (now.spread() < ENOUGH) {
+          return now;
         }
-        return of(times);
       }
     }
+    return of(times);
   }
 
-  /** So many launches that a graph runs for some milliseconds, each set equally often. */
-  private static int count(double micros, int sets) {
-    int rotations = (int) Math.ceil(GRAPH_US / Math.max(micros, 0.5) / sets);
-    return Math.clamp(rotations, 1, Math.max(1, MAX_LAUNCHES / sets)) * sets;
+  /**
+   * Times a kernel in turn with the yardstick.
+   *
+   * @param turn runs it for a turn, and tells the microseconds of a launch
+   * @return the yardstick's time, times the median of the rounds' ratios, each to the mean of the
+   *     yardstick's turns before and after: a clock that falls steadily is no advantage
+   */
+  static Time against(Yardstick yardstick, DoubleSupplier turn) {
+    double[] ratios = new double[MOST_ROUNDS];
+    Time ratio = new Time(Double.NaN, Double.NaN);
+    double before = yardstick.turn().getAsDouble();
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      double time = turn.getAsDouble();
+      double after = yardstick.turn().getAsDouble();
+      ratios[round] = 2 * time / (before + after);
+      before = after;
+      ratio = of(Arrays.copyOf(ratios, round + 1));
+      if (isEnough(round + 1, ratio)) {
+        break;
+      }
+    }
+    return new Time(ratio.micros() * yardstick.micros(), ratio.spread());
+  }
+
+  private static boolean isEnough(int rounds, Time ratio) {
+    if (rounds < 2) {
+      return false;
+    }
+    boolean hopeless = ratio.micros() > HOPELESS;
+    boolean worse = rounds > 2 && ratio.micros() * (1 - ERRORS * ratio.spread()) > WORSE;
+    return hopeless || worse || (rounds >= LEAST_ROUNDS && ratio.spread() < ENOUGH);
   }
 
   /**

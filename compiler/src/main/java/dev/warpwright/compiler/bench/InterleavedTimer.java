@@ -2,7 +2,6 @@ package dev.warpwright.compiler.bench;
 
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaEvent;
-import dev.warpwright.runtime.cuda.CudaGraph;
 import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,8 +14,9 @@ import java.util.List;
 final class InterleavedTimer {
   private static final int WARM_UP = 2;
   private static final int SINGLES = 10;
-  private static final double GRAPH_US = 20_000;
-  private static final int MAX_LAUNCHES = 4096;
+
+  /** How long a contestant runs before the next one does. */
+  private static final double TURN_US = 20_000;
 
   private final CudaContext context;
   private final CudaStream stream;
@@ -45,63 +45,38 @@ final class InterleavedTimer {
 
   /** Times in microseconds, in the order of the contestants. */
   List<KernelReport.Times> measure(List<Contestant> contestants) {
-    List<CudaGraph> graphs = new ArrayList<>();
+    List<TimedGraph> graphs = new ArrayList<>();
     try (CudaEvent start = context.newEvent();
         CudaEvent end = context.newEvent()) {
-      int[] counts = new int[contestants.size()];
-      for (int c = 0; c < counts.length; c++) {
-        Contestant contestant = contestants.get(c);
-        counts[c] = count(single(contestant, start, end));
-        int count = counts[c];
-        graphs.add(
-            CudaGraph.capture(
-                stream,
-                () -> {
-                  for (int i = 0; i < count; i++) {
-                    contestant.enqueue().accept(i % sets);
-                  }
-                }));
+      for (Contestant contestant : contestants) {
+        graphs.add(TimedGraph.capture(context, stream, sets, contestant.enqueue(), TURN_US));
       }
-      double[][] graphTimes = new double[counts.length][rounds];
-      double[][] singles = new double[counts.length][rounds * launches];
+      double[][] graphTimes = new double[graphs.size()][rounds];
+      double[][] singles = new double[graphs.size()][rounds * launches];
       for (int round = -WARM_UP; round < rounds; round++) {
-        for (int c = 0; c < counts.length; c++) {
-          start.record(stream);
-          graphs.get(c).replay(stream);
-          end.record(stream);
-          end.synchronize();
+        for (int c = 0; c < graphs.size(); c++) {
+          double micros = graphs.get(c).replay();
           if (round >= 0) {
-            graphTimes[c][round] = end.millisSince(start) * 1e3 / counts[c];
+            graphTimes[c][round] = micros;
           }
         }
-        for (int i = 0; i < launches; i++) {
-          for (int c = 0; c < counts.length; c++) {
-            int set = Math.floorMod(round * launches + i, sets);
-            double micros = time(contestants.get(c), set, start, end);
-            if (round >= 0) {
-              singles[c][round * launches + i] = micros;
-            }
+        for (int i = 0; i < launches && round >= 0; i++) {
+          for (int c = 0; c < graphs.size(); c++) {
+            int at = round * launches + i;
+            singles[c][at] = time(contestants.get(c), at % sets, start, end);
           }
         }
       }
       List<KernelReport.Times> times = new ArrayList<>();
-      for (int c = 0; c < counts.length; c++) {
+      for (int c = 0; c < graphs.size(); c++) {
         times.add(
             new KernelReport.Times(
                 median(graphTimes[c]), median(launches == 0 ? graphTimes[c] : singles[c])));
       }
       return times;
     } finally {
-      graphs.forEach(CudaGraph::close);
+      graphs.forEach(TimedGraph::close);
     }
-  }
-
-  /** A first estimate, after every set was used once. */
-  private double single(Contestant contestant, CudaEvent start, CudaEvent end) {
-    for (int set = 0; set < sets; set++) {
-      contestant.enqueue().accept(set);
-    }
-    return time(contestant, 0, start, end);
   }
 
   private double time(Contestant contestant, int set, CudaEvent start, CudaEvent end) {
@@ -110,12 +85,6 @@ final class InterleavedTimer {
     end.record(stream);
     end.synchronize();
     return end.millisSince(start) * 1e3;
-  }
-
-  /** So many launches in a graph that it runs for some milliseconds; each set equally often. */
-  private int count(double micros) {
-    int rotations = (int) Math.ceil(GRAPH_US / Math.max(micros, 0.5) / sets);
-    return Math.clamp(rotations, 1, Math.max(1, MAX_LAUNCHES / sets)) * sets;
   }
 
   static double median(double[] values) {

@@ -1,9 +1,12 @@
 package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
+import java.util.List;
+import java.util.Map;
 
 /** What can be checked. */
 public sealed interface CheckSubject {
@@ -26,8 +29,16 @@ public sealed interface CheckSubject {
     }
   }
 
-  /** The launches of a program on random data. */
-  record OfProgram(Program program) implements CheckSubject {
+  /**
+   * The launches of a program on random data; what it gives out is poisoned before.
+   *
+   * @param tables contents of buffers that are no random data
+   */
+  record OfProgram(Program program, Map<Buffer, List<Integer>> tables) implements CheckSubject {
+    public OfProgram {
+      tables = Map.copyOf(tables);
+    }
+
     @Override
     public String name() {
       return program.name();

@@ -56,16 +56,16 @@ public final class Checks {
             scalars);
       }
       case CheckSubject.OfKernel(Kernel kernel) -> check(kernel, options);
-      case CheckSubject.OfProgram(Program program) -> {
-        List<Param> params = ProgramInterpreter.params(program);
-        Map<String, Long> scalars = scalars(params, options);
+      case CheckSubject.OfProgram ofProgram -> {
+        Program program = ofProgram.program();
+        Map<String, Long> scalars = scalars(ProgramInterpreter.params(program), options);
         yield grid(
             program.name(),
             names(program),
             scalars,
             options,
             order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
-            () -> KernelData.random(params, scalars, options.seed()));
+            () -> KernelData.of(ofProgram, scalars, options.seed()));
       }
       case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
     };
@@ -92,9 +92,15 @@ public final class Checks {
       }
       case CheckSubject.OfNetwork(CompiledProgram network) ->
           MutationSubject.of(network.program().name(), network, rows(options), options.seed());
-      case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
+      case CheckSubject.OfProgram ofProgram -> {
+        Map<String, Long> scalars =
+            scalars(ProgramInterpreter.params(ofProgram.program()), options);
+        yield MutationSubject.of(
+            ofProgram.program(), () -> KernelData.of(ofProgram, scalars, options.seed()));
+      }
+      case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
-              subject.name() + ": mistakes are planted into grid kernels and networks");
+              subject.name() + ": mistakes are planted into grid kernels, programs and networks");
     };
   }
 

@@ -3,109 +3,348 @@ package dev.warpwright.compiler.check;
 import dev.warpwright.families.Activation;
 import dev.warpwright.families.AmpereConfig;
 import dev.warpwright.families.AmpereGemm;
+import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.families.GemmWorkload.Leading;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.PlainGemm;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.SimtConfig;
+import dev.warpwright.families.SimtGemm;
+import dev.warpwright.families.WorkspaceGemm;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Small products out of schedules, some of each family: products of warps and of warpgroups, both
- * layouts, clusters with multicasts along either side, few rows. No extent is a whole tile.
+ * Small products out of schedules, some of each family: by threads, by warps and by warpgroups, in
+ * every type and layout, with rows further apart than they are long or not aligned, scaled and
+ * gated epilogues, batches, clusters with multicasts, divided work in one grid or in two, and sums
+ * of no products. No extent is a whole tile.
  */
 public final class FamilySamples {
-  private static final Map<String, Supplier<Kernel>> SAMPLES = samples();
+  private static final BlockOrder ROW = new BlockOrder.Row();
+
+  /** Everything an epilogue can do. */
+  private static final Epilogue ALL =
+      new Epilogue(0.5, 2, true, Activation.RELU, true, true, true, true);
+
+  private static final Map<String, Supplier<CheckSubject>> SAMPLES = new LinkedHashMap<>();
+
+  static {
+    warps();
+    warpgroups();
+    warpgroupsOfOtherTypes();
+    sharedTiles();
+    threads();
+    workspaces();
+  }
 
   private FamilySamples() {}
 
-  private static Map<String, Supplier<Kernel>> samples() {
-    Map<String, Supplier<Kernel>> samples = new LinkedHashMap<>();
-    samples.put(
-        "mma-sync-nt-bf16",
-        () ->
-            AmpereGemm.schedule(
-                    GemmWorkload.nt(150, 136, 328, DType.BF16),
-                    new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Row(), false),
-                    GpuTarget.SM_80)
-                .kernel());
-    samples.put(
+  /** Names of the samples. */
+  public static Set<String> names() {
+    return java.util.Collections.unmodifiableSet(SAMPLES.keySet());
+  }
+
+  /** A sample, or null if there is none of this name. */
+  public static @Nullable CheckSubject find(String name) {
+    Supplier<CheckSubject> sample = SAMPLES.get(name);
+    return sample == null ? null : sample.get();
+  }
+
+  /** All samples in order. */
+  public static List<CheckSubject> all() {
+    return SAMPLES.values().stream().map(Supplier::get).toList();
+  }
+
+  /** Products of warps by mma.sync. */
+  private static void warps() {
+    AmpereConfig small = new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ROW, false);
+    warps("mma-sync-nt-bf16", GemmWorkload.nt(150, 136, 328, DType.BF16), small);
+    warps(
         "mma-sync-nn-f16",
+        GemmWorkload.of(200, 136, 200, DType.F16, Layout.NN),
+        new AmpereConfig(128, 64, 32, 4, 2, 2, 1, new BlockOrder.Grouped(2), false));
+    warps(
+        "mma-sync-tt-f16-swapped",
+        GemmWorkload.of(72, 60, 88, DType.F16, Layout.TT),
+        new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ROW, true));
+    warps("mma-sync-odd-bf16", GemmWorkload.nt(67, 65, 101, DType.BF16), small);
+    warps(
+        "mma-sync-tf32",
+        GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
+        new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ROW, false));
+    warps(
+        "mma-sync-i8",
+        GemmWorkload.nt(70, 72, 192, DType.I8),
+        new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false));
+    sample(
+        "mma-sync-e4m3",
         () ->
             AmpereGemm.schedule(
-                    product(200, 136, 200, DType.F16, GemmWorkload.Layout.NN),
-                    new AmpereConfig(128, 64, 32, 4, 2, 2, 1, new BlockOrder.Grouped(2), false),
-                    GpuTarget.SM_80)
-                .kernel());
-    samples.put(
+                GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
+                new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false),
+                GpuTarget.SM_89));
+    warps(
+        "mma-sync-scaled-f16",
+        new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),
+        small);
+    warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
+    warps(
+        "mma-sync-parts",
+        GemmWorkload.nt(67, 70, 331, DType.BF16),
+        small.withDivision(new WorkDivision.Parts(3), 0));
+    warps(
+        "mma-sync-stream",
+        GemmWorkload.nt(130, 200, 136, DType.BF16),
+        small.withDivision(new WorkDivision.Stream(0), 5));
+  }
+
+  /** Products of warpgroups of 16-bit operands. */
+  private static void warpgroups() {
+    warpgroups(
         "wgmma-nt-bf16-multicast-b",
-        () ->
-            HopperGemm.schedule(
-                    GemmWorkload.nt(500, 264, 328, DType.BF16),
-                    HopperConfig.pairs(128, 128, 3, 2, 4))
-                .kernel());
-    samples.put(
+        GemmWorkload.nt(500, 264, 328, DType.BF16),
+        HopperConfig.pairs(128, 128, 3, 2, 4));
+    warpgroups(
         "wgmma-nt-f16-multicast-a",
-        () ->
-            HopperGemm.schedule(
-                    GemmWorkload.nt(136, 400, 200, DType.F16),
-                    HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2))
-                .kernel());
-    samples.put(
+        GemmWorkload.nt(136, 400, 200, DType.F16),
+        HopperConfig.pairs(128, 112, 2, 2, 2).withCluster(1, 2));
+    warpgroups(
+        "wgmma-nt-bf16-cluster-2x2",
+        GemmWorkload.nt(200, 200, 136, DType.BF16),
+        new HopperConfig(64, 64, 64, 3, 1, 2, 2, ROW, 4, 1, false));
+    warpgroups(
         "wgmma-nn-bf16",
-        () ->
-            HopperGemm.schedule(
-                    product(136, 200, 136, DType.BF16, GemmWorkload.Layout.NN),
-                    HopperConfig.pairs(64, 128, 3, 1, 2))
-                .kernel());
-    samples.put(
+        GemmWorkload.of(136, 200, 136, DType.BF16, Layout.NN),
+        HopperConfig.pairs(64, 128, 3, 1, 2));
+    warpgroups(
+        "wgmma-tn-f16",
+        GemmWorkload.of(200, 264, 72, DType.F16, Layout.TN),
+        HopperConfig.pairs(64, 128, 3, 1, 2));
+    warpgroups(
+        "wgmma-tt-f16",
+        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT),
+        HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
+    warpgroups(
         "wgmma-relu",
-        () ->
-            HopperGemm.schedule(
-                    new GemmWorkload(
-                        100,
-                        72,
-                        264,
-                        DType.BF16,
-                        DType.BF16,
-                        GemmWorkload.Layout.NT,
-                        new Epilogue(0.5, 0, false, Activation.RELU)),
-                    HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1))
-                .kernel());
-    samples.put(
+        product(100, 72, 264, DType.BF16, new Epilogue(0.5, 0, false, Activation.RELU)),
+        HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1));
+    warpgroups(
         "wgmma-few-rows",
-        () ->
-            HopperGemm.schedule(
-                    GemmWorkload.nt(13, 200, 264, DType.BF16),
-                    new HopperConfig(16, 64, 128, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true))
-                .kernel());
-    return samples;
+        GemmWorkload.nt(13, 200, 264, DType.BF16),
+        new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 0, 2, true));
+    warpgroups(
+        "wgmma-few-rows-scaled",
+        product(20, 77, 64, DType.BF16, ALL),
+        new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
+    warpgroups(
+        "wgmma-f16-sums",
+        GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
+        HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2));
+    warpgroups(
+        "wgmma-odd-bf16",
+        GemmWorkload.nt(127, 129, 131, DType.BF16),
+        HopperConfig.pairs(64, 64, 4, 1, 2).withCluster(1, 1));
+    warpgroups(
+        "wgmma-even-f16",
+        GemmWorkload.nt(70, 90, 198, DType.F16),
+        HopperConfig.pairs(64, 48, 3, 1, 4).withCluster(1, 1));
+    warpgroups(
+        "wgmma-pitched",
+        product(72, 76, 40, DType.BF16, ALL).with(new Leading(48, 56, 80)),
+        HopperConfig.pairs(64, 48, 3, 1, 2));
+    warpgroups(
+        "wgmma-pitched-few-rows",
+        GemmWorkload.of(24, 76, 40, DType.F16, Layout.TN).with(new Leading(32, 80, 77)),
+        new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
+    warpgroups(
+        "wgmma-batch",
+        GemmWorkload.nt(70, 72, 136, DType.BF16).times(new Batch(3, false, true)),
+        HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
+    warpgroups(
+        "wgmma-parts",
+        GemmWorkload.nt(100, 72, 328, DType.BF16),
+        HopperConfig.pairs(64, 64, 2, 1, 3)
+            .withCluster(1, 1)
+            .withDivision(new WorkDivision.Parts(3)));
+    warpgroups(
+        "wgmma-stream",
+        GemmWorkload.nt(200, 264, 136, DType.BF16),
+        HopperConfig.pairs(64, 64, 3, 1, 6).withDivision(new WorkDivision.Stream(1)));
   }
 
-  private static GemmWorkload product(
-      long m, long n, long k, DType dtype, GemmWorkload.Layout layout) {
-    return new GemmWorkload(m, n, k, dtype, dtype, layout, Epilogue.NONE);
+  private static void warpgroupsOfOtherTypes() {
+    warpgroups(
+        "wgmma-tf32",
+        GemmWorkload.nt(136, 120, 44, DType.F32).with(Arithmetic.TF32),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
+    warpgroups(
+        "wgmma-e4m3",
+        GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
+        HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
+    warpgroups(
+        "wgmma-e4m3-scaled",
+        new GemmWorkload(100, 72, 64, DType.F8E4M3, DType.F16, Layout.NT, ALL),
+        HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1));
+    warpgroups(
+        "wgmma-e5m2",
+        new GemmWorkload(
+            72,
+            136,
+            80,
+            DType.F8E5M2,
+            DType.F32,
+            Layout.NT,
+            new Epilogue(0.25, 0, true, Activation.RELU)),
+        HopperConfig.pairs(128, 64, 3, 2, 2).withCluster(1, 2).withTileK(64));
   }
 
-  /** The kernels by name. */
-  public static Map<String, Kernel> kernels() {
-    Map<String, Kernel> kernels = new LinkedHashMap<>();
-    SAMPLES.forEach((name, kernel) -> kernels.put(name, named(name, kernel.get())));
-    return kernels;
+  /** Products of threads through shared memory. */
+  private static void sharedTiles() {
+    threads(
+        "simt-nt",
+        GemmWorkload.nt(67, 130, 44, DType.F32),
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1));
+    threads(
+        "simt-tn-asynchronous",
+        GemmWorkload.of(37, 67, 50, DType.F32, Layout.TN),
+        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1));
+    threads(
+        "simt-tt-scaled",
+        new GemmWorkload(36, 68, 20, DType.F32, DType.F32, Layout.TT, ALL),
+        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1));
+    threads(
+        "simt-sliced",
+        GemmWorkload.nt(3, 130, 96, DType.F32),
+        new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1));
+    threads(
+        "simt-along-k",
+        GemmWorkload.nt(1, 130, 96, DType.F32),
+        new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1));
+    threads(
+        "simt-f64",
+        GemmWorkload.nt(37, 67, 19, DType.F64),
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1));
+  }
+
+  /** Products of one thread for each element. */
+  private static void threads() {
+    plain("plain-e4m3", GemmWorkload.of(17, 9, 5, DType.F8E4M3, Layout.NT));
+    plain("plain-e5m2", GemmWorkload.of(5, 33, 7, DType.F8E5M2, Layout.NN));
+    plain("plain-bf16", GemmWorkload.of(5, 3, 7, DType.BF16, Layout.TN));
+    plain(
+        "plain-pitched", GemmWorkload.of(5, 3, 7, DType.F32, Layout.TN).with(new Leading(6, 7, 8)));
+    plain("plain-i8", GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT));
+    plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
+    plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
+    plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
+    noSums("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
+    noSums(
+        "plain-no-sums-scaled", new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, ALL));
+  }
+
+  /** Parts of K summed by a second grid. */
+  private static void workspaces() {
+    HopperConfig small = HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1);
+    workspace("workspace", GemmWorkload.nt(100, 72, 256, DType.BF16), small, 4);
+    workspace("workspace-scaled", product(70, 136, 384, DType.F16, ALL), small, 2);
+    workspace(
+        "workspace-few-rows",
+        GemmWorkload.nt(13, 77, 256, DType.BF16),
+        new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true),
+        2);
+  }
+
+  private static GemmWorkload product(long m, long n, long k, DType dtype, Epilogue epilogue) {
+    return new GemmWorkload(m, n, k, dtype, dtype, Layout.NT, epilogue);
+  }
+
+  private static void warps(String name, GemmWorkload workload, AmpereConfig config) {
+    sample(name, () -> AmpereGemm.schedule(workload, config, GpuTarget.SM_80));
+  }
+
+  private static void warpgroups(String name, GemmWorkload workload, HopperConfig config) {
+    sample(name, () -> HopperGemm.schedule(workload, config));
+  }
+
+  private static void threads(String name, GemmWorkload workload, SimtConfig config) {
+    sample(name, () -> SimtGemm.schedule(workload, config, GpuTarget.SM_80));
+  }
+
+  private static void plain(String name, GemmWorkload workload) {
+    sample(name, () -> PlainGemm.schedule(workload, 4, 16));
+  }
+
+  private static void sample(String name, Supplier<ScheduledGemm> product) {
+    SAMPLES.put(
+        name, () -> new CheckSubject.OfKernel(named(identifier(name), product.get().kernel())));
+  }
+
+  /** Without operands the kernel's attributes say nothing of its buffers, but a program does. */
+  private static void noSums(String name, GemmWorkload workload) {
+    SAMPLES.put(
+        name,
+        () -> {
+          Kernel kernel = named(identifier(name), PlainGemm.schedule(workload, 4, 16).kernel());
+          List<Program.ProgramParam> params =
+              kernel.buffers().stream()
+                  .map(
+                      b ->
+                          new Program.ProgramParam(
+                              b.name().equals("C") ? Program.Role.OUTPUT : Program.Role.INPUT, b))
+                  .toList();
+          Program.Launch launch =
+              new Program.Launch(
+                  kernel,
+                  kernel.buffers().stream()
+                      .<Program.Argument>map(Program.BufferArgument::new)
+                      .toList());
+          return new CheckSubject.OfProgram(
+              new Program(kernel.name(), params, List.of(), List.of(launch)), Map.of());
+        });
+  }
+
+  private static void workspace(
+      String name, GemmWorkload workload, HopperConfig config, int parts) {
+    SAMPLES.put(
+        name,
+        () -> {
+          WorkspaceGemm gemm = WorkspaceGemm.schedule(workload, config, parts);
+          Program program = gemm.program();
+          Map<Buffer, List<Integer>> tables = new LinkedHashMap<>();
+          for (Program.ProgramParam param : program.params()) {
+            if (param.role() == Program.Role.CONSTANT) {
+              tables.put((Buffer) param.param(), gemm.parts().table());
+            }
+          }
+          return new CheckSubject.OfProgram(
+              new Program(identifier(name), program.params(), program.workspace(), program.steps()),
+              tables);
+        });
+  }
+
+  private static String identifier(String name) {
+    return name.replace('-', '_');
   }
 
   private static Kernel named(String name, Kernel kernel) {
     return new Kernel(
-        name.replace('-', '_'),
-        kernel.kind(),
-        kernel.params(),
-        kernel.bindings(),
-        kernel.body(),
-        kernel.attrs());
+        name, kernel.kind(), kernel.params(), kernel.bindings(), kernel.body(), kernel.attrs());
   }
 }

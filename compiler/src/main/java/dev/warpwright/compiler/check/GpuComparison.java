@@ -9,6 +9,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.runtime.cuda.CudaBuffer;
@@ -81,9 +82,10 @@ public final class GpuComparison {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID ->
           compare(kernel, options, gpu);
       case CheckSubject.OfNetwork(CompiledProgram network) -> compare(network, options, gpu);
-      case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
+      case CheckSubject.OfProgram program -> compare(program, options, gpu);
+      case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
-              subject.name() + ": grid kernels and networks are compared with a GPU");
+              subject.name() + ": grid kernels, programs and networks are compared with a GPU");
     };
   }
 
@@ -137,6 +139,32 @@ public final class GpuComparison {
         buffers.values().forEach(CudaBuffer::close);
       }
     }
+  }
+
+  private static Result compare(
+      CheckSubject.OfProgram subject, CheckOptions options, GpuDevice gpu) {
+    Program program = subject.program();
+    Map<String, Long> scalars =
+        KernelData.scalars(ProgramInterpreter.params(program), options.scalars(), options.rows());
+    Arguments simulated = KernelData.of(subject, scalars, options.seed());
+    Arguments executed = KernelData.of(subject, scalars, options.seed());
+    List<Finding> findings =
+        new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(simulated);
+    List<OfArray> arrays = new ArrayList<>();
+    if (findings.isEmpty()) {
+      ProgramOnGpu.run(program, executed, gpu);
+      for (Program.ProgramParam param : program.params()) {
+        if (param.param() instanceof Buffer buffer) {
+          arrays.add(
+              compare(
+                  buffer.name(),
+                  executed.get(buffer),
+                  simulated.get(buffer),
+                  tolerance(buffer.dtype())));
+        }
+      }
+    }
+    return new Result(program.name(), scalars, arrays, findings);
   }
 
   private static Result compare(CompiledProgram network, CheckOptions options, GpuDevice gpu) {

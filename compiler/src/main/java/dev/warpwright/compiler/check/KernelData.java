@@ -4,10 +4,12 @@ import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.ProgramInterpreter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,13 +77,27 @@ public final class KernelData {
             case BoundKernel.Content.Random random -> {}
             case BoundKernel.Content.Poison poison -> array.poison();
             case BoundKernel.Content.Zero zero -> array.fill(0);
-            case BoundKernel.Content.Table(List<Integer> values) -> {
-              for (int i = 0; i < values.size(); i++) {
-                array.setIntegerElement(i, values.get(i));
-              }
-            }
+            case BoundKernel.Content.Table(List<Integer> values) -> fill(array, values);
           }
         });
     return arguments;
+  }
+
+  /** Random inputs of a program, its tables, and poisoned outputs. */
+  public static Arguments of(CheckSubject.OfProgram subject, Map<String, Long> scalars, long seed) {
+    Arguments arguments = random(ProgramInterpreter.params(subject.program()), scalars, seed);
+    for (Program.ProgramParam param : subject.program().params()) {
+      if (param.role() == Program.Role.OUTPUT) {
+        arguments.get((Buffer) param.param()).poison();
+      }
+    }
+    subject.tables().forEach((buffer, values) -> fill(arguments.get(buffer), values));
+    return arguments;
+  }
+
+  private static void fill(NdArray array, List<Integer> values) {
+    for (int i = 0; i < values.size(); i++) {
+      array.setIntegerElement(i, values.get(i));
+    }
   }
 }

@@ -49,6 +49,11 @@ public record MutationSubject(
     }
   }
 
+  /** The same under another name. */
+  public MutationSubject withName(String other) {
+    return new MutationSubject(other, kernel, scalars, run);
+  }
+
   /** A kernel with a workload. */
   public static MutationSubject of(String name, BoundKernel bound, long seed) {
     return of(name, bound.kernel(), () -> KernelData.of(bound, seed));
@@ -86,6 +91,35 @@ public record MutationSubject(
                     new ProgramInterpreter(program, order, Options.CHECKED).check(values);
                 return new Outcome(findings, memory(network.network().outputs(), values));
               }));
+    }
+    return subjects;
+  }
+
+  /** The kernels of a program, with arguments that are the same for each run. */
+  public static List<MutationSubject> of(Program program, Supplier<Arguments> arguments) {
+    List<Buffer> outputs =
+        program.params().stream()
+            .filter(p -> p.role() == Program.Role.OUTPUT)
+            .map(p -> (Buffer) p.param())
+            .toList();
+    List<Kernel> kernels = program.kernels();
+    List<MutationSubject> subjects = new ArrayList<>();
+    for (int i = 0; i < kernels.size(); i++) {
+      Kernel kernel = kernels.get(i);
+      if (kernel.kind() == Kernel.Kind.GRID) {
+        subjects.add(
+            new MutationSubject(
+                kernels.size() == 1 ? program.name() : program.name() + " " + (i + 1),
+                kernel,
+                Map.of(),
+                (other, order) -> {
+                  Arguments values = arguments.get();
+                  List<Finding> findings =
+                      new ProgramInterpreter(with(program, kernel, other), order, Options.CHECKED)
+                          .check(values);
+                  return new Outcome(findings, memory(outputs, values));
+                }));
+      }
     }
     return subjects;
   }

@@ -3,6 +3,7 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.runtime.cuda.CudaDevice;
+import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
@@ -23,17 +24,23 @@ import dev.warpwright.tune.search.Strategy;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Tunes products on a GPU of this machine. */
 public final class GemmTuning {
   private static final Duration COMPILE_LIMIT = Duration.ofSeconds(60);
   private static final int NEIGHBOURS = 4;
+
+  /** So many of the fastest are measured once more at the end. */
+  public static final int CONFIRMED = 4;
+
   private static final long MOST_POINTS = 1_000_000;
 
   /** How points are chosen. */
@@ -78,15 +85,58 @@ public final class GemmTuning {
 
   private GemmTuning() {}
 
-  /** Worker processes for a device: as many compile at a time as there are cores. */
+  /** Worker processes: one for each GPU, and as many that compile as there are cores. */
   public static Measurer measurer(GpuTarget target, long seed) {
-    return new ProcessMeasurer(
-        new ProcessMeasurer.Setup(
-            GpuWorker.command(target, seed),
-            Runtime.getRuntime().availableProcessors(),
-            List.of(Map.of()),
-            COMPILE_LIMIT,
-            Duration.ofSeconds(60)));
+    return measurers(target, seed, 1).getFirst();
+  }
+
+  /**
+   * Worker processes for several searches at a time, among which GPUs and cores are divided.
+   *
+   * @param most so many measurers at most, and at most one for each GPU
+   */
+  public static List<Measurer> measurers(GpuTarget target, long seed, int most) {
+    List<Map<String, String>> devices = devices(target);
+    int count = Math.clamp(most, 1, devices.size());
+    List<Measurer> measurers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int share = i;
+      measurers.add(
+          new ProcessMeasurer(
+              new ProcessMeasurer.Setup(
+                  GpuWorker.command(target, seed),
+                  Math.max(1, Runtime.getRuntime().availableProcessors() / count),
+                  IntStream.range(0, devices.size())
+                      .filter(device -> device % count == share)
+                      .mapToObj(devices::get)
+                      .toList(),
+                  COMPILE_LIMIT,
+                  Duration.ofSeconds(60))));
+    }
+    return measurers;
+  }
+
+  /**
+   * For each GPU of the target that has the first one's name, by which records are kept, the
+   * environment of a process that is to see no other one.
+   */
+  private static List<Map<String, String>> devices(GpuTarget target) {
+    List<CudaDevice> all =
+        CudaDriver.find().stream()
+            .flatMap(driver -> driver.devices().stream())
+            .filter(
+                device ->
+                    GpuTarget.forCapability(device.major(), device.minor())
+                        .filter(target::equals)
+                        .isPresent())
+            .toList();
+    // One GPU is left to the worker to find, as everywhere else.
+    return all.size() < 2
+        ? List.of(Map.of())
+        : all.stream()
+            .filter(device -> device.name().equals(all.getFirst().name()))
+            .map(device -> Map.of("CUDA_VISIBLE_DEVICES", "GPU-" + device.uuid()))
+            .toList();
   }
 
   /** Where and with what this process measures on a device. */
@@ -98,25 +148,6 @@ public final class GemmTuning {
         "%d.%d".formatted(device.driverVersion() / 1000, device.driverVersion() % 1000 / 10),
         toolkit,
         generator);
-  }
-
-  /**
-   * Searches.
-   *
-   * @param listener is told after every outcome
-   * @throws InterruptedException if the thread is interrupted; what was measured is in the database
-   */
-  public static TuningProgress tune(
-      GemmWorkload workload,
-      Environment environment,
-      int multiprocessors,
-      Measurer measurer,
-      TuningDatabase database,
-      Options options,
-      Consumer<TuningProgress> listener)
-      throws InterruptedException {
-    return tuner(workload, environment, multiprocessors, measurer, database, options, listener)
-        .run(options.limits());
   }
 
   /** A search that can be continued; the options' limits are left to the caller. */

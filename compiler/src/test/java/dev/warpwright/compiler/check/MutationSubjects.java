@@ -109,12 +109,10 @@ final class MutationSubjects {
   /** Products out of schedules. */
   static List<MutationSubject> families() {
     List<MutationSubject> families = new ArrayList<>();
-    FamilySamples.kernels()
-        .forEach(
-            (name, kernel) ->
-                families.add(
-                    MutationSubject.of(
-                        "families: " + name, BoundKernel.of(kernel, Map.of()), SEED)));
+    for (CheckSubject sample : FamilySamples.all()) {
+      Checks.mutationSubjects(sample, CheckOptions.of(SEED))
+          .forEach(subject -> families.add(subject.withName("families: " + subject.name())));
+    }
     return families;
   }
 

@@ -173,6 +173,25 @@ final class CudaWrappers {
         .formatted(bytes, cache, bytes);
   }
 
+  /**
+   * The copy under a predicate of the instruction itself: compilers make a branch of a condition
+   * around it where they reckon it long, and nothing is scheduled across a branch.
+   */
+  static String cpAsyncIf(int bytes, String cache) {
+    return """
+    __device__ __forceinline__ void cp_async_%d_if(
+        bool issue, void* dst, const void* src, int src_bytes) {
+      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+      asm volatile("{ .reg .pred issue; setp.ne.u32 issue, %%0, 0; "
+                   "@issue cp.async.%s.shared.global [%%1], [%%2], %d, %%3; }"
+                   :
+                   : "r"(static_cast<unsigned>(issue)), "r"(address), "l"(src), "r"(src_bytes)
+                   : "memory");
+    }
+    """
+        .formatted(bytes, cache, bytes);
+  }
+
   /** {@code %first, …}, so many. */
   private static String registers(int first, int count) {
     List<String> names = new ArrayList<>();

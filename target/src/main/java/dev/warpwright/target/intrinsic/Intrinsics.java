@@ -105,6 +105,13 @@ public final class Intrinsics {
   /** As {@link #CP_ASYNC_16}, 4 bytes, through L1. */
   public static final TargetIntrinsic CP_ASYNC_4 = cpAsync(4, "ca");
 
+  /** The text of {@link #guarded}. */
+  private static final Map<TargetIntrinsic, String> GUARDED =
+      Map.of(
+          CP_ASYNC_16, CudaWrappers.cpAsyncIf(16, "cg"),
+          CP_ASYNC_8, CudaWrappers.cpAsyncIf(8, "ca"),
+          CP_ASYNC_4, CudaWrappers.cpAsyncIf(4, "ca"));
+
   /** Closes this thread's group of asynchronous copies. */
   public static final TargetIntrinsic CP_ASYNC_COMMIT =
       add(
@@ -299,6 +306,22 @@ public final class Intrinsics {
         minimumArch,
         CudaWrappers.mma(text, k, type, sums, aRegisters, bRegisters),
         "PTX ISA, matrix fragments for mma.m16n8k" + k);
+  }
+
+  /**
+   * Definition of the CUDA function that does what the intrinsic does if its first argument, before
+   * the intrinsic's own, is true, and nothing otherwise, without a branch. Its name is {@link
+   * #guardedFunction}.
+   *
+   * @return nothing unless the intrinsic is an asynchronous copy of a thread
+   */
+  public static Optional<String> guarded(TargetIntrinsic intrinsic) {
+    return Optional.ofNullable(GUARDED.get(intrinsic));
+  }
+
+  /** Name of the function of {@link #guarded}, taken for all intrinsics. */
+  public static String guardedFunction(TargetIntrinsic intrinsic) {
+    return intrinsic.function() + "_if";
   }
 
   private static TargetIntrinsic cpAsync(int bytes, String cache) {

@@ -62,6 +62,12 @@ public final class TuningDatabase implements AutoCloseable {
 
   private static final String OK = "ok";
 
+  /** The records without those of points that were measured again later. */
+  private static final String LATEST =
+      "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device, driver,"
+          + " toolkit, generator, point ORDER BY at DESC, id DESC) AS age FROM record)"
+          + " WHERE age = 1)";
+
   private final Path file;
   private final Connection connection;
 
@@ -214,10 +220,13 @@ public final class TuningDatabase implements AutoCloseable {
     return query("workload = ? AND target = ? ORDER BY id", workload.text(), target);
   }
 
-  /** The fastest for a workload on a target, wherever it was measured; this device first. */
+  /**
+   * The fastest for a workload on a target, wherever it was measured; this device first. Of what
+   * was measured more than once, the last time counts, here and in the methods below.
+   */
   public synchronized Optional<TuningRecord> best(
       WorkloadKey workload, String target, String device) {
-    return query(
+    return queryLatest(
             "workload = ? AND target = ? AND outcome = 'ok'"
                 + " ORDER BY device <> ?, time_us LIMIT 1",
             workload.text(),
@@ -231,8 +240,10 @@ public final class TuningDatabase implements AutoCloseable {
   public synchronized List<TuningRecord> nearest(WorkloadKey workload, String target, int count) {
     List<TuningRecord> best =
         query(
-            "id IN (SELECT id FROM (SELECT id, MIN(time_us) FROM record WHERE target = ? AND"
-                + " outcome = 'ok' AND (workload = ? OR workload LIKE ?) GROUP BY workload))",
+            "id IN (SELECT id FROM (SELECT id, MIN(time_us) FROM "
+                + LATEST
+                + " WHERE target = ? AND outcome = 'ok' AND (workload = ? OR workload LIKE ?)"
+                + " GROUP BY workload))",
             target,
             workload.kind(),
             workload.kind() + " %");
@@ -262,7 +273,9 @@ public final class TuningDatabase implements AutoCloseable {
               ResultSet row =
                   statement.executeQuery(
                       "SELECT workload, target, device, COUNT(*), SUM(outcome <> 'ok'),"
-                          + " MIN(time_us) FROM record GROUP BY workload, target, device"
+                          + " MIN(time_us) FROM "
+                          + LATEST
+                          + " GROUP BY workload, target, device"
                           + " ORDER BY workload, target, device")) {
             while (row.next()) {
               double best = row.getDouble(6);
@@ -293,7 +306,9 @@ public final class TuningDatabase implements AutoCloseable {
               connection.prepareStatement(
                   "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER"
                       + " (PARTITION BY workload, target, device, driver, toolkit, generator"
-                      + " ORDER BY time_us) AS place FROM record WHERE outcome = 'ok')"
+                      + " ORDER BY time_us) AS place FROM "
+                      + LATEST
+                      + " WHERE outcome = 'ok')"
                       + " WHERE place <= ?)")) {
             statement.setInt(1, keep);
             return (long) statement.executeUpdate();
@@ -390,12 +405,21 @@ public final class TuningDatabase implements AutoCloseable {
   }
 
   private List<TuningRecord> query(String where, String... arguments) {
+    return query("record", where, arguments);
+  }
+
+  private List<TuningRecord> queryLatest(String where, String... arguments) {
+    return query(LATEST, where, arguments);
+  }
+
+  private List<TuningRecord> query(String from, String where, String[] arguments) {
     return run(
         "read",
         () -> {
           List<TuningRecord> records = new ArrayList<>();
           try (PreparedStatement statement =
-              connection.prepareStatement("SELECT " + COLUMNS + " FROM record WHERE " + where)) {
+              connection.prepareStatement(
+                  "SELECT " + COLUMNS + " FROM " + from + " WHERE " + where)) {
             for (int i = 0; i < arguments.length; i++) {
               statement.setString(i + 1, arguments[i]);
             }

@@ -91,6 +91,35 @@ final class TuningDatabaseTest {
   }
 
   @Test
+  void ofWhatWasMeasuredAgainTheLastTimeCounts() {
+    TuningRecord lucky = measured("gemm m=1", H200, 1, 10);
+    TuningRecord steady = measured("gemm m=1", H200, 2, 11);
+    TuningRecord again =
+        new TuningRecord(
+            lucky.workload(),
+            H200,
+            lucky.point(),
+            lucky.sourceHash(),
+            new Outcome.Measured(12, 0.01, 1e-3, 1980, 45),
+            lucky.at().plusSeconds(60));
+    try (TuningDatabase database = open("a.db")) {
+      // A database that comes later may hold what was measured earlier.
+      database.add(again);
+      database.add(lucky);
+      database.add(steady);
+      assertThat(database.best(lucky.workload(), "sm_90a", "NVIDIA H200")).contains(steady);
+      assertThat(database.nearest(WorkloadKey.parse("gemm m=2"), "sm_90a", 1))
+          .containsExactly(steady);
+      TuningDatabase.Summary summary = database.summaries().getFirst();
+      assertThat(summary.trials()).isEqualTo(2);
+      assertThat(summary.bestUs()).isEqualTo(11);
+      assertThat(database.all()).hasSize(3);
+      assertThat(database.prune(1)).isEqualTo(2);
+      assertThat(database.all()).containsExactly(steady);
+    }
+  }
+
+  @Test
   void findsTheBestOfTheNearestWorkloads() {
     try (TuningDatabase database = open("a.db")) {
       for (int m : new int[] {1, 16, 64, 4096}) {
