@@ -109,7 +109,7 @@ public final class CheckCommand extends Command {
       names = "--emit",
       paramLabel = "DIR",
       description =
-          "With --mutants: write the mutants there as a CUDA program, for other checkers.")
+          "With --mutants: write each mutant there as a CUDA program, for other checkers.")
   @Nullable Path emit;
 
   @Option(

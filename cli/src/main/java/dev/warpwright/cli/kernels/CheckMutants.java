@@ -105,9 +105,20 @@ final class CheckMutants {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    Path file = folder.resolve(subject.kernel().name() + ".cu");
-    String text = MutantProgram.text(mutants, subject.scalars(), GpuTarget.SM_90A);
-    AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
-    progress.say("wrote " + file);
+    int written = 0;
+    for (int i = 0; i < mutants.size(); i++) {
+      String text;
+      try {
+        text = MutantProgram.text(mutants.get(i), i, subject.scalars(), GpuTarget.SM_90A);
+      } catch (UserError e) {
+        // Which the simulator refuses too.
+        continue;
+      }
+      Path file = folder.resolve("%s_%d.cu".formatted(subject.kernel().name(), i));
+      AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+      written++;
+    }
+    progress.say(
+        "wrote %d programs of %d mutants to %s".formatted(written, mutants.size(), folder));
   }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param attributes of the kernels that get another value, by name
  * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
  * @param counters whether to predict what the kernels ask of an H200's memories, instead
- * @param emit the folder to write the mutants to, as one CUDA program; null for nowhere
+ * @param emit the folder to write the mutants to, a CUDA program each; null for nowhere
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
  */
 public record CheckRequest(

@@ -112,6 +112,17 @@ final class CheckCommandTest {
   }
 
   @Test
+  void mutantsAreWrittenAsProgramsButNotThoseThatAreRefused() throws IOException {
+    Path file = file("copy.kernel", CLEAN);
+    Path programs = folder.resolve("programs");
+    assertThat(execute("check", file, "--mutants", 1, "--seed", 1, "--emit", programs))
+        .as(err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("refused");
+    assertThat(programs.resolve("copy_0.cu")).content().contains("mutant_0", "int main()");
+  }
+
+  @Test
   void withoutAGpuNothingIsCompared() throws IOException {
     Assumptions.assumeTrue(GpuDevice.find().isEmpty(), "there is a GPU");
     assertThat(execute("check", file("copy.kernel", CLEAN), "--gpu")).isEqualTo(ExitCode.DEVICE);

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.sim.mutation.Mutant;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -16,8 +17,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Mutants as one CUDA program that launches each once, on random numbers, to be run under
- * compute-sanitizer. Kernels are called {@code mutant_0, mutant_1 …}.
+ * A mutant as a CUDA program of its own that launches it once, on random numbers, to be run under
+ * compute-sanitizer.
  */
 public final class MutantProgram {
   private MutantProgram() {}
@@ -36,29 +37,29 @@ public final class MutantProgram {
   /**
    * The program's text.
    *
-   * @param scalars values of the kernels' scalar parameters
+   * @param number of the mutant, for its name
+   * @param scalars values of the kernel's scalar parameters
+   * @throws UserError if the mutant cannot be printed for the target, for example because it needs
+   *     more shared memory than that has
    */
-  public static String text(List<Mutant> mutants, Map<String, Long> scalars, GpuTarget target) {
-    List<Kernel> kernels = new ArrayList<>();
-    for (int i = 0; i < mutants.size(); i++) {
-      Kernel kernel = KernelSpecialization.specialize(mutants.get(i).kernel(), scalars);
-      kernels.add(
-          new Kernel(
-              name(i),
-              kernel.kind(),
-              kernel.params(),
-              kernel.bindings(),
-              kernel.body(),
-              kernel.attrs()));
-    }
-    StringBuilder text = new StringBuilder(CudaPrinter.print(kernels, target));
+  public static String text(
+      Mutant mutant, int number, Map<String, Long> scalars, GpuTarget target) {
+    Kernel shaped = KernelSpecialization.specialize(mutant.kernel(), scalars);
+    Kernel kernel =
+        new Kernel(
+            name(number),
+            shaped.kind(),
+            shaped.params(),
+            shaped.bindings(),
+            shaped.body(),
+            shaped.attrs());
+    StringBuilder text = new StringBuilder(CudaPrinter.print(kernel, target));
     text.append(
         """
 
         #include <chrono>
         #include <cstdio>
         #include <cstdlib>
-        #include <string>
         #include <unistd.h>
         #include <vector>
         #include <cuda_runtime.h>
@@ -86,46 +87,23 @@ public final class MutantProgram {
           cudaError_t e;
           while ((e = cudaStreamQuery(0)) == cudaErrorNotReady) {
             if (std::chrono::steady_clock::now() - start > std::chrono::seconds(30)) {
-              std::printf("  does not end\\n");
+              std::printf("does not end\\n");
               return false;
             }
             usleep(1000);
           }
-          std::printf("  %s\\n", cudaGetErrorString(e));
-          return e == cudaSuccess;
+          std::printf("%s\\n", cudaGetErrorString(e));
+          return true;
         }
 
+        int main() {
         """);
-    kernels.forEach(kernel -> launch(kernel, text));
-    text.append("static bool (*const launches[])() = {")
-        .append(kernels.stream().map(k -> "launch_" + k.name()).collect(Collectors.joining(", ")))
-        .append("};\n");
-    return text.append(
-            """
-
-            // Arguments: the first mutant and how many. After one that failed or hangs, a new process goes on.
-            int main(int count, char** args) {
-              int first = count > 1 ? std::atoi(args[1]) : 0;
-              int end = count > 2 ? first + std::atoi(args[2]) : %d;
-              for (int i = first; i < end; i++) {
-                std::printf("mutant_%%d\\n", i);
-                bool good = launches[i]();
-                std::fflush(stdout);
-                if (!good && i + 1 < end) {
-                  execl(args[0], args[0], std::to_string(i + 1).c_str(), std::to_string(end - i - 1).c_str(),
-                        (char*)nullptr);
-                }
-              }
-              return 0;
-            }
-            """
-                .formatted(kernels.size()))
-        .toString();
+    launch(kernel, text);
+    return text.toString();
   }
 
   private static void launch(Kernel kernel, StringBuilder text) {
     List<String> arguments = new ArrayList<>();
-    text.append("static bool launch_%s() {%n".formatted(kernel.name()));
     for (Param param : kernel.params()) {
       Buffer buffer = (Buffer) param;
       String name = "p" + arguments.size();
@@ -151,9 +129,14 @@ public final class MutantProgram {
     text.append(
         "    cudaLaunchKernel((const void*)%s, dim3(%s), dim3(%s), args, %d, 0);%n"
             .formatted(function, extents(kernel, true), extents(kernel, false), shared));
-    text.append("    bool good = finished();\n");
-    arguments.forEach(a -> text.append("    if (good) cudaFree(").append(a).append(");\n"));
-    text.append("    return good;\n}\n\n");
+    text.append(
+        """
+            if (!finished()) {
+              std::fflush(stdout);
+              _exit(1);
+            }
+        }
+        """);
   }
 
   private static String extents(Kernel kernel, boolean blocks) {
