@@ -5,11 +5,16 @@ package dev.warpwright.families;
  * behind the other, {@code A[count, M, K]}; an operand that all products share, that is with a
  * stride of 0 from one to the next, is a matrix.
  *
+ * <p>Grouped products have fewer B than there are products, {@code B[groups, N, K]}, and a table
+ * {@code group[count]} of which one each takes, known only when the kernel runs. A mixture of
+ * experts is that: rows sorted by expert and padded to a multiple of M, a product for every M rows.
+ *
  * @param count of products, at least 1; 1 is the same as no batch
  * @param sharedA whether all products have the same A
  * @param sharedB whether all products have the same B
+ * @param groups how many B there are to choose from; 0 where products do not choose
  */
-public record Batch(long count, boolean sharedA, boolean sharedB) {
+public record Batch(long count, boolean sharedA, boolean sharedB, long groups) {
   /** One product. */
   public static final Batch NONE = new Batch(1, true, true);
 
@@ -17,6 +22,21 @@ public record Batch(long count, boolean sharedA, boolean sharedB) {
     if (count < 1) {
       throw new IllegalArgumentException("a batch of " + count + " products");
     }
+    if (groups < 0 || groups > 0 && (count < 2 || sharedA || sharedB)) {
+      throw new IllegalArgumentException(
+          "%d groups of %d products%s"
+              .formatted(groups, count, sharedA || sharedB ? " that share an operand" : ""));
+    }
+  }
+
+  /** So many products, none of which chooses its B. */
+  public Batch(long count, boolean sharedA, boolean sharedB) {
+    this(count, sharedA, sharedB, 0);
+  }
+
+  /** So many products, each of which takes one of {@code groups} matrices B. */
+  public static Batch grouped(long count, long groups) {
+    return new Batch(count, false, false, groups);
   }
 
   /** So many products that share nothing. */
@@ -24,14 +44,30 @@ public record Batch(long count, boolean sharedA, boolean sharedB) {
     return count == 1 ? NONE : new Batch(count, false, false);
   }
 
-  /** {@code batch=8}, and which operands all products share: {@code batch=8 shared=B}. */
+  /**
+   * {@code batch=8}, and which operands all products share, {@code batch=8 shared=B}, or how many
+   * there are to choose from, {@code batch=8 groups=3}.
+   */
   public String text() {
     String shared = (sharedA ? "A" : "") + (sharedB ? "B" : "");
-    return "batch=" + count + (shared.isEmpty() ? "" : " shared=" + shared);
+    return "batch="
+        + count
+        + (shared.isEmpty() ? "" : " shared=" + shared)
+        + (groups == 0 ? "" : " groups=" + groups);
   }
 
   /** Whether there is more than one product. */
   public boolean isMany() {
     return count > 1;
+  }
+
+  /** Whether each product chooses its B. */
+  public boolean isGrouped() {
+    return groups > 0;
+  }
+
+  /** How many B there are. */
+  public long countOfB() {
+    return isGrouped() ? groups : sharedB ? 1 : count;
   }
 }

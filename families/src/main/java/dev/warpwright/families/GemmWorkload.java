@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A product of matrices, {@code C[M, N] = f(A · B)}.
@@ -44,6 +45,9 @@ public record GemmWorkload(
     Arithmetic arithmetic,
     Batch batch,
     Leading leading) {
+  /** The table of grouped products, {@code i32[count]}: which B each product takes. */
+  public static final String GROUP = "group";
+
   /**
    * Elements from one row of a matrix in memory to the next; 0 where rows follow each other.
    *
@@ -204,8 +208,8 @@ public record GemmWorkload(
   }
 
   /**
-   * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, what the
-   * epilogue reads, C.
+   * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, the table of
+   * grouped products, what the epilogue reads, C.
    */
   public PrimFunc func() {
     return func(false);
@@ -222,16 +226,22 @@ public record GemmWorkload(
     Expr columns = Exprs.i32(n);
     Tensor a =
         layout.transposedA()
-            ? input("A", batch.sharedA(), k, m, pitchOfA())
-            : input("A", batch.sharedA(), m, k, pitchOfA());
+            ? input("A", many(batch.sharedA()), k, m, pitchOfA())
+            : input("A", many(batch.sharedA()), m, k, pitchOfA());
+    long matrices = batch.isGrouped() ? batch.groups() : many(batch.sharedB());
     Tensor b =
         layout.transposedB()
-            ? input("B", batch.sharedB(), n, k, pitchOfB())
-            : input("B", batch.sharedB(), k, n, pitchOfB());
-    Tensor sums = k == 0 ? noSums() : sums(a, b, swapped);
+            ? input("B", matrices, n, k, pitchOfB())
+            : input("B", matrices, k, n, pitchOfB());
+    Tensor group =
+        batch.isGrouped() ? Tensor.input(GROUP, DType.I32, Exprs.i32(batch.count())) : null;
+    Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapped);
     List<Param> params = new ArrayList<>();
     if (k > 0) {
       params.addAll(List.of(a.buffer(), b.buffer()));
+      if (group != null) {
+        params.add(group.buffer());
+      }
     }
     return finished(kind() + "_" + operands.text(), params, sums, swapped);
   }
@@ -245,12 +255,12 @@ public record GemmWorkload(
     GemmWorkload part = part(parts);
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
-    Tensor a = input("A", true, ta ? k : m, ta ? m : k, pitchOfA());
-    Tensor b = input("B", true, tb ? n : k, tb ? k : n, pitchOfB());
+    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA());
+    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB());
     return part.finished(
         kind() + "_" + operands.text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
-        part.sums(a, b, swapped),
+        part.sums(a, b, null, swapped),
         swapped);
   }
 
@@ -303,7 +313,7 @@ public record GemmWorkload(
     }
     Tensor c =
         Tensor.compute(
-            matrix("C", result, false, m, n, pitchOfC()),
+            matrix("C", result, many(false), m, n, pitchOfC()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Expr column = v.getLast();
@@ -321,11 +331,19 @@ public record GemmWorkload(
     return PrimFuncs.of(name, params, List.of(sums, c));
   }
 
-  /** A matrix, or one for each product. */
-  private Buffer matrix(
-      String name, DType dtype, boolean shared, long rows, long columns, long pitch) {
-    List<Expr> matrix = List.of(Exprs.i32(rows), Exprs.i32(columns));
-    Buffer dense = Buffer.of(name, dtype, Scope.GLOBAL, shared ? matrix : all(matrix));
+  /** How many matrices an operand has; 0 for one without a dimension for that. */
+  private long many(boolean shared) {
+    return shared || !batch.isMany() ? 0 : batch.count();
+  }
+
+  /** A matrix, or so many. */
+  private static Buffer matrix(
+      String name, DType dtype, long count, long rows, long columns, long pitch) {
+    List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(rows), Exprs.i32(columns)));
+    if (count > 0) {
+      shape.addFirst(Exprs.i32(count));
+    }
+    Buffer dense = Buffer.of(name, dtype, Scope.GLOBAL, shape);
     return new Buffer(
         name,
         dtype,
@@ -335,8 +353,8 @@ public record GemmWorkload(
         dense.alignment());
   }
 
-  private Tensor input(String name, boolean shared, long rows, long columns, long pitch) {
-    return Tensor.input(matrix(name, operands, shared, rows, columns, pitch));
+  private Tensor input(String name, long count, long rows, long columns, long pitch) {
+    return Tensor.input(matrix(name, operands, count, rows, columns, pitch));
   }
 
   private Tensor noSums() {
@@ -350,7 +368,7 @@ public record GemmWorkload(
       case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
       case ADDEND, GATE, RESIDUAL ->
-          Tensor.input(matrix(operand.buffer(), result, false, m, n, pitchOfC()));
+          Tensor.input(matrix(operand.buffer(), result, many(false), m, n, pitchOfC()));
     };
   }
 
@@ -378,16 +396,21 @@ public record GemmWorkload(
         : new Expr[] {point.getFirst(), row, column};
   }
 
-  private static Expr element(
-      Tensor operand, List<? extends Expr> point, Expr row, Expr column, boolean across) {
+  /** An element of an operand, of the matrix at hand where there are several. */
+  private static Expr element(Tensor operand, Expr matrix, Expr row, Expr column, boolean across) {
     Expr first = across ? column : row;
     Expr second = across ? row : column;
     return operand.buffer().rank() == 2
         ? operand.at(first, second)
-        : operand.at(point.getFirst(), first, second);
+        : operand.at(matrix, first, second);
   }
 
-  private Tensor sums(Tensor a, Tensor b, boolean swapped) {
+  /** One of the groups: a number beyond them is the nearest, so that no table reads outside B. */
+  private Expr chosen(Expr group) {
+    return Exprs.min(Exprs.max(group, Exprs.i32(0)), Exprs.i32(batch.groups() - 1));
+  }
+
+  private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
     Expr rows = Exprs.i32(swapped ? n : m);
     Expr columns = Exprs.i32(swapped ? m : n);
     // Tensor cores that sum in f32 do it at the same rate.
@@ -404,8 +427,10 @@ public record GemmWorkload(
           // Where operands are longer than the sums, products take one part after the other.
           boolean parts = a.buffer().extent(a.buffer().rank() - (layout.transposedA() ? 2 : 1)) > k;
           Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
-          Expr left = Exprs.cast(type, element(a, s, row, step, layout.transposedA()));
-          Expr right = Exprs.cast(type, element(b, s, column, step, !layout.transposedB()));
+          Expr product = s.getFirst();
+          Expr matrix = group == null ? product : chosen(group.at(product));
+          Expr left = Exprs.cast(type, element(a, product, row, step, layout.transposedA()));
+          Expr right = Exprs.cast(type, element(b, matrix, column, step, !layout.transposedB()));
           if (arithmetic == Arithmetic.I32) {
             return Exprs.add(Exprs.mul(left, right), last);
           }

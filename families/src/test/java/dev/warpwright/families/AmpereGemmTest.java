@@ -56,6 +56,11 @@ class AmpereGemmTest {
             small,
             GpuTarget.SM_80),
         set(
+            of(70, 72, 40, Layout.NT, Epilogue.NONE).times(Batch.grouped(5, 3)),
+            small,
+            GpuTarget.SM_80),
+        set(of(64, 65, 77, Layout.NN, ALL).times(Batch.grouped(3, 2)), small, GpuTarget.SM_80),
+        set(
             of(72, 60, 88, Layout.TT, Epilogue.NONE),
             new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, true),
             GpuTarget.SM_80));

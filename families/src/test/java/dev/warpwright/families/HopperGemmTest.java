@@ -40,6 +40,16 @@ class HopperGemmTest {
             GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.of(3)),
             HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1)),
         set(
+            GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.grouped(5, 3)),
+            HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.of(130, 264, 72, DType.F16, GemmWorkload.Layout.NN)
+                .times(Batch.grouped(3, 2)),
+            HopperConfig.pairs(128, 112, 2, 2, 4).withCluster(1, 2)),
+        set(
+            GemmWorkload.nt(13, 200, 136, DType.BF16).times(Batch.grouped(4, 2)),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+        set(
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             HopperConfig.pairs(128, 112, 2, 2, 4).withCluster(1, 2)),
         set(

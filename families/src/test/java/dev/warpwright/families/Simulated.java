@@ -2,6 +2,7 @@ package dev.warpwright.families;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -32,6 +33,7 @@ final class Simulated {
     Kernel kernel = gemm.kernel();
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(gemm.func().params(), SEED);
+    chooseGroups(expected, gemm.func().buffers());
     Interpreter.of(gemm.func(), Options.CHECKED).run(expected);
     NdArray first = null;
     for (GridOptions options : orders(kernel)) {
@@ -82,7 +84,20 @@ final class Simulated {
     if (has(kernel, "counters")) {
       arguments.get("counters").fill(0);
     }
+    chooseGroups(arguments, kernel.buffers());
     return arguments;
+  }
+
+  /** Lets each of grouped products take some B, the first one the last. */
+  private static void chooseGroups(Arguments arguments, List<Buffer> params) {
+    if (params.stream().noneMatch(b -> b.name().equals(GemmWorkload.GROUP))) {
+      return;
+    }
+    Buffer b = params.stream().filter(p -> p.name().equals("B")).findFirst().orElseThrow();
+    NdArray group = arguments.get(GemmWorkload.GROUP);
+    for (int i = 0; i < group.size(); i++) {
+      group.setIntegerElement(i, Math.floorMod(7L * i - 1, b.extent(0)));
+    }
   }
 
   private static void poison(Arguments arguments, Kernel kernel) {

@@ -16,7 +16,7 @@ final class GemmArguments {
   /** What {@link #read} asks for. */
   static final String KEYS =
       "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual,"
-          + " batch, shared, lda, ldb, ldc";
+          + " batch, shared, groups, lda, ldb, ldc";
 
   private static final long MOST = 1 << 20;
 
@@ -67,7 +67,15 @@ final class GemmArguments {
     if (!List.of("none", "a", "b").contains(shared)) {
       throw new UserError("shared=" + shared + ": it is none, a or b");
     }
-    return count == 1 ? Batch.NONE : new Batch(count, shared.equals("a"), shared.equals("b"));
+    long groups = values.number("groups", 1, MOST, 0);
+    if (groups > 0 && (count == 1 || !shared.equals("none"))) {
+      throw new UserError(
+          "groups=%d: grouped products are several, batch=%d or more, and share no operand"
+              .formatted(groups, Math.max(2, groups)));
+    }
+    return count == 1
+        ? Batch.NONE
+        : new Batch(count, shared.equals("a"), shared.equals("b"), groups);
   }
 
   private static DType dtype(String key, String text) {

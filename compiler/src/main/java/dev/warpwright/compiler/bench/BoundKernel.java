@@ -187,6 +187,8 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     for (Buffer buffer : kernel.buffers()) {
       if (workload.inputs().contains(buffer)) {
         contents.put(buffer, new Content.Random(workload.deviation(buffer)));
+      } else if (workload instanceof Workload.Gemm gemm && buffer.equals(gemm.group())) {
+        contents.put(buffer, new Content.Table(gemm.groups()));
       } else if (zero.contains(buffer.name())) {
         contents.put(buffer, new Content.Zero());
       } else if (buffer.name().equals(ORDER)) {

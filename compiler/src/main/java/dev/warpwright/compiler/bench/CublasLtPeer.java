@@ -41,14 +41,14 @@ final class CublasLtPeer implements AutoCloseable {
     this.best = fastest(context, stream);
   }
 
-  /** Prepares; empty where it is not installed, or the workload is more than one product. */
+  /** Prepares; empty where it is not installed, or the workload is more than one product or chooses them. */
   static Optional<CublasLtPeer> open(
       Workload workload,
       BenchMemory memory,
       CudaBuffer workspace,
       CudaContext context,
       CudaStream stream) {
-    if (workload.outputs().size() != 1) {
+    if (workload.outputs().size() != 1 || CublasPeer.isGrouped(workload)) {
       return Optional.empty();
     }
     return CublasLt.open(stream)

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * cuBLAS on the same inputs, with results of its own: one product, or two without an activation
- * between them.
+ * between them, or one for each group of grouped products.
  */
 final class CublasPeer {
   private final Workload workload;
@@ -37,6 +37,9 @@ final class CublasPeer {
   String name() {
     int version = cublas.version();
     String text = "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
+    if (isGrouped(workload)) {
+      return text + " (a product for each group)" + plain(workload);
+    }
     return workload.outputs().size() == 1
         ? text + plain(workload)
         : text + " (two products, no activation)";
@@ -52,12 +55,20 @@ final class CublasPeer {
     return workload instanceof Workload.Gemm gemm && gemm.epilogue().equals(Epilogue.NONE);
   }
 
+  static boolean isGrouped(Workload workload) {
+    return workload instanceof Workload.Gemm gemm && gemm.batch().isGrouped();
+  }
+
   CudaBuffer result(int set) {
     return results.get(set).getLast();
   }
 
   void enqueue(int set) {
     CudaBuffer left = memory.get(set, workload.inputs().getFirst());
+    if (workload instanceof Workload.Gemm gemm && gemm.batch().isGrouped()) {
+      enqueueGroups(set, gemm, left);
+      return;
+    }
     for (int i = 0; i < workload.outputs().size(); i++) {
       CudaBuffer result = results.get(set).get(i);
       cublas.gemm(gemm(workload, i), left, memory.get(set, workload.inputs().get(i + 1)), result);
@@ -65,7 +76,32 @@ final class CublasPeer {
     }
   }
 
-  /** A product of the workload. */
+  /** Products of one B follow each other in memory: one of more rows, unless rows are stored apart. */
+  private void enqueueGroups(int set, Workload.Gemm gemm, CudaBuffer a) {
+    List<Integer> groups = gemm.groups();
+    Cublas.Gemm one = gemm(gemm, 0);
+    long bytes = gemm.operands().bytes();
+    for (int first = 0; first < groups.size(); ) {
+      int next = first + 1;
+      while (!one.transposedA()
+          && next < groups.size()
+          && groups.get(next).equals(groups.get(first))) {
+        next++;
+      }
+      cublas.gemm(
+          one.rows(Math.multiplyExact(one.m(), next - first)),
+          a,
+          memory.get(set, gemm.b()),
+          results.get(set).getFirst(),
+          new Cublas.Offsets(
+              first * gemm.a().extent(1) * one.leading().a() * bytes,
+              groups.get(first) * gemm.b().extent(1) * one.leading().b() * bytes,
+              (long) first * one.m() * one.leading().d() * gemm.c().dtype().bytes()));
+      first = next;
+    }
+  }
+
+  /** A product of the workload; of grouped products, the first. */
   static Cublas.Gemm gemm(Workload workload, int product) {
     Buffer weights = workload.inputs().get(product + 1);
     Buffer output = workload.outputs().get(product);
@@ -91,7 +127,10 @@ final class CublasPeer {
   }
 
   private static Cublas.Batch batch(Workload workload) {
-    Batch batch = workload instanceof Workload.Gemm gemm ? gemm.batch() : Batch.NONE;
+    Batch batch =
+        workload instanceof Workload.Gemm gemm && !gemm.batch().isGrouped()
+            ? gemm.batch()
+            : Batch.NONE;
     return new Cublas.Batch(Math.toIntExact(batch.count()), batch.sharedA(), batch.sharedB());
   }
 

@@ -18,6 +18,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -62,8 +63,10 @@ final class DeviceReference implements AutoCloseable {
       arguments.put(params.get(0), left);
       arguments.put(params.get(1), memory.get(set, inputs.get(i + 1)));
       for (int p = 2; p < params.size() - 1; p++) {
-        // What an epilogue reads follows the operands of the one product.
-        arguments.put(params.get(p), memory.get(set, inputs.get(p)));
+        // What an epilogue reads follows the operands of the one product, then its table.
+        Buffer param = params.get(p);
+        arguments.put(
+            param, memory.get(set, p < inputs.size() ? inputs.get(p) : table(workload)));
       }
       arguments.put(params.getLast(), results.get(i));
       GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
@@ -139,7 +142,7 @@ final class DeviceReference implements AutoCloseable {
                 row,
                 p == 0 && workload.transposedInput(),
                 p == 0 ? i : 0,
-                matrix(weights, workload.inputs().get(p + 1), product),
+                matrix(weights, workload.inputs().get(p + 1), chosen(product)),
                 workload.transposedWeights(),
                 j,
                 depth(p));
@@ -154,6 +157,17 @@ final class DeviceReference implements AutoCloseable {
         }
       }
     }
+  }
+
+  private static Buffer table(Workload workload) {
+    return Objects.requireNonNull(((Workload.Gemm) workload).group());
+  }
+
+  /** Which B a product takes. */
+  private long chosen(long product) {
+    return workload instanceof Workload.Gemm gemm && gemm.group() != null
+        ? gemm.groups().get(Math.toIntExact(product))
+        : product;
   }
 
   /** Length of a product's sums. */

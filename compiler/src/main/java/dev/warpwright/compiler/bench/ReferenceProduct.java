@@ -26,14 +26,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The product that a kernel's output is compared with: out[i, j] = f(Σₖ a[i, k] · w[j, k]) with sum
  * and f in f64, of f64 operands {@link CompensatedSums with a compensated sum}; one GPU thread for
  * each element.
  *
- * @param func the computation, unscheduled; its parameters are a, w, what the epilogue reads, and
- *     out
+ * @param func the computation, unscheduled; its parameters are a, w, what the epilogue reads, the
+ *     table of grouped products, and out
  * @param kernel the same for a GPU
  */
 record ReferenceProduct(PrimFunc func, Kernel kernel) {
@@ -67,6 +68,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
         gemm.layout(),
         DType.F64,
         gemm.batch().count(),
+        gemm.group() == null ? null : Tensor.input(gemm.group()),
         List.copyOf(extras.values()),
         (sum, point) ->
             plain
@@ -87,7 +89,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
 
   private static ReferenceProduct of(
       String name, Buffer a, Buffer w, Layout layout, DType out, UnaryOperator<Expr> f) {
-    return of(name, a, w, layout, out, 1, List.of(), (sum, point) -> f.apply(sum));
+    return of(name, a, w, layout, out, 1, null, List.of(), (sum, point) -> f.apply(sum));
   }
 
   /** What becomes of a sum. */
@@ -102,6 +104,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
       Layout layout,
       DType out,
       long batch,
+      @Nullable Tensor group,
       List<Tensor> extras,
       Finish finish) {
     boolean ta = layout.transposedA();
@@ -122,15 +125,22 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
             shape,
             List.of(Exprs.i32(k)),
             Exprs.zero(Type.of(DType.F64)),
-            (s, r, last) ->
-                Exprs.fma(
-                    Exprs.cast(DType.F64, element(left, s, s.get(s.size() - 2), r.get(0), ta)),
-                    Exprs.cast(DType.F64, element(right, s, s.getLast(), r.get(0), !tb)),
-                    last));
+            (s, r, last) -> {
+              Expr product = s.getFirst();
+              Expr matrix = group == null ? product : group.at(product);
+              return Exprs.fma(
+                  Exprs.cast(
+                      DType.F64, element(left, product, s.get(s.size() - 2), r.get(0), ta)),
+                  Exprs.cast(DType.F64, element(right, matrix, s.getLast(), r.get(0), !tb)),
+                  last);
+            });
     Tensor result =
         Tensor.compute("out", out, shape, v -> finish.of(sum.at(v.toArray(Expr[]::new)), v));
     List<Param> params = new ArrayList<>(List.of(left.buffer(), right.buffer()));
     extras.forEach(extra -> params.add(extra.buffer()));
+    if (group != null) {
+      params.add(group.buffer());
+    }
     params.add(result.buffer());
     PrimFunc func = PrimFuncs.of(name, params, List.of(sum, result));
     Kernel kernel = SimtLowering.lower(schedule(func));
@@ -139,14 +149,13 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
         func, a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel);
   }
 
-  /** Element [row, step] of a matrix, which is stored across, of the product at hand. */
-  private static Expr element(
-      Tensor operand, List<? extends Expr> point, Expr row, Expr step, boolean across) {
+  /** Element [row, step] of a matrix, which is stored across, or of one of several. */
+  private static Expr element(Tensor operand, Expr matrix, Expr row, Expr step, boolean across) {
     Expr first = across ? step : row;
     Expr second = across ? row : step;
     return operand.buffer().rank() == 2
         ? operand.at(first, second)
-        : operand.at(point.getFirst(), first, second);
+        : operand.at(matrix, first, second);
   }
 
   private static PrimFunc schedule(PrimFunc func) {

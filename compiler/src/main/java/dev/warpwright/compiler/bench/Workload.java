@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
@@ -26,7 +28,8 @@ public sealed interface Workload {
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
    * what is computed in, if not what is usual for the operands; the attribute {@code epilogue} what
    * follows the product, whose operands are {@code extras}. Results and operands of rank 3 hold the
-   * matrices of several products, one behind the other.
+   * matrices of several products, one behind the other; a buffer {@code group} says which B each of
+   * them takes.
    */
   record Gemm(
       Buffer a,
@@ -35,7 +38,8 @@ public sealed interface Workload {
       GemmWorkload.Layout layout,
       Arithmetic arithmetic,
       Epilogue epilogue,
-      List<Buffer> extras)
+      List<Buffer> extras,
+      @Nullable Buffer group)
       implements Workload {
     public Gemm {
       extras = List.copyOf(extras);
@@ -43,7 +47,7 @@ public sealed interface Workload {
 
     /** Without an epilogue. */
     public Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic) {
-      this(a, b, c, layout, arithmetic, Epilogue.NONE, List.of());
+      this(a, b, c, layout, arithmetic, Epilogue.NONE, List.of(), null);
     }
 
     /** Whether there is nothing but one product of dense matrices. */
@@ -67,7 +71,20 @@ public sealed interface Workload {
 
     /** How many products there are; operands of rank 2 are the same in all of them. */
     public Batch batch() {
-      return c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
+      return group != null
+          ? Batch.grouped(c.extent(0), b.extent(0))
+          : c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
+    }
+
+    /**
+     * Which B each product takes while it is measured: those of one B follow each other, as in a
+     * mixture of experts, the last B first, so that a kernel that does not look is wrong.
+     */
+    public List<Integer> groups() {
+      Batch batch = batch();
+      return LongStream.range(0, batch.isGrouped() ? batch.count() : 0)
+          .mapToObj(i -> (int) ((batch.count() - 1 - i) * batch.groups() / batch.count()))
+          .toList();
     }
   }
 
@@ -127,7 +144,7 @@ public sealed interface Workload {
                       + " \"ffn_gelu\"");
         };
     switch (workload) {
-      case Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout());
+      case Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout(), g.group());
       case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
         for (Buffer buffer : List.of(x, w1, h, w2, y)) {
           if (buffer.rank() != 2) {
@@ -135,8 +152,8 @@ public sealed interface Workload {
                 "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
           }
         }
-        checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT);
-        checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT);
+        checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, null);
+        checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, null);
       }
     }
     return workload;
@@ -356,7 +373,11 @@ public sealed interface Workload {
         GemmWorkload.Layout.valueOf(name.substring("gemm_".length()).toUpperCase(Locale.ROOT)),
         arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()),
         epilogue,
-        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList());
+        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList(),
+        kernel.buffers().stream()
+            .filter(buffer -> buffer.name().equals(GemmWorkload.GROUP))
+            .findFirst()
+            .orElse(null));
   }
 
   private static Epilogue epilogue(Kernel kernel) {
@@ -413,8 +434,22 @@ public sealed interface Workload {
     return buffer.extent(buffer.rank() - 2 + dimension);
   }
 
+  private static boolean isTable(Buffer group, Buffer c) {
+    return group.dtype() == DType.I32
+        && group.rank() == 1
+        && group.layout() == null
+        && group.hasConstantShape()
+        && c.rank() == 3
+        && group.extent(0) == c.extent(0);
+  }
+
   private static void checkProduct(
-      Kernel kernel, Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout) {
+      Kernel kernel,
+      Buffer a,
+      Buffer b,
+      Buffer c,
+      GemmWorkload.Layout layout,
+      @Nullable Buffer group) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
     boolean fits =
@@ -423,7 +458,13 @@ public sealed interface Workload {
             && extent(b, tb ? 0 : 1) == extent(c, 1);
     for (Buffer operand : List.of(a, b)) {
       boolean shared = operand.rank() == 2;
-      fits &= shared || (c.rank() == 3 && operand.extent(0) == c.extent(0));
+      boolean chosen = operand == b && group != null;
+      fits &= shared ? !chosen : c.rank() == 3 && (chosen || operand.extent(0) == c.extent(0));
+    }
+    if (group != null && !isTable(group, c)) {
+      throw new UserError(
+          "kernel %s: %s must be an i32 for each of the products of %s"
+              .formatted(kernel.name(), group, c));
     }
     if (!fits || a.dtype() != b.dtype()) {
       throw new UserError(

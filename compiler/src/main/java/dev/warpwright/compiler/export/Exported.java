@@ -135,7 +135,8 @@ record Exported(
   /** Whether the host program knows what should come out. */
   boolean isChecked() {
     return switch (workload) {
-      case Workload.Gemm product -> product.epilogue().equals(Epilogue.NONE);
+      case Workload.Gemm product ->
+          product.epilogue().equals(Epilogue.NONE) && !product.batch().isMany();
       case Workload.FfnGelu _ -> true;
       case null -> sample != null;
     };

@@ -35,6 +35,7 @@ public final class GemmKeys {
       if (!shared.isEmpty()) {
         parameters.put("shared", shared);
       }
+      putIfGiven(parameters, "groups", workload.batch().groups());
     }
     Leading leading = workload.leading();
     putIfGiven(parameters, "lda", leading.a());
@@ -72,7 +73,11 @@ public final class GemmKeys {
   private static Batch batch(WorkloadKey key) {
     String shared = key.parameters().getOrDefault("shared", "");
     return key.parameters().containsKey("batch")
-        ? new Batch(number(key, "batch"), shared.contains("a"), shared.contains("b"))
+        ? new Batch(
+            number(key, "batch"),
+            shared.contains("a"),
+            shared.contains("b"),
+            numberOrZero(key, "groups"))
         : Batch.NONE;
   }
 

@@ -215,7 +215,7 @@ final class HopperModel {
       GemmWorkload w, HopperConfig c, double slots, double tilesM, double tilesN, int bytes) {
     long count = w.batch().count();
     double a = (double) w.m() * w.k() * bytes * (w.batch().sharedA() ? 1 : count);
-    double b = (double) w.n() * w.k() * bytes * (w.batch().sharedB() ? 1 : count);
+    double b = (double) w.n() * w.k() * bytes * w.batch().countOfB();
     double result = (double) w.m() * w.n() * w.result().bytes() * count;
     if (a + b <= L2_SIZE) {
       return a + b + result;

@@ -11,6 +11,7 @@ import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Batch;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -25,6 +26,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -134,6 +136,39 @@ class ReferenceProductTest {
   }
 
   @Test
+  void groupedProductsTakeTheWeightsThatATableNames() {
+    GemmWorkload workload = GemmWorkload.nt(2, 3, 4, DType.BF16).times(Batch.grouped(5, 3));
+    List<Buffer> params = workload.func().params().stream().map(param -> (Buffer) param).toList();
+    Workload.Gemm gemm =
+        new Workload.Gemm(
+            params.get(0),
+            params.get(1),
+            params.get(3),
+            workload.layout(),
+            workload.arithmetic(),
+            Epilogue.NONE,
+            List.of(),
+            params.get(2));
+    assertThat(gemm.batch()).isEqualTo(workload.batch());
+    assertThat(gemm.groups()).containsExactly(2, 1, 1, 0, 0);
+    NdArray a = NdArray.of(params.get(0)).fillRandom(seed);
+    NdArray w = NdArray.of(params.get(1)).fillRandom(seed + 1);
+    NdArray group = NdArray.of(params.get(2));
+    for (int i = 0; i < 5; i++) {
+      group.setIntegerElement(i, gemm.groups().get(i));
+    }
+    ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
+    NdArray out = bothWays(product, a, w, group).getLast();
+    for (int p = 0; p < 5; p++) {
+      double sum = 0;
+      for (int x = 0; x < 4; x++) {
+        sum += a.get(p, 1, x) * w.get(gemm.groups().get(p), 2, x);
+      }
+      assertThat(out.get(p, 1, 2)).as("seed %d", seed).isEqualTo(sum);
+    }
+  }
+
+  @Test
   void theHiddenLayerIsRoundedToItsType() {
     Workload.FfnGelu ffn = ffn(3, 9, 21, 5);
     List<ReferenceProduct> products = ReferenceProduct.of(ffn);
@@ -156,14 +191,18 @@ class ReferenceProductTest {
   }
 
   /** Results of the interpreter on the function and of the simulator on the kernel. */
-  private static List<NdArray> bothWays(ReferenceProduct product, NdArray a, NdArray w) {
+  private static List<NdArray> bothWays(ReferenceProduct product, NdArray... operands) {
     PrimFunc func = product.func();
     NdArray first = NdArray.of(func.buffers().getLast()).poison();
-    Interpreter.run(func, Arguments.inOrder(func.params(), a, w, first));
+    Interpreter.run(func, Arguments.inOrder(func.params(), with(operands, first)));
     NdArray second = NdArray.of(func.buffers().getLast()).poison();
     new GridInterpreter(product.kernel(), GridOptions.DEFAULT)
-        .run(Arguments.inOrder(product.kernel().params(), a, w, second));
+        .run(Arguments.inOrder(product.kernel().params(), with(operands, second)));
     return List.of(first, second);
+  }
+
+  private static Object[] with(NdArray[] operands, NdArray out) {
+    return Stream.concat(Stream.of(operands), Stream.of(out)).toArray();
   }
 
   @Test

@@ -14,7 +14,12 @@ class GemmKeysTest {
   void keysAreReadBack() {
     GemmWorkload one = GemmWorkload.nt(5, 7, 9, DType.BF16);
     for (Batch batch :
-        List.of(Batch.NONE, Batch.of(8), new Batch(3, true, false), new Batch(3, false, true))) {
+        List.of(
+            Batch.NONE,
+            Batch.of(8),
+            new Batch(3, true, false),
+            new Batch(3, false, true),
+            Batch.grouped(12, 5))) {
       GemmWorkload workload = one.times(batch);
       assertThat(GemmKeys.workload(GemmKeys.of(workload))).isEqualTo(workload);
     }

@@ -265,6 +265,12 @@ public final class Cublas implements AutoCloseable {
           new Leading(transposedA ? m : k, transposedB ? k : n, n));
     }
 
+    /** The same with so many rows of A and D. */
+    public Gemm rows(int rows) {
+      return new Gemm(
+          rows, n, k, input, output, compute, transposedA, transposedB, batch, leading);
+    }
+
     /** Elements from the A of one product to the next one's. */
     long strideA() {
       return batch.sharedA() ? 0 : (long) (transposedA ? k : m) * leading.a();
@@ -287,6 +293,11 @@ public final class Cublas implements AutoCloseable {
   /** Elements from one row of a matrix, as it is stored, to the next. */
   public record Leading(int a, int b, int d) {}
 
+  /** Where matrices begin in their memory, in bytes. */
+  public record Offsets(long a, long b, long d) {
+    static final Offsets NONE = new Offsets(0, 0, 0);
+  }
+
   /** Gives memory for split-K and the like; it must stay open for as long as this is used. */
   public void setWorkspace(CudaBuffer workspace) {
     use();
@@ -301,6 +312,16 @@ public final class Cublas implements AutoCloseable {
    * @throws DeviceError if cuBLAS refuses it
    */
   public synchronized void gemm(Gemm gemm, CudaBuffer a, CudaBuffer b, CudaBuffer d) {
+    gemm(gemm, a, b, d, Offsets.NONE);
+  }
+
+  /**
+   * The same for matrices inside of memory.
+   *
+   * @throws DeviceError if cuBLAS refuses it
+   */
+  public synchronized void gemm(
+      Gemm gemm, CudaBuffer a, CudaBuffer b, CudaBuffer d, Offsets offsets) {
     use();
     stream.touch(a);
     stream.touch(b);
@@ -310,14 +331,20 @@ public final class Cublas implements AutoCloseable {
       MemorySegment zero = arena.allocate(JAVA_LONG);
       check(
           gemm.batch().count() == 1
-              ? call(gemm, a, b, d, one.address(), zero.address())
+              ? call(
+                  gemm,
+                  a.address() + offsets.a(),
+                  b.address() + offsets.b(),
+                  d.address() + offsets.d(),
+                  one.address(),
+                  zero.address())
               : callBatched(gemm, a, b, d, one.address(), zero.address()),
           "cublasGemmEx of " + gemm);
     }
   }
 
   /** cuBLAS is column-major, so it computes Dᵀ = Bᵀ · Aᵀ, which needs no transposition. */
-  private int call(Gemm g, CudaBuffer a, CudaBuffer b, CudaBuffer d, long one, long zero) {
+  private int call(Gemm g, long a, long b, long d, long one, long zero) {
     try {
       return (int)
           gemm.invokeExact(
@@ -328,14 +355,14 @@ public final class Cublas implements AutoCloseable {
               g.m(),
               g.k(),
               one,
-              b.address(),
+              b,
               g.input().code,
               g.leading().b(),
-              a.address(),
+              a,
               g.input().code,
               g.leading().a(),
               zero,
-              d.address(),
+              d,
               g.output().code,
               g.leading().d(),
               g.compute().code,

@@ -67,6 +67,18 @@ public final class Ranges {
     if (atom instanceof Var v) {
       return spans.get(v);
     }
+    // What is read from memory has no bounds but those that the program gives it.
+    if (atom
+            instanceof
+            Expr.Binary(
+                BinaryOp min,
+                Expr.Binary(BinaryOp max, Expr _, Expr.IntImm least),
+                Expr.IntImm most)
+        && min == BinaryOp.MIN
+        && max == BinaryOp.MAX
+        && least.value() <= most.value()) {
+      return new Span(least.value(), most.value());
+    }
     if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr.IntImm by) && by.value() > 0) {
       Span numerator = of(Forms.of(a, this));
       if (op == BinaryOp.DIV && numerator != null) {
