@@ -107,6 +107,11 @@ class CompiledFamiliesTest {
             HopperGemm.schedule(
                 GemmWorkload.nt(512, 512, 512, DType.BF16).times(Batch.of(16)),
                 HopperConfig.pairs(128, 128, 5, 2, 132).withCluster(1, 1))),
+        set(
+            "grouped",
+            HopperGemm.schedule(
+                GemmWorkload.nt(128, 4096, 7168, DType.BF16).times(Batch.grouped(32, 8)),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withCluster(1, 1))),
         org.junit.jupiter.params.provider.Arguments.argumentSet(
             "sum of parts",
             WorkspaceGemm.schedule(

@@ -24,7 +24,8 @@ import picocli.CommandLine.Parameters;
       "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32,"
           + " f64, int8. layout: nt, nn, tn, tt. bias, act, alpha, beta, scale (row, column, both),"
           + " gate, residual: what follows the product. batch: so many products; shared: a or b,"
-          + " what all of them share. Without a record of the shape, the kernel is"
+          + " what all of them share; groups: so many B, of which a table names one for each"
+          + " product. Without a record of the shape, the kernel is"
           + " the analytic model's choice."
     })
 public final class PerfCommand extends Command {

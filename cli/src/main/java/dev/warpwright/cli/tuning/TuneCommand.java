@@ -31,7 +31,8 @@ import picocli.CommandLine.Parameters;
           + " space: template or free; O: 0 and 1 for the same, 65536 more for --detach."
           + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta,"
           + " scale (row, column, both), gate, residual: what follows the product."
-          + " batch: so many products of one shape; shared: a or b, what all of them share."
+          + " batch: so many products of one shape; shared: a or b, what all of them share;"
+          + " groups: so many B, of which a table names one for each product."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;

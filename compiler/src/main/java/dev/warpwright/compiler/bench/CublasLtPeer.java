@@ -41,7 +41,10 @@ final class CublasLtPeer implements AutoCloseable {
     this.best = fastest(context, stream);
   }
 
-  /** Prepares; empty where it is not installed, or the workload is more than one product or chooses them. */
+  /**
+   * Prepares; empty where it is not installed, or the workload is more than one product or chooses
+   * them.
+   */
   static Optional<CublasLtPeer> open(
       Workload workload,
       BenchMemory memory,

@@ -76,7 +76,9 @@ final class CublasPeer {
     }
   }
 
-  /** Products of one B follow each other in memory: one of more rows, unless rows are stored apart. */
+  /**
+   * Products of one B follow each other in memory: one of more rows, unless rows are stored apart.
+   */
   private void enqueueGroups(int set, Workload.Gemm gemm, CudaBuffer a) {
     List<Integer> groups = gemm.groups();
     Cublas.Gemm one = gemm(gemm, 0);

@@ -65,8 +65,7 @@ final class DeviceReference implements AutoCloseable {
       for (int p = 2; p < params.size() - 1; p++) {
         // What an epilogue reads follows the operands of the one product, then its table.
         Buffer param = params.get(p);
-        arguments.put(
-            param, memory.get(set, p < inputs.size() ? inputs.get(p) : table(workload)));
+        arguments.put(param, memory.get(set, p < inputs.size() ? inputs.get(p) : table(workload)));
       }
       arguments.put(params.getLast(), results.get(i));
       GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);

@@ -129,8 +129,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
               Expr product = s.getFirst();
               Expr matrix = group == null ? product : group.at(product);
               return Exprs.fma(
-                  Exprs.cast(
-                      DType.F64, element(left, product, s.get(s.size() - 2), r.get(0), ta)),
+                  Exprs.cast(DType.F64, element(left, product, s.get(s.size() - 2), r.get(0), ta)),
                   Exprs.cast(DType.F64, element(right, matrix, s.getLast(), r.get(0), !tb)),
                   last);
             });

@@ -106,6 +106,10 @@ public final class FamilySamples {
         small);
     warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
     warps(
+        "mma-sync-grouped",
+        GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.grouped(5, 3)),
+        small);
+    warps(
         "mma-sync-parts",
         GemmWorkload.nt(67, 70, 331, DType.BF16),
         small.withDivision(new WorkDivision.Parts(3), 0));
@@ -176,6 +180,10 @@ public final class FamilySamples {
     warpgroups(
         "wgmma-batch",
         GemmWorkload.nt(70, 72, 136, DType.BF16).times(new Batch(3, false, true)),
+        HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
+    warpgroups(
+        "wgmma-grouped",
+        GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.grouped(5, 3)),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
     warpgroups(
         "wgmma-parts",

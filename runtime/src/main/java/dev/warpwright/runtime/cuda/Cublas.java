@@ -267,8 +267,7 @@ public final class Cublas implements AutoCloseable {
 
     /** The same with so many rows of A and D. */
     public Gemm rows(int rows) {
-      return new Gemm(
-          rows, n, k, input, output, compute, transposedA, transposedB, batch, leading);
+      return new Gemm(rows, n, k, input, output, compute, transposedA, transposedB, batch, leading);
     }
 
     /** Elements from the A of one product to the next one's. */
