@@ -144,7 +144,7 @@ public final class PerfAction implements Action<PerfRequest> {
             name, new KernelReport.Times(us, Double.NaN), us / bench.timing().times().graphUs()));
   }
 
-  private static String origin(TunedGemm kernel) {
+  static String origin(TunedGemm kernel) {
     return kernel.origin().name().toLowerCase(Locale.ROOT);
   }
 

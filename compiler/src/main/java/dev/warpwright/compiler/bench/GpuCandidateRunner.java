@@ -86,7 +86,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
   }
 
   /** A candidate on the device. */
-  private record Loaded(CudaModule module, TuningData.Launches launches, TimedGraph graph)
+  private record Loaded(CudaModule module, SetLaunches launches, TimedGraph graph)
       implements AutoCloseable {
     @Override
     public void close() {
@@ -149,7 +149,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
     try {
       TuningData data = data(here, bound);
       CudaModule module = here.device.context().load(cubin.bytes());
-      TuningData.@Nullable Launches prepared = null;
+      @Nullable SetLaunches prepared = null;
       @Nullable Loaded loaded = null;
       try {
         prepared = data.launches(bound, GridLauncher.of(bound.kernel(), module));

@@ -22,7 +22,7 @@ final class InterleavedTimer {
   private final CudaStream stream;
   private final int sets;
   private final int rounds;
-  private final int launches;
+  private final int singleLaunches;
 
   InterleavedTimer(CudaContext context, CudaStream stream, int sets, int rounds) {
     this(context, stream, sets, rounds, SINGLES);
@@ -31,12 +31,12 @@ final class InterleavedTimer {
   /**
    * Makes a timer.
    *
-   * @param singleLaunches in each round, to be timed one by one; without them the time of one
-   *     launch is that in a graph
+   * @param singleLaunches in each round, to be timed one by one, fewer of what takes long; without
+   *     them the time of one launch is that in a graph
    */
   InterleavedTimer(
       CudaContext context, CudaStream stream, int sets, int rounds, int singleLaunches) {
-    this.launches = singleLaunches;
+    this.singleLaunches = singleLaunches;
     this.context = context;
     this.stream = stream;
     this.sets = sets;
@@ -52,12 +52,16 @@ final class InterleavedTimer {
         graphs.add(TimedGraph.capture(context, stream, sets, contestant.enqueue(), TURN_US));
       }
       double[][] graphTimes = new double[graphs.size()][rounds];
-      double[][] singles = new double[graphs.size()][rounds * launches];
+      // After the warm-up a launch's time is known.
+      int launches = singleLaunches;
+      double[][] singles = new double[graphs.size()][rounds * singleLaunches];
       for (int round = -WARM_UP; round < rounds; round++) {
         for (int c = 0; c < graphs.size(); c++) {
           double micros = graphs.get(c).replay();
           if (round >= 0) {
             graphTimes[c][round] = micros;
+          } else if (micros * launches > TURN_US) {
+            launches = Math.max(1, (int) (TURN_US / micros));
           }
         }
         for (int i = 0; i < launches && round >= 0; i++) {
@@ -71,7 +75,9 @@ final class InterleavedTimer {
       for (int c = 0; c < graphs.size(); c++) {
         times.add(
             new KernelReport.Times(
-                median(graphTimes[c]), median(launches == 0 ? graphTimes[c] : singles[c])));
+                median(graphTimes[c]),
+                median(
+                    launches == 0 ? graphTimes[c] : Arrays.copyOf(singles[c], rounds * launches))));
       }
       return times;
     } finally {

@@ -52,14 +52,33 @@ public final class KernelBench {
    * @param seed of the random data
    * @param rounds of timing, at least 5; 0 to verify only
    * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
+   * @param rivals other kernels of the same workload to be timed beside it
    */
   public record Request(
-      Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
+      Kernel kernel,
+      Map<String, Long> values,
+      long seed,
+      int rounds,
+      int repeats,
+      List<Rival> rivals) {
+    /** Without rivals. */
+    public Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
+      this(kernel, values, seed, rounds, repeats, List.of());
+    }
+
     public Request {
       values = Map.copyOf(values);
+      rivals = List.copyOf(rivals);
       if ((rounds < 5 && rounds != 0) || repeats < 0) {
         throw new UserError("at least 5 rounds of timing, and no negative number of repeats");
       }
+    }
+  }
+
+  /** Another kernel of the workload. */
+  public record Rival(String name, Kernel kernel, Map<String, Long> values) {
+    public Rival {
+      values = Map.copyOf(values);
     }
   }
 
@@ -172,6 +191,8 @@ public final class KernelBench {
     contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
     @Nullable Cublas cublas = Cublas.open(stream).orElse(null);
     @Nullable CublasLtPeer light = null;
+    List<RivalKernel> loaded = new ArrayList<>();
+    List<KernelReport.Rival> rivals = new ArrayList<>();
     try {
       if (cublas == null) {
         progress.accept("cuBLAS is not installed: there is no peer");
@@ -188,6 +209,10 @@ public final class KernelBench {
             && checkPeer(light.name(), light::enqueue, light::result, reference, stream)) {
           contestants.add(new Contestant(light.name(), light::enqueue));
         }
+      }
+      int peerCount = contestants.size() - 1;
+      for (Rival rival : request.rivals()) {
+        rivals.add(prepare(rival, memory, reference, stream, loaded, contestants));
       }
       int last = memory.count() - 1;
       memory.poison(last);
@@ -229,13 +254,22 @@ public final class KernelBench {
               memory.count(),
               request.rounds());
       List<Peer> peers = new ArrayList<>();
-      for (int i = 1; i < contestants.size(); i++) {
+      for (int i = 1; i <= peerCount; i++) {
         Times its = times.get(i);
         peers.add(new Peer(contestants.get(i).name(), its, its.graphUs() / ours.graphUs()));
       }
+      int next = peerCount + 1;
+      for (int i = 0; i < rivals.size(); i++) {
+        KernelReport.Rival rival = rivals.get(i);
+        if (rival.failure() == null) {
+          double us = times.get(next++).graphUs();
+          rivals.set(i, new KernelReport.Rival(rival.name(), us, us / ours.graphUs(), null));
+        }
+      }
       OutputError worse = after.relative() > first.relative() ? after : first;
-      return report(compiled, worse, null, timing, peers, repeats);
+      return report(compiled, worse, null, timing, peers, repeats).withRivals(rivals);
     } finally {
+      loaded.forEach(RivalKernel::close);
       if (light != null) {
         light.close();
       }
@@ -243,6 +277,36 @@ public final class KernelBench {
         cublas.close();
       }
     }
+  }
+
+  /** Prepares and verifies another kernel; what is returned has no time yet. */
+  private KernelReport.Rival prepare(
+      Rival rival,
+      BenchMemory memory,
+      DeviceReference reference,
+      CudaStream stream,
+      List<RivalKernel> loaded,
+      List<Contestant> contestants) {
+    String failure = null;
+    try {
+      RivalKernel kernel = RivalKernel.load(rival, workload, memory, device, stream);
+      loaded.add(kernel);
+      kernel.enqueue(0);
+      stream.synchronize();
+      // The reference is that of set 0.
+      OutputError error = reference.error(kernel.result(0));
+      if (error.within(workload.tolerance())) {
+        contestants.add(new Contestant(rival.name(), kernel::enqueue));
+      } else {
+        failure = wrong("its result is wrong", error);
+      }
+    } catch (UserError | DeviceError e) {
+      if (device.context().isLost()) {
+        throw e;
+      }
+      failure = String.valueOf(e.getMessage());
+    }
+    return new KernelReport.Rival(rival.name(), Double.NaN, Double.NaN, failure);
   }
 
   /**
@@ -413,6 +477,7 @@ public final class KernelBench {
         compiled,
         timing,
         peers,
+        List.of(),
         repeats);
   }
 }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param failure one line that says why there are no figures; null if all is well
  * @param timing null unless the result is right and timing was asked for
  * @param peers others that computed the same inputs, in the same run
+ * @param rivals other kernels of ours that did
  * @param repeats what launching again and again showed
  */
 public record KernelReport(
@@ -28,6 +29,7 @@ public record KernelReport(
     Compiled compiled,
     @Nullable Timing timing,
     List<Peer> peers,
+    List<Rival> rivals,
     List<Repeats> repeats) {
 
   /**
@@ -78,6 +80,15 @@ public record KernelReport(
   public record Peer(String name, Times times, double ratio) {}
 
   /**
+   * Another kernel of ours.
+   *
+   * @param timeUs of a launch in a graph; NaN if it has none
+   * @param ratio its time by that of this kernel: above 1 this one is faster
+   * @param failure one line that says why there is no time; null if there is one
+   */
+  public record Rival(String name, double timeUs, double ratio, @Nullable String failure) {}
+
+  /**
    * Many launches on the same input.
    *
    * @param mode how they were launched
@@ -87,6 +98,7 @@ public record KernelReport(
 
   public KernelReport {
     peers = List.copyOf(peers);
+    rivals = List.copyOf(rivals);
     repeats = List.copyOf(repeats);
   }
 
@@ -94,6 +106,15 @@ public record KernelReport(
   public KernelReport withPeer(Peer peer) {
     List<Peer> more = new ArrayList<>(peers);
     more.add(peer);
+    return with(more, rivals);
+  }
+
+  /** With other kernels of ours in place of those that there are. */
+  KernelReport withRivals(List<Rival> others) {
+    return with(peers, others);
+  }
+
+  private KernelReport with(List<Peer> newPeers, List<Rival> newRivals) {
     return new KernelReport(
         workload,
         target,
@@ -105,7 +126,8 @@ public record KernelReport(
         failure,
         compiled,
         timing,
-        more,
+        newPeers,
+        newRivals,
         repeats);
   }
 

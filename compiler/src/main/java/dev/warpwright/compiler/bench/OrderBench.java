@@ -139,7 +139,7 @@ public final class OrderBench implements AutoCloseable {
   }
 
   /** A kernel's code and arguments. */
-  private record Loaded(CudaModule module, TuningData.Launches launches) implements AutoCloseable {
+  private record Loaded(CudaModule module, SetLaunches launches) implements AutoCloseable {
     @Override
     public void close() {
       launches.close();

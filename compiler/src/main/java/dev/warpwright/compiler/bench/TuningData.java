@@ -1,22 +1,18 @@
 package dev.warpwright.compiler.bench;
 
 import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.BoundKernel.Content;
 import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.runtime.cuda.CudaBuffer;
-import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.target.GpuTarget;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Inputs of a workload in several sets, memory for its outputs, and the references of the first and
@@ -24,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * buffers by name; what else they need is theirs.
  */
 final class TuningData implements AutoCloseable {
-  private static final byte POISON = (byte) 0xFF;
-
   private final Workload workload;
   private final CudaStream stream;
   private final BenchMemory memory;
@@ -102,62 +96,9 @@ final class TuningData implements AutoCloseable {
     return sum;
   }
 
-  /** A kernel's launches, one for each set, and the memory that only it needs. */
-  record Launches(List<CudaLaunch> launches, Map<Buffer, CudaBuffer> own) implements AutoCloseable {
-    @Override
-    public void close() {
-      own.values().forEach(CudaBuffer::close);
-    }
-  }
-
-  /** Prepares a kernel of this workload on every set. */
-  Launches launches(BoundKernel bound, GridLauncher launcher) {
-    Map<Buffer, CudaBuffer> own = new HashMap<>();
-    bound
-        .contents()
-        .forEach(
-            (buffer, content) -> {
-              if (shared(buffer) == null) {
-                CudaBuffer fresh = device.context().allocate(Workload.bytes(buffer));
-                own.put(buffer, fresh);
-                fill(fresh, content);
-              }
-            });
-    stream.synchronize();
-    List<CudaLaunch> launches = new ArrayList<>();
-    for (int set = 0; set < count(); set++) {
-      Map<Buffer, CudaBuffer> arguments = new HashMap<>(own);
-      for (Buffer buffer : bound.contents().keySet()) {
-        Buffer mine = shared(buffer);
-        if (mine != null) {
-          arguments.put(buffer, memory.get(set, mine));
-        }
-      }
-      launches.add(launcher.prepare(arguments, Map.of()));
-    }
-    return new Launches(launches, own);
-  }
-
-  private void fill(CudaBuffer fresh, Content content) {
-    switch (content) {
-      case Content.Table(List<Integer> values) ->
-          fresh.copyFrom(
-              MemorySegment.ofArray(values.stream().mapToInt(Integer::intValue).toArray()), stream);
-      case Content.Zero() -> fresh.poison((byte) 0, stream);
-      case Content.Random _, Content.Poison _ -> fresh.poison(POISON, stream);
-    }
-  }
-
-  /** The input or output of this name. */
-  private @Nullable Buffer shared(Buffer buffer) {
-    for (List<Buffer> some : List.of(workload.inputs(), workload.outputs())) {
-      for (Buffer mine : some) {
-        if (mine.name().equals(buffer.name()) && mine.dtype() == buffer.dtype()) {
-          return mine;
-        }
-      }
-    }
-    return null;
+  /** Prepares a kernel of this workload on every set; the results are where all kernels' are. */
+  SetLaunches launches(BoundKernel bound, GridLauncher launcher) {
+    return SetLaunches.of(bound, launcher, workload, memory, device.context(), stream, false);
   }
 
   @Override

@@ -85,13 +85,17 @@ public final class GemmTuning {
 
   private GemmTuning() {}
 
-  /** Worker processes: one for each GPU, and as many that compile as there are cores. */
+  /**
+   * Worker processes on one GPU, so that times can be compared: one that measures, and as many that
+   * compile as there are cores.
+   */
   public static Measurer measurer(GpuTarget target, long seed) {
-    return measurers(target, seed, 1).getFirst();
+    return measurer(target, seed, devices(target).subList(0, 1), cores());
   }
 
   /**
-   * Worker processes for several searches at a time, among which GPUs and cores are divided.
+   * Worker processes on all GPUs for several searches at a time, among which GPUs and cores are
+   * divided.
    *
    * @param most so many measurers at most, and at most one for each GPU
    */
@@ -101,19 +105,29 @@ public final class GemmTuning {
     List<Measurer> measurers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       int share = i;
-      measurers.add(
-          new ProcessMeasurer(
-              new ProcessMeasurer.Setup(
-                  GpuWorker.command(target, seed),
-                  Math.max(1, Runtime.getRuntime().availableProcessors() / count),
-                  IntStream.range(0, devices.size())
-                      .filter(device -> device % count == share)
-                      .mapToObj(devices::get)
-                      .toList(),
-                  COMPILE_LIMIT,
-                  Duration.ofSeconds(60))));
+      List<Map<String, String>> some =
+          IntStream.range(0, devices.size())
+              .filter(device -> device % count == share)
+              .mapToObj(devices::get)
+              .toList();
+      measurers.add(measurer(target, seed, some, Math.max(1, cores() / count)));
     }
     return measurers;
+  }
+
+  private static Measurer measurer(
+      GpuTarget target, long seed, List<Map<String, String>> devices, int compilers) {
+    return new ProcessMeasurer(
+        new ProcessMeasurer.Setup(
+            GpuWorker.command(target, seed),
+            compilers,
+            devices,
+            COMPILE_LIMIT,
+            Duration.ofSeconds(60)));
+  }
+
+  private static int cores() {
+    return Runtime.getRuntime().availableProcessors();
   }
 
   /**
