@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# How soon does the search find fast kernels? Tunes products of which there are no records, with each way to choose candidates
+# and several seeds, and prints how far the best was after so many trials and seconds; writes the curves as SVG. Usage:
+#
+#   bench/search.sh OUT [trials=64] [seeds=2] [search.txt]
+#
+# The last is a file of tasks. WARPWRIGHT may name another warpwright than the repository's. Runs side by side on all GPUs.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+out=${1:?where to}
+trials=${2:-64}
+seeds=${3:-2}
+tasks=${4:-$root/bench/search-shapes.txt}
+warpwright=${WARPWRIGHT:-$root/warpwright}
+mkdir -p "$out"
+gpus=$(nvidia-smi --list-gpus | wc -l)
+
+# Searches on one GPU, one after the other, each with a database of its own.
+on_gpu() {
+  local gpu=$1 way
+  shift
+  for way in "$@"; do
+    local name=${way%%:*} options=${way#*:}
+    sed -E "/^gemm/ s/\$/ t=$trials $options/" "$tasks" >"$out/$name.txt"
+    rm -f "$out/$name.db"*
+    CUDA_VISIBLE_DEVICES=$gpu "$warpwright" tune --file "$out/$name.txt" --db "$out/$name.db" \
+      -o "$out/$name" --json >"$out/$name.json" 2>"$out/$name.log" || echo "$name failed, see $out/$name.log" >&2
+    rm -rf "$out/$name.db"* "${out:?}/$name"
+  done
+}
+
+ways=()
+for ((seed = 1; seed <= seeds; seed++)); do
+  ways+=("random-$seed:search=random transfer=0 seed=$seed")
+  ways+=("analytic-$seed:model=0 transfer=0 seed=$seed")
+  ways+=("learning-$seed:transfer=0 seed=$seed")
+  ways+=("usual-$seed:seed=$seed")
+done
+for ((gpu = 0; gpu < gpus; gpu++)); do
+  mine=()
+  for ((i = gpu; i < ${#ways[@]}; i += gpus)); do
+    mine+=("${ways[i]}")
+  done
+  on_gpu "$gpu" "${mine[@]}" &
+done
+wait
+python3 "$root/bench/search.py" "$out"
