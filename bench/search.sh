@@ -4,7 +4,8 @@
 #
 #   bench/search.sh OUT [trials=64] [seeds=2] [search.txt]
 #
-# The last is a file of tasks. WARPWRIGHT may name another warpwright than the repository's. Runs side by side on all GPUs.
+# The last is a file of tasks. WARPWRIGHT may name another warpwright than the repository's. Runs side by side on all GPUs, among
+# which the cores are divided.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=${1:?where to}
@@ -14,6 +15,7 @@ tasks=${4:-$root/bench/search-shapes.txt}
 warpwright=${WARPWRIGHT:-$root/warpwright}
 mkdir -p "$out"
 gpus=$(nvidia-smi --list-gpus | wc -l)
+cores=$(($(nproc) / gpus))
 
 # Searches on one GPU, one after the other, each with a database of its own.
 on_gpu() {
@@ -23,7 +25,7 @@ on_gpu() {
     local name=${way%%:*} options=${way#*:}
     sed -E "/^gemm/ s/\$/ t=$trials $options/" "$tasks" >"$out/$name.txt"
     rm -f "$out/$name.db"*
-    CUDA_VISIBLE_DEVICES=$gpu "$warpwright" tune --file "$out/$name.txt" --db "$out/$name.db" \
+    CUDA_VISIBLE_DEVICES=$gpu taskset -c "$((gpu * cores))-$(((gpu + 1) * cores - 1))" "$warpwright" tune --file "$out/$name.txt" --db "$out/$name.db" \
       -o "$out/$name" --json >"$out/$name.json" 2>"$out/$name.log" || echo "$name failed, see $out/$name.log" >&2
     rm -rf "$out/$name.db"* "${out:?}/$name"
   done
