@@ -2,56 +2,45 @@ package dev.warpwright.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.StructuralEquality;
-import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Iteration;
 import dev.warpwright.schedule.analysis.Span;
-import dev.warpwright.schedule.analysis.Tree;
-import dev.warpwright.schedule.primitive.MergeGrids.WaitPolicy;
-import dev.warpwright.schedule.primitive.MergeGrids.WorkOrder;
-import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.trace.Trace;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
  * Primitives in random order, with random arguments, most of which are refused: whatever is
- * accepted does not change a bit of the result. {@code -Dwarpwright.seed=N} tries other ones.
+ * accepted does not change a bit of the result. {@code -Dwarpwright.seed=N} tries other ones,
+ * {@code -Dwarpwright.programs=N} more or fewer.
  */
 final class RandomScheduleTest {
-  private static final int PROGRAMS = 500;
   private static final int STEPS = 25;
 
   /** Splits by factors that do not divide make loops longer and longer. */
   private static final long MAX_INSTANCES = 4_000;
 
-  private static final List<BlockOrder> ORDERS =
-      List.of(new BlockOrder.Row(), new BlockOrder.Grouped(2), new BlockOrder.Hilbert());
-
   /** What has to be accepted at least once. */
   private static final List<String> PRIMITIVES =
       List.of(
+          "annotateBlock",
+          "annotateLoop",
           "bind",
           "blockOrder",
           "blockize",
           "cacheRead",
           "cacheWrite",
+          "cluster",
           "compact",
           "computeAt",
           "computeInline",
@@ -66,6 +55,7 @@ final class RandomScheduleTest {
           "reverseComputeAt",
           "reverseComputeInline",
           "rfactor",
+          "roles",
           "sampleCategorical",
           "samplePerfectTile",
           "setLayout",
@@ -80,57 +70,58 @@ final class RandomScheduleTest {
           "vectorize");
 
   private final long seed = Long.getLong("warpwright.seed", 1);
+  private final int programs = Integer.getInteger("warpwright.programs", 3_000);
 
   @Test
   void acceptedStepsKeepTheAnswer() {
-    SplittableRandom seeds = new SplittableRandom(seed);
-    Map<String, Integer> accepted = new TreeMap<>();
-    for (int p = 0; p < PROGRAMS; p++) {
-      long programSeed = seeds.nextLong();
-      SplittableRandom random = new SplittableRandom(programSeed);
-      PrimFunc func = program(random);
-      Schedule schedule = new Schedule(func, programSeed);
-      try {
-        for (int step = 0; step < STEPS && instances(schedule.func()) < MAX_INSTANCES; step++) {
-          step(schedule, random);
-        }
-        assertThat(instances(schedule.func())).isLessThan(500 * MAX_INSTANCES);
-        long rows = random.nextInt(0, 9);
-        Set<String> used = new HashSet<>();
-        schedule.trace().instructions().forEach(x -> used.add(x.op()));
-        used.forEach(op -> accepted.merge(op, 1, Integer::sum));
-        if (used.contains("rfactor") || used.contains("splitK")) {
-          Functions.assertSameSums(func, schedule.func(), rows);
-        } else {
-          Functions.assertSameResults(func, schedule.func(), rows);
-        }
-        PrimFunc replayed = Trace.parse(schedule.trace().toJson()).replay(func);
-        assertThat(StructuralEquality.difference(schedule.func(), replayed)).isEmpty();
-      } catch (RuntimeException | AssertionError e) {
-        throw new AssertionError(
-            "seed "
-                + seed
-                + ", program "
-                + p
-                + ":\n"
-                + schedule.trace().toJson()
-                + IrPrinter.text(schedule.func()),
-            e);
-      }
-    }
+    long[] seeds = new SplittableRandom(seed).longs(programs).toArray();
+    Map<String, Integer> accepted = new ConcurrentSkipListMap<>();
+    Map<Integer, AssertionError> wrong = new ConcurrentSkipListMap<>();
+    IntStream.range(0, programs)
+        .parallel()
+        .forEach(
+            p -> {
+              try {
+                for (String primitive : accepted(seeds[p])) {
+                  accepted.merge(primitive, 1, Integer::sum);
+                }
+              } catch (AssertionError e) {
+                wrong.put(p, e);
+              }
+            });
     System.out.println("Random schedules, seed " + seed + ", programs by primitive: " + accepted);
+    wrong.forEach(
+        (p, e) -> {
+          throw new AssertionError("seed " + seed + ", program " + p + ", " + e.getMessage(), e);
+        });
     assertThat(accepted.keySet()).as("accepted, seed %d", seed).containsAll(PRIMITIVES);
   }
 
-  private static PrimFunc program(SplittableRandom random) {
-    ScalarParam m = Functions.rows();
-    return switch (random.nextInt(5)) {
-      case 0 -> Samples.matmul(size(random), size(random), size(random));
-      case 1 -> Samples.chain(size(random), size(random));
-      case 2 -> Samples.chainOfRows(size(random));
-      case 3 -> Samples.centred(size(random), size(random));
-      default -> Functions.mlp(DType.F16, m.var(), m, size(random), size(random), size(random));
-    };
+  /** The primitives that one program accepted, after which its answer is as it was. */
+  static Set<String> accepted(long programSeed) {
+    SplittableRandom random = new SplittableRandom(programSeed);
+    PrimFunc func = RandomPrograms.next(random);
+    Schedule schedule = new Schedule(func, programSeed);
+    try {
+      for (int step = 0; step < STEPS && instances(schedule.func()) < MAX_INSTANCES; step++) {
+        RandomSteps.next(schedule, random);
+      }
+      assertThat(instances(schedule.func())).isLessThan(500 * MAX_INSTANCES);
+      long rows = random.nextInt(0, 9);
+      Set<String> used = new HashSet<>();
+      schedule.trace().instructions().forEach(x -> used.add(x.op()));
+      if (used.contains("rfactor") || used.contains("splitK")) {
+        Functions.assertSameSums(func, schedule.func(), rows);
+      } else {
+        Functions.assertSameResults(func, schedule.func(), rows);
+      }
+      PrimFunc replayed = Trace.parse(schedule.trace().toJson()).replay(func);
+      assertThat(StructuralEquality.difference(schedule.func(), replayed)).isEmpty();
+      return used;
+    } catch (RuntimeException | AssertionError e) {
+      throw new AssertionError(
+          e.getMessage() + "\n" + schedule.trace().toJson() + IrPrinter.text(schedule.func()), e);
+    }
   }
 
   /** How often leaves are reached, symbolic extents taken for 8. */
@@ -145,136 +136,5 @@ final class RandomScheduleTest {
       most = Math.max(most, (long) count);
     }
     return most;
-  }
-
-  private static int size(SplittableRandom random) {
-    return random.nextInt(1, 8);
-  }
-
-  /** Tries one primitive, which may refuse. */
-  private static void step(Schedule s, SplittableRandom random) {
-    List<BlockRef> blocks = s.blocks();
-    if (blocks.isEmpty()) {
-      return;
-    }
-    BlockRef block = pick(blocks, random);
-    List<LoopRef> loops = s.loops(block);
-    List<LoopRef> others = s.loops(pick(blocks, random));
-    if (loops.isEmpty() || others.isEmpty()) {
-      return;
-    }
-    try {
-      switch (random.nextInt(6)) {
-        case 0, 1 -> loopStep(s, loops, random);
-        case 2, 3 -> placeStep(s, block, loops, others, random);
-        case 4 -> bufferStep(s, block, random);
-        default -> tileStep(s, block, loops, others, random);
-      }
-    } catch (ScheduleError refused) {
-      // Most are; that the function is as before is asserted by the tests of each primitive.
-    }
-  }
-
-  private static void loopStep(Schedule s, List<LoopRef> loops, SplittableRandom random) {
-    LoopRef loop = pick(loops, random);
-    switch (random.nextInt(14)) {
-      case 0, 1, 2 -> s.split(loop, random.nextInt(1, 6));
-      case 3 -> s.fuse(loop, pick(loops, random));
-      case 4, 5, 6 -> s.reorder(loop, pick(loops, random));
-      case 7 -> s.parallel(loop);
-      case 8 -> s.vectorize(loop);
-      case 9 -> s.unroll(loop);
-      case 10 -> s.bind(loop, pick(List.of(ThreadAxis.values()), random));
-      case 11 -> s.pipeline(loop, random.nextInt(1, 4));
-      case 12 -> s.split(loop, s.samplePerfectTile(loop, 2, 4).getLast());
-      default -> s.split(loop, s.sampleCategorical(List.of(2L, 3L), List.of(1L, 1L)));
-    }
-  }
-
-  private static void placeStep(
-      Schedule s,
-      BlockRef block,
-      List<LoopRef> loops,
-      List<LoopRef> others,
-      SplittableRandom random) {
-    LoopRef loop = pick(loops, random);
-    switch (random.nextInt(14)) {
-      case 0, 1, 2, 3 -> s.computeAt(block, pick(others, random));
-      case 4, 5, 6 -> s.reverseComputeAt(block, pick(others, random));
-      case 7 -> s.computeInline(block);
-      case 8 -> s.reverseComputeInline(block);
-      case 9 -> s.decomposeReduction(block, loop);
-      case 10, 11 -> s.rfactor(block, loop, random.nextInt(0, 2));
-      case 12 -> s.splitK(block, random.nextInt(1, 4), pick(List.of(Combine.values()), random));
-      default -> padStep(s, block, random);
-    }
-  }
-
-  /** Pads a product, through copies of its operands and of its result. */
-  private static void padStep(Schedule s, BlockRef block, SplittableRandom random) {
-    if (block.name().equals("c") && s.loops(block).size() == 3) {
-      s.cacheRead(s.buffer("a"), Scope.GLOBAL, block);
-      s.cacheRead(s.buffer("b"), Scope.GLOBAL, block);
-      s.cacheWrite(block, Scope.GLOBAL);
-    }
-    s.pad(block, random.nextLong(1, 5), random.nextLong(1, 5), random.nextLong(1, 5));
-  }
-
-  private static void bufferStep(Schedule s, BlockRef block, SplittableRandom random) {
-    List<Buffer> intermediates = Tree.intermediates(s.func());
-    Scope scope = pick(List.of(Scope.values()), random);
-    if (intermediates.isEmpty() || random.nextInt(4) == 0) {
-      if (random.nextBoolean()) {
-        s.cacheWrite(block, scope);
-      } else {
-        s.cacheRead(s.buffer(pick(List.of("a", "x", "h", "W0", "h0"), random)), scope, block);
-      }
-      return;
-    }
-    Buffer buffer = pick(intermediates, random);
-    BufferRef ref = s.buffer(buffer.name());
-    switch (random.nextInt(7)) {
-      case 0, 1 -> s.compactAll();
-      case 5 -> s.transformLayout(ref, 1, 0);
-      case 2, 3 -> s.setScope(ref, scope);
-      case 4 -> s.storageAlign(ref, random.nextInt(0, 2), random.nextInt(1, 9), 0);
-      default -> {
-        if (buffer.hasConstantShape() && buffer.rank() == 2) {
-          long rows = buffer.extent(0);
-          long columns = buffer.extent(1);
-          s.setLayout(ref, Layout.strided(new long[] {rows, columns}, new long[] {1, rows}));
-        }
-      }
-    }
-  }
-
-  private static void tileStep(
-      Schedule s,
-      BlockRef block,
-      List<LoopRef> loops,
-      List<LoopRef> others,
-      SplittableRandom random) {
-    LoopRef loop = pick(loops, random);
-    LoopRef next = loops.get(Math.min(loops.indexOf(loop) + 1, loops.size() - 1));
-    switch (random.nextInt(14)) {
-      case 0, 1, 2 -> s.tensorize(block, random.nextBoolean() ? loop : null, Attrs.NONE);
-      case 3, 4 -> s.blockize(loop);
-      case 5, 6 -> s.blockOrder(loop, next, pick(ORDERS, random));
-      case 7 -> s.persistent(loop, random.nextInt(1, 4));
-      case 8 -> s.streamK(loop, next, random.nextInt(1, 5));
-      case 9, 10 ->
-          s.mergeGrids(
-              loops.getFirst(),
-              others.getFirst(),
-              pick(List.of(WorkOrder.values()), random),
-              pick(List.of(WaitPolicy.values()), random));
-      case 11 -> s.cluster(random.nextInt(1, 3), random.nextInt(1, 3));
-      case 12 -> s.multicast(block);
-      default -> s.roles(1, random.nextInt(1, 3));
-    }
-  }
-
-  private static <T> T pick(List<T> list, SplittableRandom random) {
-    return list.get(random.nextInt(list.size()));
   }
 }

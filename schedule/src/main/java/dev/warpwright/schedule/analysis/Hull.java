@@ -9,7 +9,10 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.ir.arith.Linear;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -62,5 +65,57 @@ public final class Hull {
       return null;
     }
     return new Range(base.plus(window.lo()).toExpr(), Exprs.i32(window.size()));
+  }
+
+  /**
+   * The indices of a dimension that an access touches while its inner loops run, or null if there
+   * are gaps between them, or it is not known.
+   *
+   * @param outer ranges of the loops around
+   */
+  public static @Nullable Range run(Access access, int d, Ranges outer) {
+    Map<Var, Long> extents = new HashMap<>();
+    for (Iteration iteration : access.inner()) {
+      Span span = iteration.span();
+      extents.put(iteration.variable(), span != null && span.lo() == 0 ? span.size() : 0L);
+    }
+    Linear first = access.min(d, outer.with(access.inner()));
+    TileIndex index = TileIndex.of(first, extents);
+    if (index == null || !(access.extent(d) instanceof Expr.IntImm extent)) {
+      return null;
+    }
+    return index.vars().isEmpty()
+        ? new Range(index.range().min(), extent)
+        : extent.value() == 1 ? index.range() : null;
+  }
+
+  /**
+   * Whether an access touches a box in full: in each dimension a run of indices, or all of a
+   * symbolic extent, moved by loops of its own.
+   */
+  public static boolean isFull(Access access, Region box, Ranges outer) {
+    Set<Expr> moved = new HashSet<>();
+    for (int d = 0; d < box.ranges().size(); d++) {
+      Linear first = access.min(d, outer.with(access.inner()));
+      for (Expr atom : first.terms().keySet()) {
+        if (Affine.mentions(atom, access.innerVars()) && !moved.add(atom)) {
+          return false;
+        }
+      }
+      Range all = box.ranges().get(d);
+      if (!all.equals(run(access, d, outer)) && !isWhole(access, first, all)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isWhole(Access access, Linear first, Range all) {
+    return access.inner().stream()
+        .anyMatch(
+            iteration ->
+                first.equals(Forms.of(iteration.variable()))
+                    && iteration.min().equals(all.min())
+                    && iteration.extent().equals(all.extent()));
   }
 }

@@ -305,6 +305,21 @@ public final class Blockize {
     return at instanceof Stmt.Block block ? block : null;
   }
 
+  /** The variable of a block, or of the one inside, that names a dimension of what it writes. */
+  static @Nullable IterVar named(Stmt.Block block, Buffer buffer, int dimension) {
+    Stmt.Block inner = innerOf(block);
+    Stmt.Block leaf = inner == null ? block : inner;
+    for (Region region : leaf.writes()) {
+      Expr index = region.ranges().get(dimension).min();
+      for (IterVar iterVar : leaf.iterVars()) {
+        if (region.buffer() == buffer && iterVar.var() == index) {
+          return iterVar;
+        }
+      }
+    }
+    return null;
+  }
+
   /** A blockized block as it was before: loops around one leaf. */
   static Stmt dissolved(Stmt.Block block, Stmt.Block inner) {
     Substitution bound = Substitution.ofVars(Accesses.bindings(block));

@@ -37,8 +37,8 @@ import java.util.Set;
  *   <li>The block exists.
  *   <li>It writes one buffer, which no other statement writes.
  *   <li>Iterations of parallel loops do not share the new buffer, if it is on chip.
- *   <li>All of the buffer is written: it was not made smaller around guarded accesses, and the
- *       block is not guarded in a tile.
+ *   <li>All of the buffer is written: it was not made smaller around guarded accesses. Under loops
+ *       that are around more than the block, the block writes a box, without a predicate.
  *   <li>Loops that carry the reduction of the block are around it alone.
  * </ol>
  */
@@ -80,7 +80,7 @@ public final class CacheWrite {
     }
     check.require(
         4,
-        Tree.loops(around).isEmpty() || !(block instanceof Stmt.Block b && b.predicate() != null),
+        Tree.loops(around).isEmpty() || !(block instanceof Stmt.Block b && Guard.isGuarded(b)),
         "block " + blockName + " is guarded in a tile: make the copy before tiling",
         block);
     String bufferName = Tree.freshName(func, buffer.name() + "_" + scope.text().replace('.', '_'));
@@ -88,6 +88,13 @@ public final class CacheWrite {
     Buffer cached = buffer.withLayout(null).withScope(scope).withName(bufferName);
     List<Access> writes = Accesses.of(nest, buffer).stream().filter(Access::isWrite).toList();
     Region box = Tree.loops(around).isEmpty() ? Region.whole(buffer) : Hull.of(writes, ranges);
+    for (Access write : writes) {
+      check.require(
+          4,
+          Tree.loops(around).isEmpty() || Hull.isFull(write, box, ranges),
+          "what block " + blockName + " writes in an iteration of the loops around it is no box",
+          block);
+    }
     Stmt computing = Substitution.ofBuffers(Map.of(buffer, cached)).stmt(nest);
     Stmt copying = NewNest.copy(copyName, buffer, cached, box, ranges);
     // In scope up to the end of the body around, so that the copy can be moved there.

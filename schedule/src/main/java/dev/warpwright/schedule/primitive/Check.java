@@ -1,9 +1,9 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
@@ -99,13 +99,14 @@ final class Check {
     Ranges ranges = Tree.ranges(func, path);
     boolean inLoops = !Tree.loops(path).isEmpty();
     for (Access write : writes) {
-      boolean guarded = write.leaf() instanceof Stmt.Block block && block.predicate() != null;
+      boolean guarded = write.leaf() instanceof Stmt.Block block && Guard.isGuarded(block);
       boolean named =
           !inLoops && write.leaf() instanceof Stmt.Block block && namesAll(block, buffer);
+      Region box = Hull.of(writes, ranges);
       boolean covered =
           !guarded
-              && Hull.of(writes, ranges)
-                  .equals(inLoops ? Hull.of(all, ranges) : Region.whole(buffer));
+              && Hull.isFull(write, box, ranges)
+              && box.equals(inLoops ? Hull.of(all, ranges) : Region.whole(buffer));
       require(
           requirement,
           named || covered,
@@ -115,15 +116,11 @@ final class Check {
   }
 
   /** Whether the block writes the elements that its variables name, and they name all. */
-  private static boolean namesAll(Stmt.Block block, Buffer buffer) {
-    for (Region region : block.writes()) {
-      for (int d = 0; d < region.ranges().size(); d++) {
-        Expr index = region.ranges().get(d).min();
-        Expr extent = buffer.shape().get(d);
-        if (block.iterVars().stream()
-            .noneMatch(v -> v.var() == index && v.extent().equals(extent))) {
-          return false;
-        }
+  static boolean namesAll(Stmt.Block block, Buffer buffer) {
+    for (int d = 0; d < buffer.rank(); d++) {
+      IterVar named = Blockize.named(block, buffer, d);
+      if (named == null || !named.extent().equals(buffer.shape().get(d))) {
+        return false;
       }
     }
     return true;

@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The producer gets new loops: one for each dimension of its buffer over the box that covers
  * what is read, or several that skip the gaps between what is read ({@link Steps}), then one for
- * each reduce variable. Where the box may reach beyond the buffer, a predicate is added. The
- * allocation moves along; {@link Compact} makes it as small as the box.
+ * each reduce variable. Where the box may reach beyond the buffer, or beyond what the producer
+ * finds to read in this iteration, a predicate is added. The allocation moves along; {@link
+ * Compact} makes it as small as the box.
  *
  * <p>Requires:
  *
@@ -44,6 +45,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>It writes the element that its spatial variables name, each variable one dimension.
  *   <li>All readers of the buffer are inside the loop, in a part of the program after the block.
  *   <li>What the block reads is computed outside its loops, and not written from the block on.
+ *       Where an iteration of a loop around computes just a part of it, the block at its old place
+ *       takes a box of each variable's values in it, cut off by nothing but the ends of the
+ *       extents.
  *   <li>Parallel loops of the result are independent.
  * </ol>
  */
@@ -102,7 +106,9 @@ public final class ComputeAt {
     for (int d = 0; d < buffer.rank(); d++) {
       steps.add(Steps.of(reads, d, ranges));
     }
-    Stmt producer = NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), steps, ranges);
+    Instances supplied = Instances.supplied(check, 6, blockPath, loopPath, sources, Set.of());
+    Stmt producer =
+        NewNest.over(block, dimensions, Hull.of(reads, ranges).ranges(), steps, supplied, ranges);
     Stmt.For placed =
         loop.withBody(
             Tree.insertBefore(

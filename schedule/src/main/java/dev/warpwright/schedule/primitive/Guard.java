@@ -47,6 +47,12 @@ final class Guard {
         block.attrs());
   }
 
+  /** Whether instances of the block, or of the one inside a {@link Blockize}d one, are left out. */
+  static boolean isGuarded(Stmt.Block block) {
+    Stmt.Block inner = Blockize.innerOf(block);
+    return block.predicate() != null || inner != null && inner.predicate() != null;
+  }
+
   /** A statement that does something and is in no block, or null if there is none. */
   static @Nullable Stmt firstOutsideBlocks(Stmt s) {
     boolean descend =
@@ -106,8 +112,21 @@ final class Guard {
     return joined;
   }
 
-  /** Whether a block's predicate holds wherever all of its variables are inside their extents. */
+  /**
+   * Whether a block's predicate, and that of the one inside a {@link Blockize}d one, holds wherever
+   * all of its variables are inside their extents.
+   */
   static boolean isAboutExtents(Stmt.Block block, Ranges ranges) {
+    Stmt.Block inner = Blockize.innerOf(block);
+    if (inner != null) {
+      Stmt nest = Blockize.dissolved(block, inner);
+      Stmt.Block leaf = Tree.blocks(nest).getFirst();
+      Ranges inside = ranges;
+      for (Stmt.For loop : Tree.allLoops(nest)) {
+        inside = inside.with(loop.var(), Ranges.of(loop));
+      }
+      return isAboutExtents(leaf, inside);
+    }
     List<Linear> bounds = new ArrayList<>();
     for (IterVar iterVar : block.iterVars()) {
       Linear value = Forms.of(iterVar.binding(), ranges);

@@ -45,26 +45,29 @@ final class NewNest {
             null,
             new Stmt.Store(to, indices, new Expr.Load(from, indices)),
             Attrs.NONE);
-    return over(block, iterVars, box.ranges(), ranges);
+    return over(block, iterVars, box.ranges(), Instances.ALL, ranges);
   }
 
   /**
    * The block in new loops: one for each of its {@code spatial} variables, over the range given for
-   * it, then one over each reduce variable. A predicate keeps it inside the variables' extents.
+   * it, then one over each reduce variable. A predicate keeps it inside the variables' extents and
+   * among the given instances.
    */
-  static Stmt over(Stmt.Block block, List<IterVar> spatial, List<Range> box, Ranges ranges) {
-    return over(block, spatial, box, Collections.nCopies(box.size(), null), ranges);
+  static Stmt over(
+      Stmt.Block block, List<IterVar> spatial, List<Range> box, Instances supplied, Ranges ranges) {
+    return over(block, spatial, box, Collections.nCopies(box.size(), null), supplied, ranges);
   }
 
   /**
-   * As {@link #over(Stmt.Block, List, List, Ranges)}; where there are steps for a dimension, with a
-   * loop for each of them instead of one over its range.
+   * As {@link #over(Stmt.Block, List, List, Instances, Ranges)}; where there are steps for a
+   * dimension, with a loop for each of them instead of one over its range.
    */
   static Stmt over(
       Stmt.Block block,
       List<IterVar> spatial,
       List<Range> box,
       List<@Nullable Steps> steps,
+      Instances supplied,
       Ranges ranges) {
     List<IterVar> iterVars = new ArrayList<>(block.iterVars());
     List<Stmt.For> loops = new ArrayList<>();
@@ -88,12 +91,22 @@ final class NewNest {
       }
       Expr value = first.plus(offset).toExpr();
       iterVars.set(iterVars.indexOf(iterVar), bound(iterVar, value));
-      Linear beyond = Forms.of(iterVar.extent()).minus(first).minus(Forms.of(extent));
-      if (!isNonNegative(first, ranges)) {
-        conditions.add(new Expr.Binary(BinaryOp.GE, value, Exprs.i32(0)));
+      Linear last = first.plus(Forms.of(extent));
+      List<Range> bounds = new ArrayList<>();
+      bounds.add(new Range(Exprs.i32(0), iterVar.extent()));
+      Range there = supplied.box().get(iterVar.var());
+      if (there != null && !bounds.contains(there)) {
+        bounds.add(there);
       }
-      if (!isNonNegative(beyond, ranges)) {
-        conditions.add(Exprs.lt(value, iterVar.extent()));
+      for (Range bound : bounds) {
+        Linear from = Forms.of(bound.min(), ranges);
+        Linear to = from.plus(Forms.of(bound.extent(), ranges));
+        if (!isNonNegative(first.minus(from), ranges)) {
+          conditions.add(new Expr.Binary(BinaryOp.GE, value, from.toExpr()));
+        }
+        if (!isNonNegative(to.minus(last), ranges)) {
+          conditions.add(Exprs.lt(value, to.toExpr()));
+        }
       }
     }
     for (int i = 0; i < iterVars.size(); i++) {
@@ -104,16 +117,26 @@ final class NewNest {
         loops.add(Stmt.For.of(ForKind.SERIAL, v, iterVar.extent(), Stmt.Seq.EMPTY));
       }
     }
-    Stmt nest =
+    Stmt.Block bare =
         new Stmt.Block(
             block.name(),
             iterVars,
-            Guard.all(conditions),
+            null,
             block.reads(),
             block.writes(),
             block.init(),
             block.body(),
             block.attrs());
+    Ranges inside = ranges;
+    for (Stmt.For loop : loops) {
+      inside = inside.with(loop.var(), Ranges.of(loop));
+    }
+    for (Expr condition : supplied.conditions()) {
+      if (!Guard.isAboutExtents(Guard.withPredicate(bare, condition), inside)) {
+        conditions.add(condition);
+      }
+    }
+    Stmt nest = Guard.withPredicate(bare, Guard.all(conditions));
     for (Stmt.For loop : loops.reversed()) {
       nest = loop.withBody(nest);
     }

@@ -14,11 +14,8 @@ import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Independence;
-import dev.warpwright.schedule.analysis.Iteration;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
-import dev.warpwright.schedule.analysis.Span;
-import dev.warpwright.schedule.analysis.TileIndex;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The consumer gets new loops at the end of the given one: one for each spatial variable, over
  * what the iteration computes (over all values where the variable names no dimension of what is
  * computed), then one for each reduce variable. Where the box may reach beyond the consumer's own,
- * a predicate is added. An intermediate that is not used outside of the loop any more is allocated
- * inside it.
+ * or beyond what else it finds to read, a predicate is added. An intermediate that is not used
+ * outside of the loop any more is allocated inside it.
  *
  * <p>Requires:
  *
@@ -52,12 +49,15 @@ import org.jspecify.annotations.Nullable;
  *   <li>The loop is not around the block, and comes before it.
  *   <li>The block reads what the loop computes, each dimension by a variable of its own.
  *   <li>One iteration computes a dense box of it, with constant extents, and all of the dimensions
- *       that the block reduces over. Predicates only cut off what is outside of the extents of the
- *       variables.
+ *       that the block reduces over; all iterations compute all that the block reads. Predicates
+ *       only cut off what is outside of the extents of the variables.
  *   <li>Iterations (of the loop and of those around it that are not around the block) compute
  *       different elements: none accumulates.
  *   <li>Nothing that comes in between, or in the loop, touches what the block writes, or writes
- *       what else it reads; its buffers are allocated around the loop.
+ *       what else it reads; its buffers are allocated around the loop. Where an iteration of a loop
+ *       around computes just a part of what else it reads (or accumulates), the block at its old
+ *       place takes a box of each variable's values in it, cut off by nothing but the ends of the
+ *       extents.
  *   <li>Parallel loops of the result are independent.
  * </ol>
  */
@@ -113,7 +113,12 @@ public final class ReverseComputeAt {
     for (IterVar iterVar : spatial) {
       box.add(known.getOrDefault(iterVar.var(), new Range(Exprs.i32(0), iterVar.extent())));
     }
-    Stmt consumer = NewNest.over(block, spatial, box, ranges);
+    Set<Buffer> sources = Accesses.read(block);
+    if (block.init() != null) {
+      sources.removeAll(Accesses.written(block));
+    }
+    Instances supplied = Instances.supplied(check, 6, blockPath, loopPath, sources, produced);
+    Stmt consumer = NewNest.over(block, spatial, box, supplied, ranges);
     Stmt.For placed = loop.withBody(Stmts.seq(loop.body(), consumer));
     Stmt body = Tree.replace(func.body(), Nest.of(blockPath), Stmt.Seq.EMPTY);
     body = Tree.tidy(Tree.replace(body, loop, placed));
@@ -150,10 +155,9 @@ public final class ReverseComputeAt {
             writer);
       }
       for (int d = 0; d < buffer.rank(); d++) {
-        Range dense = dense(write, d);
         check.require(
             4,
-            dense != null && dense.equals(box.ranges().get(d)),
+            box.ranges().get(d).equals(Hull.run(write, d, ranges)),
             "an iteration of loop "
                 + loop.var()
                 + " does not compute a dense box of "
@@ -162,26 +166,6 @@ public final class ReverseComputeAt {
       }
     }
     return box;
-  }
-
-  /** The run of indices of a dimension that an access touches, or null if there are gaps. */
-  private @Nullable Range dense(Access write, int d) {
-    Map<Var, Long> extents = new HashMap<>();
-    for (Iteration iteration : write.inner()) {
-      Span span = iteration.span();
-      if (span != null && span.lo() == 0) {
-        extents.put(iteration.variable(), span.size());
-      } else if (write.innerVars().contains(iteration.variable())) {
-        extents.put(iteration.variable(), 0L);
-      }
-    }
-    TileIndex index = TileIndex.of(write.min(d, ranges.with(write.inner())), extents);
-    if (index == null || !(write.extent(d) instanceof Expr.IntImm extent)) {
-      return null;
-    }
-    return index.vars().isEmpty()
-        ? new Range(index.range().min(), extent)
-        : extent.value() == 1 ? index.range() : null;
   }
 
   /** Which values the variables take that name dimensions of a buffer. */
@@ -216,6 +200,7 @@ public final class ReverseComputeAt {
                     + " reduces over",
                 block);
           } else {
+            requireAll(buffer, d, iterVar);
             Range other = known.put(iterVar.var(), range);
             check.require(
                 4,
@@ -225,6 +210,33 @@ public final class ReverseComputeAt {
           }
         }
       }
+    }
+  }
+
+  /** That the iterations together compute what all values of a variable of the block read. */
+  private void requireAll(Buffer buffer, int d, IterVar iterVar) {
+    Stmt.For outermost = Order.loopsOnlyAround(loopPath, blockPath).getFirst();
+    List<Access> writes = Accesses.of(outermost, buffer).stream().filter(Access::isWrite).toList();
+    Range hull = Hull.of(writes, Tree.ranges(func, check.loop(1, outermost.var()))).ranges().get(d);
+    for (Access write : writes) {
+      IterVar named =
+          write.leaf() instanceof Stmt.Block writer ? Blockize.named(writer, buffer, d) : null;
+      Expr computed = named != null ? named.extent() : hull.extent();
+      check.require(
+          4,
+          (named != null || Exprs.isConst(hull.min(), 0))
+              && (computed.equals(iterVar.extent())
+                  || computed instanceof Expr.IntImm all
+                      && iterVar.extent() instanceof Expr.IntImm read
+                      && all.value() >= read.value()),
+          "block "
+              + block.name()
+              + " reads more of "
+              + buffer.name()
+              + " than loop "
+              + outermost.var()
+              + " computes",
+          write.leaf());
     }
   }
 

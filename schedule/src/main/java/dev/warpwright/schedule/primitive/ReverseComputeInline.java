@@ -39,7 +39,8 @@ import java.util.Set;
  *   <li>It is one store, not of a reduction, and reads nothing of its own buffer.
  *   <li>It reads one intermediate that it alone reads, each element once: by its variables, each
  *       naming one dimension in full.
- *   <li>That buffer is written by one block, which is one store and no reduction.
+ *   <li>That buffer is written by one block, which is one store and no reduction, and whose
+ *       variables name all of it: it was not made larger for whole tiles.
  *   <li>Nothing in between touches what the block writes, or writes what else it reads; its buffers
  *       are allocated around the producer.
  *   <li>The value does not grow beyond {@link ComputeInline#MAX_NODES} nodes.
@@ -104,6 +105,11 @@ public final class ReverseComputeInline {
     if (producer == null || !(producer.body() instanceof Stmt.Store first)) {
       throw check.error(4, "nothing computes " + buffer.name(), block);
     }
+    check.require(
+        4,
+        Check.namesAll(producer, buffer),
+        "block " + producer.name() + " does not compute all of " + buffer.name(),
+        producer);
     Order order = Order.of(func);
     check.require(
         4, order.isBefore(producer, block), buffer.name() + " is computed later", producer);

@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Copies do not write outside their target and read zeros outside their source; a predicate
  *       that says just that goes.
- *   <li>On-chip buffers may hold more than was asked for: an instance that only touches elements
- *       inside buffers and writes on chip is computed whether its predicate holds or not. Where it
- *       would read outside a buffer, zero is written instead ({@code select}).
+ *   <li>On-chip buffers may hold more than was asked for: an instance beyond the extents of its
+ *       variables that touches elements inside buffers and writes on chip is computed. Where it
+ *       would read outside a buffer, zero is written instead ({@code select}). Sums need an
+ *       initialisation of those elements, too: the block's own, or one that is tensorized already.
  *   <li>A product may go on beyond the end of a reduction where both operands are known to be zero.
  *   <li>Nothing else is dropped: a guarded store to global memory that is no copy is refused.
  * </ul>
@@ -172,9 +173,8 @@ public final class Tensorize {
     }
     Stmt.Store only = tile.stores().size() == 1 ? tile.stores().getFirst() : null;
     if (only != null
-        && (only.value() instanceof Expr.FloatImm || only.value() instanceof Expr.IntImm)
-        && (tile.conditions().isEmpty()
-            || Tile.isOnChip(only.buffer()) && tile.inBounds(only.buffer(), only.indices()))) {
+        && (only.value() instanceof Expr.FloatImm || only.value() instanceof Expr.IntImm)) {
+      tile.requireStoresAnywhere(check, 5, only);
       List<TileIndex> target = tile.tile(only.indices(), tile.extents(v -> true));
       if (target != null) {
         return TileReductions.filled(check, tile, only, target, attrs);
@@ -186,14 +186,7 @@ public final class Tensorize {
   private static Stmt map(Check check, Tile tile, Attrs attrs) {
     List<Stmt.Store> stores = new ArrayList<>();
     for (Stmt.Store store : tile.stores()) {
-      check.require(
-          5,
-          tile.conditions().isEmpty()
-              || Tile.isOnChip(store.buffer()) && tile.inBounds(store.buffer(), store.indices()),
-          "a predicate guards stores to "
-              + store.buffer().name()
-              + " that leave the chip: write through a buffer on chip (cacheWrite)",
-          tile.block());
+      tile.requireStoresAnywhere(check, 5, store);
       Expr value = store.value();
       stores.add(
           new Stmt.Store(

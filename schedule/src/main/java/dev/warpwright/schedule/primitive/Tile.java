@@ -127,6 +127,30 @@ record Tile(
     return tile;
   }
 
+  /**
+   * That the block may store where its predicate does not hold: on chip, inside the buffer, and
+   * beyond the extents of its variables, where no other instance stores.
+   */
+  void requireStoresAnywhere(Check check, int requirement, Stmt.Store store) {
+    if (conditions.isEmpty()) {
+      return;
+    }
+    check.require(
+        requirement,
+        isOnChip(store.buffer()) && inBounds(store.buffer(), store.indices()),
+        "a predicate guards stores to "
+            + store.buffer().name()
+            + " that leave the chip: write through a buffer on chip (cacheWrite)",
+        block);
+    check.require(
+        requirement,
+        Guard.isAboutExtents(Guard.withPredicate(block, Guard.all(conditions)), ranges),
+        "a predicate of block "
+            + block.name()
+            + " cuts off more than the ends of its extents: without it, elements are computed twice",
+        block);
+  }
+
   /** Whether every element is inside the buffer in every iteration, predicate or not. */
   boolean inBounds(Buffer buffer, List<Expr> indices) {
     for (int d = 0; d < indices.size(); d++) {

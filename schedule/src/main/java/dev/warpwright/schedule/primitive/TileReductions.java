@@ -16,6 +16,8 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Affine;
 import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.schedule.analysis.Access;
+import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.TileIndex;
 import java.util.ArrayList;
@@ -72,12 +74,10 @@ final class TileReductions {
       throw check.error(
           4, "the elements of " + store.buffer().name() + " are not a dense tile", block);
     }
-    check.require(
-        5,
-        tile.conditions().isEmpty()
-            || Tile.isOnChip(store.buffer()) && tile.inBounds(store.buffer(), store.indices()),
-        "a predicate guards stores to " + store.buffer().name() + " that leave the chip",
-        block);
+    tile.requireStoresAnywhere(check, 5, store);
+    if (tile.init() == null) {
+      requireInitialised(store.buffer());
+    }
     List<Stmt> stmts = new ArrayList<>();
     if (tile.init() != null) {
       stmts.add(fill(tile.init(), target));
@@ -85,6 +85,27 @@ final class TileReductions {
     Stmt product = product(store, target);
     stmts.add(product != null ? product : reduce(store));
     return Stmts.seq(stmts);
+  }
+
+  /**
+   * That elements outside of the extents have a value, if the statement goes on to accumulate
+   * there.
+   */
+  private void requireInitialised(Buffer sums) {
+    if (tile.conditions().stream().allMatch(c -> Affine.mentions(c, reduceVars))) {
+      return;
+    }
+    for (Access access : Accesses.of(func.body(), sums)) {
+      check.require(
+          5,
+          !(access.isWrite()
+              && access.leaf() != tile.block()
+              && access.leaf() instanceof Stmt.Block init
+              && Guard.isGuarded(init)),
+          "without its predicate the block accumulates where nothing is initialised: tensorize the"
+              + " initialisation first",
+          access.leaf());
+    }
   }
 
   private Stmt fill(Stmt.Store init, List<TileIndex> target) {
