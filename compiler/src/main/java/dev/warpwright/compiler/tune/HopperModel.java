@@ -45,6 +45,9 @@ final class HopperModel {
 
   private static final double EPILOGUE = 3;
 
+  /** How much longer the rest takes where sums are stored as they lie in registers. */
+  private static final double DIRECT = 4;
+
   /** What of an epilogue the next tile of a block, or another block, does not hide. */
   private static final double EXPOSED = 0.78;
 
@@ -58,10 +61,10 @@ final class HopperModel {
   static final int CHUNK = 16;
 
   /** How much longer a copy takes whose rows begin in the middle of a sector. */
-  private static final double RAGGED = 2;
+  private static final double RAGGED = 1.2;
 
   /** Microseconds of a warp's instruction that copies 4 to 16 bytes for each thread. */
-  private static final double COPY = 0.003;
+  private static final double COPY = 0.0067;
 
   /** The same of fewer bytes, which go through registers. */
   private static final double SMALL_COPY = 0.01;
@@ -74,6 +77,9 @@ final class HopperModel {
 
   /** How much longer steps take of blocks that are at different steps, and so share little. */
   private static final double APART = 1.2;
+
+  /** How nearly what goes on at the same time takes no longer than the longest of it. */
+  private static final double SHARP = 8;
 
   private HopperModel() {}
 
@@ -106,8 +112,9 @@ final class HopperModel {
     double fetch = Math.max(l2, dramTime / (waves * steps));
     // A stage comes round again after its latency and its use.
     double cycle = (LATENCY + HELD * math) / (c.stages() * sharing);
-    double step = Math.max(Math.max(math, fetch), Math.max(cycle, copying(w, c) * sharing));
-    double epilogue = EPILOGUE + 0.9 * c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES;
+    double step = together(math, fetch, cycle, copying(w, c) * sharing);
+    double stored = 0.9 * c.tileM() * c.tileN() * w.result().bytes() / L2_BYTES;
+    double epilogue = EPILOGUE + stored * (c.direct() ? DIRECT : 1);
     double exposed = c.blocks() > 0 || c.minBlocks() > 1 ? EXPOSED : 1;
     double predicted =
         LAUNCH
@@ -251,6 +258,18 @@ final class HopperModel {
       case BlockOrder.Nested(int side) -> 200 + side;
       case BlockOrder.Explicit _ -> 102;
     };
+  }
+
+  /**
+   * What goes on at the same time takes as long as the longest of it, and somewhat longer the less
+   * the others leave to spare: this, too, says that deeper pipelines are better.
+   */
+  private static double together(double... parts) {
+    double sum = 0;
+    for (double part : parts) {
+      sum += Math.pow(part, SHARP);
+    }
+    return Math.pow(sum, 1 / SHARP);
   }
 
   private static double log(double x) {
