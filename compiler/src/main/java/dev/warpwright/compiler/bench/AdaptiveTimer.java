@@ -79,19 +79,22 @@ final class AdaptiveTimer {
       double after = yardstick.turn().getAsDouble();
       ratios[round] = 2 * time / (before + after);
       before = after;
-      ratio = of(Arrays.copyOf(ratios, round + 1));
-      if (isEnough(round + 1, ratio)) {
+      double[] known = Arrays.copyOf(ratios, round + 1);
+      ratio = of(known);
+      if (isEnough(known, ratio)) {
         break;
       }
     }
     return new Time(ratio.micros() * yardstick.micros(), ratio.spread());
   }
 
-  private static boolean isEnough(int rounds, Time ratio) {
+  private static boolean isEnough(double[] ratios, Time ratio) {
+    int rounds = ratios.length;
     if (rounds < 2) {
       return false;
     }
-    boolean hopeless = ratio.micros() > HOPELESS;
+    // One turn may be disturbed: all say that it is hopeless, or it is not.
+    boolean hopeless = Arrays.stream(ratios).min().orElse(0) > HOPELESS;
     boolean worse = rounds > 2 && ratio.micros() * (1 - ERRORS * ratio.spread()) > WORSE;
     return hopeless || worse || (rounds >= LEAST_ROUNDS && ratio.spread() < ENOUGH);
   }

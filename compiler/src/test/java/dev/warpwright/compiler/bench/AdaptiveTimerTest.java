@@ -47,6 +47,16 @@ final class AdaptiveTimerTest {
   }
 
   @Test
+  void oneDisturbedTurnCostsNobodyHisChance() {
+    DoubleSupplier candidate = kernel(20);
+    AdaptiveTimer.Time time =
+        AdaptiveTimer.against(
+            new AdaptiveTimer.Yardstick(kernel(20), 20),
+            () -> candidate.getAsDouble() * (turns == 2 ? 3 : 1));
+    assertThat(time.micros()).isCloseTo(20, within(0.4));
+  }
+
+  @Test
   void aSteadyKernelTakesFewRounds() {
     turns = 0;
     AdaptiveTimer.Time time =
