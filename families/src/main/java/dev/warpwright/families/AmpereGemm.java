@@ -132,6 +132,20 @@ public final class AmpereGemm {
         StagedProduct.of(
             s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
+    describe(s, workload, config, target);
+    workload.describe(s);
+    product.tensorize(s, product(workload, config, target));
+    Kernel kernel = GpuLowering.lower(s.func());
+    return new ScheduledGemm(
+        func,
+        s.trace(),
+        s.func(),
+        kernel,
+        ScheduledGemm.hasTable(kernel) ? table(workload, config) : List.of());
+  }
+
+  /** Lets a schedule's program say which blocks of threads it is for. */
+  static void describe(Schedule s, GemmWorkload workload, AmpereConfig config, GpuTarget target) {
     s.annotate("threads", (long) config.threads());
     s.annotate("minBlocks", (long) config.minBlocks());
     s.annotate("async", target.hasAmpere() ? 1L : 0L);
@@ -140,20 +154,14 @@ public final class AmpereGemm {
             ? GpuTarget.SM_89
             : GpuTarget.SM_80;
     s.annotate("arch", target.hasHopper() ? least.name() : target.name());
-    workload.describe(s);
-    product.tensorize(
-        s,
-        Attrs.NONE
-            .with("instr", String.valueOf(instruction(workload, target)))
-            .with("warpsM", config.warpsM())
-            .with("warpsN", config.warpsN()));
-    Kernel kernel = GpuLowering.lower(s.func());
-    return new ScheduledGemm(
-        func,
-        s.trace(),
-        s.func(),
-        kernel,
-        ScheduledGemm.hasTable(kernel) ? table(workload, config) : List.of());
+  }
+
+  /** Attributes of the product's tile statement. */
+  static Attrs product(GemmWorkload workload, AmpereConfig config, GpuTarget target) {
+    return Attrs.NONE
+        .with("instr", String.valueOf(instruction(workload, target)))
+        .with("warpsM", config.warpsM())
+        .with("warpsN", config.warpsN());
   }
 
   private static List<Integer> table(GemmWorkload workload, AmpereConfig config) {

@@ -1,5 +1,6 @@
 package dev.warpwright.families;
 
+import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
@@ -13,6 +14,7 @@ import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,26 +158,61 @@ public final class SimtGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    build(s, workload, config);
+    build(
+        s,
+        StagedProduct.Names.GEMM,
+        workload,
+        config,
+        (rows, columns) -> {
+          s.bind(columns, ThreadAxis.BLOCK_X);
+          s.bind(rows, ThreadAxis.BLOCK_Y);
+        });
+    s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 
-  private static void build(Schedule s, GemmWorkload workload, SimtConfig c) {
+  /** Tiles one product of a function: the loop over its tiles. */
+  static LoopRef tiles(
+      Schedule s, StagedProduct.Names names, GemmWorkload workload, SimtConfig config) {
+    List<LoopRef> tiles = new ArrayList<>();
+    build(
+        s,
+        names,
+        workload,
+        config,
+        (rows, columns) -> tiles.add(s.blockOrder(rows, columns, new BlockOrder.Row())));
+    s.annotate("minBlocks", (long) config.minBlocks());
+    return tiles.getFirst();
+  }
+
+  /**
+   * Tiles a product.
+   *
+   * @param share is given the loops over rows and columns of tiles
+   */
+  private static void build(
+      Schedule s,
+      StagedProduct.Names names,
+      GemmWorkload workload,
+      SimtConfig c,
+      BiConsumer<LoopRef, LoopRef> share) {
     int run = WIDEST / workload.operands().bytes();
     boolean turnA = !workload.layout().transposedA() && !c.alongK();
     boolean turnB = workload.layout().transposedB() && !c.alongK();
-    BlockRef sums = s.block("acc");
-    BlockRef result = s.block("C");
-    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums);
-    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
+    String tileA = names.a() + "_shared";
+    String tileB = names.b() + "_shared";
+    BlockRef sums = s.block(names.sums());
+    BlockRef result = s.block(names.result());
+    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
     s.pad(sums, (long) c.tileM(), (long) c.tileN(), (long) c.tileK());
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
-      s.transformLayout(s.buffer("A_shared"), 1, 0);
+      s.transformLayout(s.buffer(tileA), 1, 0);
     }
     if (turnB) {
-      s.transformLayout(s.buffer("B_shared"), 1, 0);
+      s.transformLayout(s.buffer(tileB), 1, 0);
     }
     Lanes lanes = c.alongK() ? new Lanes(c, 1, 1) : new Lanes(c, run);
     BlockRef product = c.slices() == 1 ? sums : parts(s, c, sums);
@@ -183,7 +220,7 @@ public final class SimtGemm {
     Schedule.Halves m = s.split(tile.get(0), c.tileM());
     Schedule.Halves n = s.split(tile.get(1), c.tileN());
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
-    s.setScope(s.buffer("acc"), Scope.LOCAL);
+    s.setScope(s.buffer(names.sums()), Scope.LOCAL);
     if (c.slices() == 1) {
       s.computeAt(sums, n.outer());
       lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
@@ -201,22 +238,21 @@ public final class SimtGemm {
       lanes.vectorize(s, lanes.bind(s, stored.get(2), stored.get(3), stored.get(4)).getLast());
       s.computeAt(product, n.outer());
     }
-    Schedule.Halves k = steps(s, c, lanes, product, run);
+    Schedule.Halves k = steps(s, c, lanes, product, tileA, tileB, run);
     s.computeAt(a, k.outer());
     s.computeAt(b, k.outer());
     // Before threads share the copies: there may be more of them than there is to copy.
     s.compactAll();
     fetch(s, a, c, run, turnA);
     fetch(s, b, c, run, turnB);
-    s.bind(n.outer(), ThreadAxis.BLOCK_X);
-    s.bind(m.outer(), ThreadAxis.BLOCK_Y);
+    share.accept(m.outer(), n.outer());
     // Rows of a tile that was turned, or is read by neighbours down its rows, begin at different
     // banks.
     if (turnA || c.alongK()) {
-      s.storageAlign(s.buffer("A_shared"), 0, 2L * run, run);
+      s.storageAlign(s.buffer(tileA), 0, 2L * run, run);
     }
     if (turnB || c.alongK()) {
-      s.storageAlign(s.buffer("B_shared"), 0, 2L * run, run);
+      s.storageAlign(s.buffer(tileB), 0, 2L * run, run);
     }
     s.decomposeReduction(product, k.outer());
     s.pipeline(k.outer(), c.stages());
@@ -228,7 +264,6 @@ public final class SimtGemm {
     } else {
       s.unroll(k.inner());
     }
-    s.annotate("minBlocks", (long) c.minBlocks());
   }
 
   /**
@@ -246,9 +281,15 @@ public final class SimtGemm {
 
   /** The products of a tile: the loops over steps along K, and inside a step. */
   private static Schedule.Halves steps(
-      Schedule s, SimtConfig c, Lanes lanes, BlockRef product, int run) {
-    BlockRef column = s.cacheRead(s.buffer("A_shared"), Scope.LOCAL, product);
-    BlockRef row = s.cacheRead(s.buffer("B_shared"), Scope.LOCAL, product);
+      Schedule s,
+      SimtConfig c,
+      Lanes lanes,
+      BlockRef product,
+      String tileA,
+      String tileB,
+      int run) {
+    BlockRef column = s.cacheRead(s.buffer(tileA), Scope.LOCAL, product);
+    BlockRef row = s.cacheRead(s.buffer(tileB), Scope.LOCAL, product);
     List<LoopRef> loops = s.loops(product);
     boolean sliced = c.slices() > 1;
     LoopRef slice = sliced ? loops.get(2) : null;

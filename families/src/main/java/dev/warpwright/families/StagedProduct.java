@@ -31,11 +31,30 @@ record StagedProduct(
     LoopRef rows,
     LoopRef columns) {
 
+  /**
+   * What a product's parts are called.
+   *
+   * @param a the left operand
+   * @param b the right operand
+   * @param sums the block and the buffer of the sums
+   * @param result the block of the result
+   */
+  record Names(String a, String b, String sums, String result) {
+    /** In functions of one product. */
+    static final Names GEMM = new Names("A", "B", "acc", "C");
+  }
+
   /** Tiles a product. */
   static StagedProduct of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
-    BlockRef sums = s.block("acc");
-    BlockRef result = s.block("C");
+    return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
+  }
+
+  /** Tiles a product, or many of the same shape. */
+  static StagedProduct of(
+      Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
+    BlockRef sums = s.block(names.sums());
+    BlockRef result = s.block(names.result());
     BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
     List<LoopRef> loops = s.loops(store);
     Schedule.Halves m = s.split(loops.get(loops.size() - 2), tileM);
@@ -46,13 +65,12 @@ record StagedProduct(
     List<LoopRef> inner = s.loops(sums);
     Schedule.Halves k = s.split(inner.getLast(), tileK);
     s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
-    BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, sums);
-    BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, sums);
+    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
     s.computeAt(a, k.outer());
     s.computeAt(b, k.outer());
-    s.setScope(s.buffer("acc"), Scope.FRAGMENT);
+    s.setScope(s.buffer(names.sums()), Scope.FRAGMENT);
     s.compactAll();
-    boolean many = workload.batch().isMany();
     if (many) {
       s.squeeze();
     }

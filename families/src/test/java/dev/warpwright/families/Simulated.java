@@ -24,12 +24,22 @@ final class Simulated {
 
   /** The kernel computes what the computation does, under several orders, without findings. */
   static void assertSame(ScheduledGemm gemm) {
+    assertSame(gemm, "C");
+  }
+
+  /** The same for a result of another name. */
+  static void assertSame(ScheduledGemm gemm, String result) {
     assertThat(Verifier.verify(gemm.tiles())).as(IrPrinter.text(gemm.tiles())).isEmpty();
-    assertComputes(gemm, 4e-3);
+    assertComputes(gemm, result, 4e-3);
   }
 
   /** The same without a look at the scheduled program, and with another tolerance. */
   static void assertComputes(ScheduledGemm gemm, double tolerance) {
+    assertComputes(gemm, "C", tolerance);
+  }
+
+  /** The same for a result of another name. */
+  static void assertComputes(ScheduledGemm gemm, String result, double tolerance) {
     Kernel kernel = gemm.kernel();
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(gemm.func().params(), SEED);
@@ -40,14 +50,14 @@ final class Simulated {
       Arguments arguments = arguments(gemm, SEED);
       // Launched twice: counters must be as they were.
       for (int launch = 0; launch < 2; launch++) {
-        poison(arguments, kernel);
+        poison(arguments, kernel, result);
         assertThat(new GridInterpreter(kernel, options).check(arguments))
             .as("%s\n%s", options, IrPrinter.text(kernel))
             .isEmpty();
-        Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
+        Verification v = Verification.compare(arguments.get(result), expected.get(result));
         assertThat(v.within(tolerance)).as("%s: %s, seed %d", options, v, SEED).isTrue();
-        first = first == null ? arguments.get("C").copy() : first;
-        assertThat(arguments.get("C").sameBits(first)).as("%s: other bits", options).isTrue();
+        first = first == null ? arguments.get(result).copy() : first;
+        assertThat(arguments.get(result).sameBits(first)).as("%s: other bits", options).isTrue();
         if (!has(kernel, "counters")) {
           break;
         }
@@ -100,10 +110,12 @@ final class Simulated {
     }
   }
 
-  private static void poison(Arguments arguments, Kernel kernel) {
-    arguments.get("C").poison();
-    if (has(kernel, "partial")) {
-      arguments.get("partial").poison();
+  /** What the kernel has to write before it is read. */
+  private static void poison(Arguments arguments, Kernel kernel, String result) {
+    for (String name : List.of(result, "H", "partial")) {
+      if (has(kernel, name)) {
+        arguments.get(name).poison();
+      }
     }
   }
 }

@@ -8,6 +8,8 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.WaitPolicy;
+import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Tree;
@@ -24,8 +26,6 @@ import dev.warpwright.schedule.primitive.ComputeInline;
 import dev.warpwright.schedule.primitive.DecomposeReduction;
 import dev.warpwright.schedule.primitive.Fuse;
 import dev.warpwright.schedule.primitive.MergeGrids;
-import dev.warpwright.schedule.primitive.MergeGrids.WaitPolicy;
-import dev.warpwright.schedule.primitive.MergeGrids.WorkOrder;
 import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.Pad;
@@ -575,10 +575,12 @@ public final class Schedule {
     record("pad", List.of(block.name()), Map.of("multiples", text), List.of());
   }
 
-  /** {@link #compact} for every intermediate, in program order. */
+  /** {@link #compact} for every intermediate without a layout of its own, in program order. */
   public void compactAll() {
     for (Buffer buffer : Tree.intermediates(func)) {
-      compact(new BufferRef(buffer.name()));
+      if (buffer.layout() == null) {
+        compact(new BufferRef(buffer.name()));
+      }
     }
   }
 

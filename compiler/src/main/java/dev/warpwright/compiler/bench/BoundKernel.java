@@ -5,6 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.MergedOrder;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -30,6 +31,8 @@ import java.util.Map;
  *       its own, it is the number of tiles.
  *   <li>{@code division}: the {@link WorkDivision} of the {@code steps} of each tile among the
  *       clusters of the launch; the table is then that of a {@link WorkList}.
+ *   <li>{@code rows}, {@code columns}, {@code secondRows}, {@code secondColumns}: of tiles of two
+ *       products in one grid; {@code order} is then a {@link MergedOrder}.
  *   <li>{@code zero}: names of buffers, with commas, that are zero before the first launch and
  *       never again.
  * </ul>
@@ -119,6 +122,9 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     if (text == null) {
       throw new UserError(
           "kernel " + kernel.name() + " has a buffer order; add an attribute, as order = \"row\"");
+    }
+    if (MergedOrder.isIn(kernel.attrs())) {
+      return MergedOrder.table(kernel.attrs());
     }
     if (!(workload instanceof Workload.Gemm gemm)) {
       throw new UserError(

@@ -14,6 +14,7 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,7 @@ import java.util.Map;
  *
  * <p>Programs whose products name instructions of warpgroups go through {@link WarpgroupLowering}
  * instead, and other programs with one pipelined loop for each tile through {@link
- * MmaPipelineLowering}.
+ * MmaPipelineLowering}. Of two grids that are one, each is lowered by itself ({@link MergedGrids}).
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -59,6 +60,12 @@ public final class GpuLowering {
    * @throws LoweringException as {@link #lower(PrimFunc)}
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
+    if (MergedGrids.isMerged(program)) {
+      if (PipelinedProgram.isForWarpgroups(program)) {
+        throw new LoweringException("products of warpgroups are not lowered for merged grids");
+      }
+      return MergedGrids.lower(program, listener, GpuLowering::lower);
+    }
     if (PipelinedProgram.isForWarpgroups(program)) {
       return WarpgroupLowering.lower(program, listener);
     }

@@ -10,6 +10,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
@@ -36,6 +37,8 @@ import java.util.List;
  *   <li>{@link VectorAccesses}: vectorized loops become vector loads and stores where alignment is
  *       certain, and copies element by element elsewhere. Last, when offsets are final.
  * </ol>
+ *
+ * <p>Of two grids that are one, each is lowered by itself ({@link MergedGrids}).
  */
 public final class SimtLowering {
   private SimtLowering() {}
@@ -56,6 +59,9 @@ public final class SimtLowering {
    * @throws LoweringException as {@link #lower(PrimFunc)}
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
+    if (MergedGrids.isMerged(program)) {
+      return MergedGrids.lower(program, listener, SimtLowering::lower);
+    }
     Walk.statements(program.body(), SimtLowering::refuseTiles);
     PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(program));
     PrimFunc loops = listener.tell("PlainIndices", PlainIndices.apply(blocks));

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.MergedOrder;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
@@ -14,6 +15,8 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.WaitPolicy;
+import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
@@ -29,15 +32,16 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Makes one loop over work of two loops over tiles, the second of which needs what the first
- * computes, so that one grid does both.
+ * Makes one loop over work of two loops over tiles, so that one grid does both. The second may need
+ * what the first computes.
  *
  * <pre>{@code
  * for x in T { S(x) }  for y in U { R(y) }
  * →   sequence
- * for x_y in T + U [wait = "tile", waits = "h"] { if x_y < T { S(x_y) } else { R(x_y - T) } }
+ * for x_y in T + U [order = "sequence/row/row", wait = "tile", waits = "h"] {
+ *   if x_y < T { S(x_y) } else { R(x_y - T) } }
  * →   rows, with t and u tiles in a row
- * for x_y in T + U [wait = "row", waits = "h"] {
+ * for x_y in T + U [order = "rows", wait = "row", waits = "h"] {
  *   if x_y % (t + u) < t { S(tile of row x_y / (t+u), column x_y % (t+u)) }
  *   else { R(tile of row x_y / (t+u), column x_y % (t+u) - t) } }
  * }</pre>
@@ -45,7 +49,9 @@ import java.util.stream.Collectors;
  * <p>In this order the loop means what the two did. {@link Persistent} then shares it out: an
  * iteration waits for the earlier ones that compute what it reads in the buffers {@code waits}, as
  * {@code wait} says for which: those of its tiles, of the whole row of tiles, or of the whole grid.
- * Since it waits for earlier ones only, it cannot wait for ever.
+ * Since it waits for earlier ones only, it cannot wait for ever. The orders of both loops become
+ * the {@link MergedOrder} of the work; {@code columns} and {@code secondColumns} are tiles in a
+ * row.
  *
  * <p>Requires:
  *
@@ -54,76 +60,14 @@ import java.util.stream.Collectors;
  *   <li>Both are serial and start at 0; the second one comes right after the first.
  *   <li>Each by itself has independent iterations.
  *   <li>The first one neither reads nor writes what the second one writes, and what the second one
- *       reads of the first one is in global memory. There is such a buffer.
+ *       reads of the first one is in global memory. Where there is no such buffer, nothing waits.
  *   <li>By rows: both are loops over tiles with as many rows, and each row of the second one reads
  *       rows that the first one computes in the same row of tiles, or earlier.
+ *   <li>Waiting for rows: the same, and it reads no earlier ones.
  * </ol>
  */
 public final class MergeGrids {
   private static final String NAME = "mergeGrids";
-
-  /** In which order the work of both grids is done. */
-  public enum WorkOrder {
-    /** All tiles of the first, then all of the second. */
-    SEQUENCE("sequence"),
-    /** A row of tiles of the first, then the same row of the second. */
-    ROWS("rows");
-
-    private final String text;
-
-    WorkOrder(String text) {
-      this.text = text;
-    }
-
-    public String text() {
-      return text;
-    }
-
-    /**
-     * The order with this text.
-     *
-     * @throws IllegalArgumentException if there is none
-     */
-    public static WorkOrder parse(String text) {
-      for (WorkOrder order : values()) {
-        if (order.text.equals(text)) {
-          return order;
-        }
-      }
-      throw new IllegalArgumentException("work is in order 'sequence' or 'rows', not " + text);
-    }
-  }
-
-  /** Whose end a tile of the second grid waits for. */
-  public enum WaitPolicy {
-    TILE("tile"),
-    ROW("row"),
-    GRID("grid");
-
-    private final String text;
-
-    WaitPolicy(String text) {
-      this.text = text;
-    }
-
-    public String text() {
-      return text;
-    }
-
-    /**
-     * The policy with this text.
-     *
-     * @throws IllegalArgumentException if there is none
-     */
-    public static WaitPolicy parse(String text) {
-      for (WaitPolicy policy : values()) {
-        if (policy.text.equals(text)) {
-          return policy;
-        }
-      }
-      throw new IllegalArgumentException("one waits for 'tile', 'row' or 'grid', not " + text);
-    }
-  }
 
   /** The new function, and the loop over all work. */
   public record Result(PrimFunc func, Var work) {}
@@ -162,8 +106,13 @@ public final class MergeGrids {
           case SEQUENCE -> merge.sequence();
           case ROWS -> merge.rows(shared);
         };
-    String waits = shared.stream().map(Buffer::name).sorted().collect(Collectors.joining(","));
-    both = both.withAttrs(Attrs.NONE.with("wait", policy.text()).with("waits", waits));
+    // With one row of tiles, it is the same for all.
+    if (policy == WaitPolicy.ROW
+        && !shared.isEmpty()
+        && !merge.rowsOfTiles(6).equals(Forms.of(Exprs.i32(1)))) {
+      shared.forEach(buffer -> merge.requireRows(6, buffer, true));
+    }
+    both = both.withAttrs(merge.attrs(order, policy, shared));
     List<Stmt> stmts = new ArrayList<>(seq.stmts());
     int at = stmts.indexOf(first);
     stmts.set(at, both);
@@ -187,8 +136,6 @@ public final class MergeGrids {
         second);
     Set<Buffer> shared = new HashSet<>(computed);
     shared.retainAll(Accesses.read(second));
-    check.require(
-        4, !shared.isEmpty(), "the second loop reads nothing that the first computes", second);
     for (Buffer buffer : shared) {
       check.require(
           4,
@@ -197,6 +144,32 @@ public final class MergeGrids {
           second);
     }
     return shared;
+  }
+
+  private Attrs attrs(WorkOrder order, WaitPolicy policy, Set<Buffer> shared) {
+    MergedOrder merged =
+        switch (order) {
+          case SEQUENCE -> new MergedOrder.Sequence(order(first), order(second));
+          case ROWS -> new MergedOrder.Rows();
+        };
+    Attrs attrs =
+        Attrs.NONE
+            .with(MergedOrder.ORDER, merged.text())
+            .with(MergedOrder.COLUMNS, columns(first))
+            .with(MergedOrder.SECOND_COLUMNS, columns(second));
+    if (shared.isEmpty()) {
+      return attrs;
+    }
+    String waits = shared.stream().map(Buffer::name).sorted().collect(Collectors.joining(","));
+    return attrs.with("wait", policy.text()).with("waits", waits);
+  }
+
+  /** In which order the tiles of a loop are computed. */
+  private static dev.warpwright.ir.BlockOrder order(Stmt.For loop) {
+    String text = loop.attrs().getString("order");
+    return text == null
+        ? new dev.warpwright.ir.BlockOrder.Row()
+        : dev.warpwright.ir.BlockOrder.parse(text);
   }
 
   private Stmt.For loop(Expr extent, Var work, Expr isFirst, Stmt then, Stmt otherwise) {
@@ -245,13 +218,8 @@ public final class MergeGrids {
   private Stmt.For rows(Set<Buffer> shared) {
     long t = columns(first);
     long u = columns(second);
-    Linear rows = Forms.of(Exprs.div(first.extent(), t));
-    check.require(
-        5,
-        rows.equals(Forms.of(Exprs.div(second.extent(), u))),
-        "the loops have different numbers of rows of tiles",
-        second);
-    shared.forEach(buffer -> requireRows(buffer, t, u));
+    Linear rows = rowsOfTiles(5);
+    shared.forEach(buffer -> requireRows(5, buffer, false));
     Var x = work();
     Expr row = Exprs.div(x, t + u);
     Expr column = Exprs.mod(x, t + u);
@@ -263,13 +231,30 @@ public final class MergeGrids {
         body(second, u, row, Exprs.sub(column, Exprs.i32(t))));
   }
 
+  /** The number of rows of tiles, the same for both loops. */
+  private Linear rowsOfTiles(int requirement) {
+    Linear rows = Forms.of(Exprs.div(first.extent(), columns(first)));
+    check.require(
+        requirement,
+        rows.equals(Forms.of(Exprs.div(second.extent(), columns(second)))),
+        "the loops have different numbers of rows of tiles",
+        second);
+    return rows;
+  }
+
   /** Tiles in a row: 1 for a loop over rows. */
   private static long columns(Stmt.For loop) {
     return loop.attrs().getLong("columns", 1);
   }
 
-  /** That a row of tiles reads what rows up to this one compute: in some dimension at least. */
-  private void requireRows(Buffer buffer, long t, long u) {
+  /**
+   * That a row of tiles reads what rows up to this one compute: in some dimension at least.
+   *
+   * @param same whether it reads nothing of earlier rows either
+   */
+  private void requireRows(int requirement, Buffer buffer, boolean same) {
+    long t = columns(first);
+    long u = columns(second);
     List<Access> writes =
         Accesses.of(first.body(), buffer).stream().filter(Access::isWrite).toList();
     List<Access> reads = Accesses.of(second.body(), buffer);
@@ -288,17 +273,19 @@ public final class MergeGrids {
           && to.terms().size() == 1
           && to.terms().getOrDefault(rowOfSecond, 0L) == step
           && r.extent() instanceof Expr.IntImm size
-          && to.constant() + size.value() <= from.constant() + step) {
+          && to.constant() + size.value() <= from.constant() + step
+          && (!same || to.constant() >= from.constant())) {
         return;
       }
     }
     throw check.error(
-        5,
+        requirement,
         "a row of tiles of loop "
             + second.var()
             + " may read rows of "
             + buffer.name()
-            + " that are computed later",
+            + " that are computed "
+            + (same ? "in another row of tiles" : "later"),
         second);
   }
 }

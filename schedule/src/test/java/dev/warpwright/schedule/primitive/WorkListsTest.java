@@ -8,14 +8,14 @@ import dev.warpwright.ir.BlockOrder.Row;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.WaitPolicy;
+import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;
 import dev.warpwright.schedule.Refusal;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
-import dev.warpwright.schedule.primitive.MergeGrids.WaitPolicy;
-import dev.warpwright.schedule.primitive.MergeGrids.WorkOrder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -148,7 +148,7 @@ final class WorkListsTest {
         """
         primfunc f(x: f32[M, 3], y: f32[M, 3], M: i32 in 0..2147483647) {
           alloc h: f32[M, 3] global
-          persistent i_i in M + M [blocks = 4, wait = "tile", waits = "h"] {
+          persistent i_i in M + M [blocks = 4, columns = 1, order = "sequence/row/row", secondColumns = 1, wait = "tile", waits = "h"] {
             if i_i < M {
               for j in 3 {
                 block h(i: spatial(M) = i_i, j_1: spatial(3) = j) {
@@ -185,7 +185,7 @@ final class WorkListsTest {
         """
         primfunc f(a: f32[6, 4], b: f32[4, 8], c: f32[8, 5], y: f32[6, 5]) {
           alloc h: f32[6, 8] global
-          persistent i_o_j_o_i_o_j_o in 12 [blocks = 3, wait = "row", waits = "h"] {
+          persistent i_o_j_o_i_o_j_o in 12 [blocks = 3, columns = 2, order = "rows", secondColumns = 2, wait = "row", waits = "h"] {
             if i_o_j_o_i_o_j_o % 4 < 2 {
               for i_i in 2 {
                 for j_i in 4 {
@@ -277,30 +277,48 @@ final class WorkListsTest {
         5,
         "computed later",
         () -> v.mergeGrids(upper, columns, WorkOrder.ROWS, tile));
+
+    Schedule w = new Schedule(twoProducts());
+    LoopRef lower = tiles(w, "h", 2, 4);
+    LoopRef taller = tiles(w, "y", 3, 3);
+    Refusal.of(
+        w,
+        "mergeGrids",
+        6,
+        "numbers of rows",
+        () -> w.mergeGrids(lower, taller, sequence, WaitPolicy.ROW));
   }
 
+  /** A second loop that reads nothing of the first waits for nothing. */
   @Test
-  void mergeGridsNeedsADependence() {
+  void independentGrids() {
     Buffer x = Samples.global("x", 4);
     Buffer h = Samples.global("h", 4);
     Buffer y = Samples.global("y", 4);
-    Schedule s =
-        new Schedule(
-            Functions.function(
-                List.of(x, h, y),
-                Functions.elementwise(h, at -> dev.warpwright.ir.Exprs.f32(1)),
-                Functions.elementwise(y, at -> new dev.warpwright.ir.Expr.Load(x, at))));
-    Refusal.of(
-        s,
-        "mergeGrids",
-        4,
-        "reads nothing",
-        () ->
-            s.mergeGrids(
-                s.loops(s.block("h")).get(0),
-                s.loops(s.block("y")).get(0),
-                WorkOrder.SEQUENCE,
-                WaitPolicy.TILE));
+    PrimFunc func =
+        Functions.function(
+            List.of(x, h, y),
+            Functions.elementwise(h, at -> dev.warpwright.ir.Exprs.f32(1)),
+            Functions.elementwise(y, at -> new dev.warpwright.ir.Expr.Load(x, at)));
+    Schedule s = new Schedule(func);
+    LoopRef work =
+        s.mergeGrids(
+            s.loops(s.block("h")).get(0),
+            s.loops(s.block("y")).get(0),
+            WorkOrder.SEQUENCE,
+            WaitPolicy.ROW);
+    s.persistent(work, 2);
+    assertThat(dev.warpwright.ir.text.IrPrinter.text(s.func()))
+        .contains("[blocks = 2, columns = 1, order = \"sequence/row/row\", secondColumns = 1]");
+    Outcome.replays(func, s);
+    Outcome.keepsResults(func, s);
+  }
+
+  @Test
+  void mergeGridsKeepsWhatIsWritten() {
+    Buffer x = Samples.global("x", 4);
+    Buffer h = Samples.global("h", 4);
+    Buffer y = Samples.global("y", 4);
     Schedule t =
         new Schedule(
             Functions.function(
