@@ -104,7 +104,7 @@ public final class HopperGemm {
   }
 
   /** The matrix instruction: as many columns as the tile, or rows where operands are swapped. */
-  private static String instruction(GemmWorkload workload, HopperConfig config) {
+  static String instruction(GemmWorkload workload, HopperConfig config) {
     GemmWorkload.Layout layout = workload.layout();
     boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
     boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();

@@ -85,9 +85,48 @@ public final class MergedGemm {
     return scheduled(func, s, GpuLowering.lower(s.func()));
   }
 
+  /**
+   * Products by warpgroups, with roles.
+   *
+   * @param config of both products: no clusters, not swapped; its number of blocks is not used
+   * @throws UserError if the configuration does not fit one of the products or the hardware
+   */
+  public static ScheduledGemm schedule(FfnWorkload workload, HopperConfig config, Sharing sharing) {
+    for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
+      String problem = HopperLimits.problem(product, config);
+      if (problem != null) {
+        throw new UserError(problem);
+      }
+    }
+    if (config.swapped() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
+      throw new UserError("merged products are in no clusters, not divided and not swapped");
+    }
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
+    workload.describe(s);
+    // The second one first: what it reads is then plainly all that the first one writes.
+    StagedProduct second = tiles(s, FfnWorkload.SECOND, config);
+    StagedProduct first = tiles(s, FfnWorkload.FIRST, config);
+    LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
+    LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
+    s.roles(1, config.consumers());
+    s.annotate("minBlocks", (long) config.minBlocks());
+    Attrs product = Attrs.NONE.with("instr", HopperGemm.instruction(workload.second(), config));
+    first.tensorize(s, product);
+    second.tensorize(s, product);
+    s.persistent(
+        s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
+    return scheduled(func, s, GpuLowering.lower(s.func()));
+  }
+
+  private static StagedProduct tiles(Schedule s, StagedProduct.Names names, HopperConfig config) {
+    return StagedProduct.of(
+        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
+  }
+
   private static StagedProduct tiles(Schedule s, StagedProduct.Names names, AmpereConfig config) {
     return StagedProduct.of(
-        s, names, false, config.tileM(), config.tileN(), config.tileK(), config.stages());
+        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
   }
 
   /**

@@ -1,10 +1,14 @@
 package dev.warpwright.families;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.ir.WorkList;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.trace.Trace;
 import java.util.List;
 
@@ -21,6 +25,39 @@ public record ScheduledGemm(
     PrimFunc func, Trace trace, PrimFunc tiles, Kernel kernel, List<Integer> table) {
   public ScheduledGemm {
     table = List.copyOf(table);
+  }
+
+  /**
+   * Lowers a schedule of tile statements for one product, whose result is {@code C}. Tiles are
+   * whole.
+   *
+   * @param func the computation
+   */
+  public static ScheduledGemm of(PrimFunc func, Schedule schedule) {
+    PrimFunc tiles = schedule.func();
+    Kernel kernel = GpuLowering.lower(tiles);
+    return new ScheduledGemm(
+        func, schedule.trace(), tiles, kernel, hasTable(kernel) ? table(kernel) : List.of());
+  }
+
+  /** The table of a kernel's attributes. */
+  private static List<Integer> table(Kernel kernel) {
+    Attrs attrs = kernel.attrs();
+    Buffer result =
+        kernel.buffers().stream().filter(b -> b.name().equals("C")).findFirst().orElseThrow();
+    return table(
+        BlockOrder.parse(String.valueOf(attrs.getString("order"))),
+        new WorkDivision.Whole(),
+        tiles(result.extent(0), attrs, "M"),
+        tiles(result.extent(1), attrs, "N"),
+        1,
+        1);
+  }
+
+  /** Tiles of clusters along a dimension. */
+  private static long tiles(long extent, Attrs attrs, String dimension) {
+    long tile = attrs.getLong("tile" + dimension, 1) * attrs.getLong("cluster" + dimension, 1);
+    return Math.ceilDiv(extent, tile);
   }
 
   /** Whether a kernel reads its tiles from a table; it does not if it takes them row by row. */

@@ -12,6 +12,19 @@ import java.util.List;
  * fragments, over pipelined steps along K, each with its tiles of the operands in shared memory;
  * the result is computed in registers, staged in shared memory, stored.
  *
+ * <pre>{@code
+ * for i, j, k { acc[i, j] += A[i, k] * B[j, k] }  for i, j { C[i, j] = f(acc[i, j]) }
+ * →
+ * for tile_i, tile_j {
+ *   acc = 0                                          fragments
+ *   pipeline step in K / tileK [stages] {
+ *     A_shared <- A[tile_i, step];  B_shared <- B[tile_j, step]
+ *     acc += A_shared * B_shared                     to be tensorized
+ *   }
+ *   C_shared <- f(acc);  C[tile_i, tile_j] <- C_shared
+ * }
+ * }</pre>
+ *
  * @param sums the block of the products
  * @param init the block that makes the sums zero
  * @param result the block that computes the result's tile
@@ -21,7 +34,7 @@ import java.util.List;
  * @param rows the loop over rows of tiles, those of several products after each other
  * @param columns the loop over columns of tiles
  */
-record StagedProduct(
+public record StagedProduct(
     BlockRef sums,
     BlockRef init,
     BlockRef result,
@@ -39,9 +52,9 @@ record StagedProduct(
    * @param sums the block and the buffer of the sums
    * @param result the block of the result
    */
-  record Names(String a, String b, String sums, String result) {
+  public record Names(String a, String b, String sums, String result) {
     /** In functions of one product. */
-    static final Names GEMM = new Names("A", "B", "acc", "C");
+    public static final Names GEMM = new Names("A", "B", "acc", "C");
   }
 
   /** Tiles a product. */
@@ -50,8 +63,21 @@ record StagedProduct(
     return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
   }
 
+  /**
+   * Tiles one product of a function.
+   *
+   * @param tileM rows of a tile
+   * @param tileN columns of a tile
+   * @param tileK length of a step along K
+   * @param stages tiles of an operand that are in shared memory at once
+   */
+  public static StagedProduct of(
+      Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
+    return of(s, names, false, tileM, tileN, tileK, stages);
+  }
+
   /** Tiles a product, or many of the same shape. */
-  static StagedProduct of(
+  private static StagedProduct of(
       Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
     BlockRef sums = s.block(names.sums());
     BlockRef result = s.block(names.result());
@@ -81,7 +107,7 @@ record StagedProduct(
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */
-  void tensorize(Schedule s, Attrs product) {
+  public void tensorize(Schedule s, Attrs product) {
     for (BlockRef block : List.of(init, a, b)) {
       s.tensorize(block, Attrs.NONE);
     }

@@ -58,6 +58,25 @@ class MergedGemmTest {
     return org.junit.jupiter.params.provider.Arguments.argumentSet(w + " " + sharing, w, sharing);
   }
 
+  static Stream<ArgumentSet> warpgroups() {
+    return Stream.of(
+        set(new FfnWorkload(100, 72, 136, 72, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
+        set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
+        set(new FfnWorkload(200, 40, 72, 136, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
+        set(new FfnWorkload(1, 8, 200, 24, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 132));
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void warpgroups(FfnWorkload workload, Sharing sharing) {
+    for (HopperConfig config :
+        List.of(
+            HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1),
+            HopperConfig.pairs(128, 64, 2, 2, 2).withCluster(1, 1))) {
+      Simulated.assertSame(MergedGemm.schedule(workload, config, sharing), "Y");
+    }
+  }
+
   @ParameterizedTest
   @MethodSource
   void mmaSync(FfnWorkload workload, Sharing sharing) {

@@ -6,11 +6,13 @@ import dev.warpwright.families.AmpereGemm;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.FfnWorkload;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.families.GemmWorkload.Leading;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.MergedGemm;
 import dev.warpwright.families.PlainGemm;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.SimtConfig;
@@ -21,7 +23,9 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
+import dev.warpwright.ir.WaitPolicy;
 import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.target.GpuTarget;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,6 +56,7 @@ public final class FamilySamples {
     sharedTiles();
     threads();
     workspaces();
+    merged();
   }
 
   private FamilySamples() {}
@@ -277,6 +282,26 @@ public final class FamilySamples {
         GemmWorkload.nt(13, 77, 256, DType.BF16),
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true),
         2);
+  }
+
+  /** Two products in one grid. */
+  private static void merged() {
+    sample(
+        "merged-mma-sync",
+        () ->
+            MergedGemm.schedule(
+                new FfnWorkload(150, 40, 72, 136, DType.BF16),
+                new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false),
+                new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 5),
+                GpuTarget.SM_80));
+    sample(
+        "merged-threads",
+        () ->
+            MergedGemm.schedule(
+                new FfnWorkload(67, 20, 70, 130, DType.F32),
+                new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1),
+                new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
+                GpuTarget.SM_80));
   }
 
   private static GemmWorkload product(long m, long n, long k, DType dtype, Epilogue epilogue) {

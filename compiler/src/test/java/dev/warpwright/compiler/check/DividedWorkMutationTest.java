@@ -36,7 +36,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Mistakes in how blocks combine the parts of a tile do not stay hidden. */
+/**
+ * Mistakes in how blocks combine the parts of a tile, or wait for each other's tiles, do not stay
+ * hidden.
+ */
 class DividedWorkMutationTest {
   private static final long SEED = 3;
   private static final int MOST = Integer.getInteger("mutants", 2);
@@ -57,7 +60,9 @@ class DividedWorkMutationTest {
     return Stream.of(
         subject("parts", hopper("parts:3")),
         subject("stream", hopper("stream:1")),
-        subject("mma.sync", mmaSync()));
+        subject("mma.sync", mmaSync()),
+        subject("merged", MergedGridMutationTest.mmaSync()),
+        subject("merged threads", MergedGridMutationTest.threads()));
   }
 
   private static Kernel hopper(String division) {

@@ -15,15 +15,19 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.AmpereConfig;
 import dev.warpwright.families.AmpereGemm;
+import dev.warpwright.families.FfnWorkload;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.MergedGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.WaitPolicy;
+import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.host.HostLowering;
@@ -93,6 +97,16 @@ final class GoldenKernelsTest {
             GpuTarget.SM_75,
             AmpereGemm.schedule(
                     GemmWorkload.of(70, 131, 77, DType.F16, Layout.NN), small, GpuTarget.SM_75)
+                .tiles()));
+    all.add(
+        new Gpu(
+            "merged-ffn-f16-sm80",
+            GpuTarget.SM_80,
+            MergedGemm.schedule(
+                    new FfnWorkload(128, 64, 128, 72, DType.F16),
+                    small,
+                    new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3),
+                    GpuTarget.SM_80)
                 .tiles()));
     for (String model : List.of("digits-relu-128-64", "digits-gelu-64x4", "image-siren-64x4")) {
       for (Precision precision : List.of(Precision.F32, Precision.F16)) {

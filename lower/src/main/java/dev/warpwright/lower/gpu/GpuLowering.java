@@ -38,7 +38,8 @@ import java.util.Map;
  *
  * <p>Programs whose products name instructions of warpgroups go through {@link WarpgroupLowering}
  * instead, and other programs with one pipelined loop for each tile through {@link
- * MmaPipelineLowering}. Of two grids that are one, each is lowered by itself ({@link MergedGrids}).
+ * MmaPipelineLowering}. Of two grids that are one, each is lowered by itself ({@link MergedGrids}),
+ * but for products of warpgroups ({@link MergedWarpgroups}).
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -61,10 +62,9 @@ public final class GpuLowering {
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
     if (MergedGrids.isMerged(program)) {
-      if (PipelinedProgram.isForWarpgroups(program)) {
-        throw new LoweringException("products of warpgroups are not lowered for merged grids");
-      }
-      return MergedGrids.lower(program, listener, GpuLowering::lower);
+      return PipelinedProgram.isForWarpgroups(program)
+          ? MergedWarpgroups.lower(program, listener)
+          : MergedGrids.lower(program, listener, GpuLowering::lower);
     }
     if (PipelinedProgram.isForWarpgroups(program)) {
       return WarpgroupLowering.lower(program, listener);

@@ -1,31 +1,21 @@
 package dev.warpwright.lower.grid;
 
-import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.MergedOrder;
-import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Substitution;
-import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.lower.gpu.LoweringException;
-import dev.warpwright.lower.grid.MergedProgram.Wait;
 import dev.warpwright.lower.pass.PassListener;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
-import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,44 +37,20 @@ import java.util.function.BiFunction;
  * the last block to leave sets all counters to zero
  * }</pre>
  *
- * <p>Nothing can wait for ever. Tickets are drawn in the order of the table, each block does its
- * own in ascending order, and waits only for tiles that stand before: of all tiles that are not
- * done, the first has been drawn, by a block that does not wait. In which order blocks start, and
- * how many run at a time, does not matter.
- *
- * <p>A ticket is drawn while the tile before it is computed, for the answer takes as long as a
- * short step. The counters go back to zero for the next launch when every block has left the loop:
- * then nobody looks at them any more.
- *
- * <p>What both grids have in shared memory shares its place. Whoever launches the kernel makes the
- * table {@code order: i32[tiles]} from its attributes ({@link MergedOrder}), and the counters zero
- * before the first launch.
+ * <p>{@link WorkTickets} says what is drawn, and why nothing waits for ever. A ticket is drawn
+ * while the tile before it is computed, for the answer takes as long as a short step. What both
+ * grids have in shared memory shares its place.
  */
 public final class MergedGrids {
-  private static final String COUNTERS = "counters";
-
-  /** The counters: tickets drawn, blocks that have left, and complete tiles from here on. */
-  private static final int TICKETS = 0;
-
-  private static final int LEFT = 1;
-  private static final int TILES = 2;
-
-  private final MergedProgram program;
+  private final WorkTickets tickets;
   private final List<ThreadBinding> threads;
-  private final Buffer table;
-  private final Buffer counters;
   private final Buffer turn = Buffer.of("turn", DType.I32, Scope.SHARED, 1);
   private final Buffer item = Buffer.of("item", DType.I32, Scope.LOCAL, 1);
   private final Buffer next = Buffer.of("next", DType.I32, Scope.LOCAL, 1);
-  private final Var row = Var.index("tile_m");
-  private final Var column = Var.index("tile_n");
 
-  private MergedGrids(MergedProgram program, List<ThreadBinding> threads) {
-    this.program = program;
+  private MergedGrids(WorkTickets tickets, List<ThreadBinding> threads) {
+    this.tickets = tickets;
     this.threads = threads;
-    this.table = Buffer.of("order", DType.I32, Scope.GLOBAL, program.extents().count());
-    int rows = program.waits() == Wait.ROW ? program.extents().rows() : 1;
-    this.counters = Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, (long) TILES + rows);
   }
 
   /** Whether a program's blocks share the work of two grids. */
@@ -117,7 +83,8 @@ public final class MergedGrids {
           "the grids of %s have different blocks of threads: %s and %s"
               .formatted(func.name(), threads, others));
     }
-    Kernel kernel = new MergedGrids(program, threads).kernel(func, first, second);
+    Kernel kernel =
+        new MergedGrids(WorkTickets.of(program, 1), threads).kernel(func, first, second);
     listener.tell("MergedGrids", kernel);
     return listener.tell("Simplify", Simplify.kernel(kernel));
   }
@@ -127,27 +94,16 @@ public final class MergedGrids {
   }
 
   private Kernel kernel(PrimFunc func, Kernel first, Kernel second) {
-    List<Param> params = new ArrayList<>(func.params());
-    params.addAll(program.handed());
-    params.add(table);
-    params.add(counters);
     List<ThreadBinding> bindings = new ArrayList<>();
-    bindings.add(
-        new ThreadBinding(ThreadAxis.BLOCK_X, Var.index("bx"), Exprs.i32(program.blocks())));
+    bindings.add(tickets.blocks());
     bindings.addAll(threads);
-    Attrs attrs =
-        program
-            .extents()
-            .in(first.attrs())
-            .with(MergedOrder.ORDER, program.order().text())
-            .with("zero", COUNTERS);
     return new Kernel(
         func.name(),
         Kernel.Kind.GRID,
-        params,
+        tickets.params(func),
         bindings,
         Stmts.alloc(List.of(turn, item, next), body(tile(first), tile(second))),
-        attrs);
+        tickets.attrs(first.attrs()));
   }
 
   /** A grid's body for the tile at hand and the threads of this kernel. */
@@ -155,8 +111,8 @@ public final class MergedGrids {
     Map<Var, Expr> vars = new HashMap<>();
     for (ThreadBinding binding : grid.bindings()) {
       switch (binding.axis()) {
-        case BLOCK_X -> vars.put(binding.var(), column);
-        case BLOCK_Y -> vars.put(binding.var(), row);
+        case BLOCK_X -> vars.put(binding.var(), tickets.column());
+        case BLOCK_Y -> vars.put(binding.var(), tickets.row());
         case BLOCK_Z -> throw new LoweringException("a grid of three dimensions is not merged");
         case THREAD_X, THREAD_Y, THREAD_Z ->
             vars.put(
@@ -172,15 +128,14 @@ public final class MergedGrids {
   }
 
   private Stmt body(Stmt first, Stmt second) {
-    boolean waits = program.waits() != Wait.NOTHING;
     Var entry = Var.index("entry");
-    Expr isFirst = new Expr.Binary(BinaryOp.GE, entry, Exprs.i32(0));
-    Expr isSecond = Exprs.lt(entry, Exprs.i32(0));
+    Expr isFirst = tickets.isFirst(entry);
+    boolean waits = tickets.waits();
     Stmt begin =
-        Stmts.seq(set(next, draw()), waits ? new Stmt.If(isSecond, spin(), null) : Stmt.Seq.EMPTY);
-    Stmt publish =
-        Exprs.evaluate(
-            HopperIntrinsics.RED_RELEASE, address(ofTile()), Exprs.constant(Type.U32, 1));
+        Stmts.seq(
+            set(next, tickets.draw()),
+            waits ? new Stmt.If(tickets.isSecond(entry), tickets.await(), null) : Stmt.Seq.EMPTY);
+    Stmt publish = oneThread(new Stmt.If(isFirst, tickets.publish(), null));
     Stmt work =
         Stmts.seq(
             oneThread(begin),
@@ -189,55 +144,15 @@ public final class MergedGrids {
             oneThread(set(turn, at(next))),
             barrier(),
             set(item, at(turn)),
-            waits ? oneThread(new Stmt.If(isFirst, publish, null)) : Stmt.Seq.EMPTY);
-    Stmt tiles =
-        new Stmt.Let(
-            entry,
-            Exprs.load(table, at(item)),
-            new Stmt.Let(
-                row,
-                Exprs.bitAnd(Exprs.shr(entry, 16), MergedOrder.MAX_ROWS - 1),
-                new Stmt.Let(column, Exprs.bitAnd(entry, MergedOrder.MAX_COLUMNS - 1), work)));
+            waits ? publish : Stmt.Seq.EMPTY);
     return Stmts.seq(
-        oneThread(set(turn, draw())),
+        oneThread(set(turn, tickets.draw())),
         barrier(),
         set(item, at(turn)),
-        new Stmt.While(Exprs.lt(at(item), Exprs.i32(program.extents().count())), tiles),
-        oneThread(leave()));
-  }
-
-  /** The counter that a tile of the first grid adds to, and one of the second waits for. */
-  private Expr ofTile() {
-    return program.waits() == Wait.ROW ? Exprs.add(row, TILES) : Exprs.i32(TILES);
-  }
-
-  private Stmt spin() {
-    MergedOrder.Extents e = program.extents();
-    long full = (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns();
-    Expr complete = call(HopperIntrinsics.LOAD_ACQUIRE, address(ofTile()));
-    return new Stmt.While(Exprs.lt(complete, Exprs.constant(Type.U32, full)), Stmt.Seq.EMPTY);
-  }
-
-  private Expr draw() {
-    return Exprs.cast(DType.I32, add(TICKETS));
-  }
-
-  private Expr add(int counter) {
-    return call(
-        HopperIntrinsics.ATOMIC_ADD, address(Exprs.i32(counter)), Exprs.constant(Type.U32, 1));
-  }
-
-  /** The last block to leave makes everything zero. */
-  private Stmt leave() {
-    Expr last = Exprs.eq(add(LEFT), Exprs.constant(Type.U32, program.blocks() - 1));
-    Var c = Var.index("c");
-    Stmt zero =
-        Stmt.For.of(
-            ForKind.SERIAL,
-            c,
-            Exprs.i32(counters.extent(0)),
-            new Stmt.Store(counters, List.of(c), Exprs.constant(Type.U32, 0)));
-    return new Stmt.If(last, zero, null);
+        new Stmt.While(
+            tickets.isWork(at(item)),
+            new Stmt.Let(entry, tickets.entry(at(item)), tickets.atTile(entry, work))),
+        oneThread(tickets.leave()));
   }
 
   private Stmt oneThread(Stmt s) {
@@ -252,19 +167,11 @@ public final class MergedGrids {
     return Exprs.evaluate(Intrinsics.SYNC_THREADS);
   }
 
-  private Expr address(Expr counter) {
-    return new Expr.AddressOf(counters, List.of(counter));
-  }
-
   private static Stmt set(Buffer one, Expr value) {
     return new Stmt.Store(one, List.of(Exprs.i32(0)), value);
   }
 
   private static Expr at(Buffer one) {
     return new Expr.Load(one, List.of(Exprs.i32(0)));
-  }
-
-  private static Expr call(TargetIntrinsic intrinsic, Expr... args) {
-    return new Expr.Call(intrinsic, List.of(args), Type.U32);
   }
 }

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param blocks that share the work
  * @param waits for which tiles of the first grid those of the second wait
  */
-record MergedProgram(
+public record MergedProgram(
     PrimFunc first,
     PrimFunc second,
     List<Buffer> handed,
@@ -47,14 +47,14 @@ record MergedProgram(
     Wait waits) {
 
   /** What has to be there before a tile of the second grid begins. */
-  enum Wait {
+  public enum Wait {
     NOTHING,
     ROW,
     GRID
   }
 
   /** Whether a program has a loop over the work of two grids. */
-  static boolean isMerged(PrimFunc program) {
+  public static boolean isMerged(PrimFunc program) {
     return merged(program.body(), new ArrayList<>()) != null;
   }
 
@@ -76,7 +76,7 @@ record MergedProgram(
    *
    * @throws LoweringException if it is of another form, or waits for what nothing tells of
    */
-  static MergedProgram of(PrimFunc program) {
+  public static MergedProgram of(PrimFunc program) {
     List<Buffer> handed = new ArrayList<>();
     Stmt.For loop = merged(program.body(), handed);
     if (loop == null

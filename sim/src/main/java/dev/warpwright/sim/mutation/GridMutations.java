@@ -73,7 +73,7 @@ final class GridMutations {
               kernel ->
                   s -> s == kernel.body() ? List.of(new Stmt.Alloc(TOO_LARGE, s)) : List.of()));
 
-  /** A drawn ticket counts from the end of what is drawn in a loop. */
+  /** A drawn ticket, kept or handed on, counts from the end of what is drawn in a loop. */
   private static List<Stmt> reversed(Kernel kernel, Stmt s) {
     if (!(s instanceof Stmt.Store store) || !draws(store.value())) {
       return List.of();
@@ -86,7 +86,8 @@ final class GridMutations {
               && condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
               && op == BinaryOp.LT
               && a instanceof Expr.Load load
-              && load.buffer() == store.buffer()) {
+              && (load.buffer() == store.buffer()
+                  || end[0] == null && load.buffer().scope() == Scope.LOCAL)) {
             end[0] = b;
           }
         });

@@ -1,0 +1,166 @@
+package dev.warpwright.lower.grid;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.MergedOrder;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Var;
+import dev.warpwright.lower.grid.MergedProgram.Wait;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How the blocks of merged grids share the work: tickets, the table that says which tile a ticket
+ * stands for, and counters of complete tiles.
+ *
+ * <p>Nothing can wait for ever. Tickets are drawn in the order of the table, each block does its
+ * own in ascending order, and waits only for tiles that stand before: of all tiles that are not
+ * done, the first has been drawn, by a block that does not wait. In which order blocks start, and
+ * how many run at a time, does not matter.
+ *
+ * <p>The counters go back to zero for the next launch when every block has drawn its last ticket:
+ * then all tiles that anyone waits for are complete, and nobody looks at the counters any more.
+ *
+ * @param publishers how many publish each tile of the first grid
+ * @param table {@code order: i32[tiles]}, made from the kernel's attributes ({@link MergedOrder})
+ * @param counters tickets drawn, blocks that have left, then one for each row of tiles, or for all
+ * @param row of the tile at hand
+ * @param column of the tile at hand
+ */
+public record WorkTickets(
+    MergedProgram program, int publishers, Buffer table, Buffer counters, Var row, Var column) {
+  private static final String COUNTERS = "counters";
+  private static final int TICKETS = 0;
+  private static final int LEFT = 1;
+  private static final int TILES = 2;
+
+  public static WorkTickets of(MergedProgram program, int publishers) {
+    int rows = program.waits() == Wait.ROW ? program.extents().rows() : 1;
+    return new WorkTickets(
+        program,
+        publishers,
+        Buffer.of("order", DType.I32, Scope.GLOBAL, program.extents().count()),
+        Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, (long) TILES + rows),
+        Var.index("tile_m"),
+        Var.index("tile_n"));
+  }
+
+  /** The parameters of the kernel. */
+  public List<Param> params(PrimFunc func) {
+    List<Param> params = new ArrayList<>(func.params());
+    params.addAll(program.handed());
+    params.add(table);
+    params.add(counters);
+    return params;
+  }
+
+  /** The launch. */
+  public ThreadBinding blocks() {
+    return new ThreadBinding(ThreadAxis.BLOCK_X, Var.index("bx"), Exprs.i32(program.blocks()));
+  }
+
+  /** What whoever launches the kernel needs to know. */
+  public Attrs attrs(Attrs attrs) {
+    return program
+        .extents()
+        .in(attrs)
+        .with(MergedOrder.ORDER, program.order().text())
+        .with("zero", COUNTERS);
+  }
+
+  /** Whether tiles of the second grid wait. */
+  public boolean waits() {
+    return program.waits() != Wait.NOTHING;
+  }
+
+  /** The next ticket. */
+  public Expr draw() {
+    return Exprs.cast(DType.I32, add(TICKETS));
+  }
+
+  /** Whether a ticket stands for a tile. */
+  public Expr isWork(Expr ticket) {
+    return Exprs.lt(ticket, Exprs.i32(program.extents().count()));
+  }
+
+  /** The table's entry of a ticket. */
+  public Expr entry(Expr ticket) {
+    return Exprs.load(table, ticket);
+  }
+
+  /** Whether an entry is a tile of the first grid. */
+  public Expr isFirst(Expr entry) {
+    return new Expr.Binary(dev.warpwright.ir.BinaryOp.GE, entry, Exprs.i32(0));
+  }
+
+  /** Whether an entry is a tile of the second grid. */
+  public Expr isSecond(Expr entry) {
+    return Exprs.lt(entry, Exprs.i32(0));
+  }
+
+  /** Binds row and column of an entry's tile. */
+  public Stmt atTile(Expr entry, Stmt body) {
+    return new Stmt.Let(
+        row,
+        Exprs.bitAnd(Exprs.shr(entry, 16), MergedOrder.MAX_ROWS - 1),
+        new Stmt.Let(column, Exprs.bitAnd(entry, MergedOrder.MAX_COLUMNS - 1), body));
+  }
+
+  /** Tells that a publisher's part of the tile at hand is complete. */
+  public Stmt publish() {
+    return Exprs.evaluate(
+        HopperIntrinsics.RED_RELEASE, address(ofTile()), Exprs.constant(Type.U32, 1));
+  }
+
+  /** Waits until all is complete that the tile at hand, of the second grid, reads. */
+  public Stmt await() {
+    MergedOrder.Extents e = program.extents();
+    long tiles = (program.waits() == Wait.ROW ? 1L : e.rows()) * e.columns();
+    Expr complete = call(HopperIntrinsics.LOAD_ACQUIRE, address(ofTile()));
+    Expr all = Exprs.constant(Type.U32, tiles * publishers);
+    return new Stmt.While(Exprs.lt(complete, all), Stmt.Seq.EMPTY);
+  }
+
+  /** The code of one thread of a block that has drawn its last ticket. */
+  public Stmt leave() {
+    Expr last = Exprs.eq(add(LEFT), Exprs.constant(Type.U32, program.blocks() - 1));
+    Var c = Var.index("c");
+    Stmt zero =
+        Stmt.For.of(
+            ForKind.SERIAL,
+            c,
+            Exprs.i32(counters.extent(0)),
+            new Stmt.Store(counters, List.of(c), Exprs.constant(Type.U32, 0)));
+    return new Stmt.If(last, zero, null);
+  }
+
+  /** The counter that a tile of the first grid adds to, and one of the second waits for. */
+  private Expr ofTile() {
+    return program.waits() == Wait.ROW ? Exprs.add(row, TILES) : Exprs.i32(TILES);
+  }
+
+  private Expr add(int counter) {
+    return call(
+        HopperIntrinsics.ATOMIC_ADD, address(Exprs.i32(counter)), Exprs.constant(Type.U32, 1));
+  }
+
+  private Expr address(Expr counter) {
+    return new Expr.AddressOf(counters, List.of(counter));
+  }
+
+  private static Expr call(TargetIntrinsic intrinsic, Expr... args) {
+    return new Expr.Call(intrinsic, List.of(args), Type.U32);
+  }
+}
