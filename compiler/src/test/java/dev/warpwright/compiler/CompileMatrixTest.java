@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
@@ -18,11 +21,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
@@ -43,30 +53,28 @@ class CompileMatrixTest {
     if (nvcc.isEmpty()) {
       System.out.println("nvcc is not installed: the matrix is lowered and printed, not compiled");
     }
-    List<DynamicTest> tests = new ArrayList<>();
+    Map<String, Graph> graphs = new LinkedHashMap<>();
     for (Path model : models()) {
-      Graph graph = Warpwright.load(model).graph();
-      for (Precision precision : Precision.values()) {
-        for (GpuTarget target : GpuTarget.ALL) {
-          if (Precisions.supports(target, precision)) {
-            String name =
-                model.getParent().getFileName() + " " + precision.text() + " " + target.name();
-            tests.add(
-                DynamicTest.dynamicTest(
-                    name, () -> compiles(name, graph, precision, target, nvcc.orElse(null))));
-          }
-        }
-      }
+      graphs.put(model.getParent().getFileName().toString(), Warpwright.load(model).graph());
     }
-    assertThat(tests).hasSizeGreaterThanOrEqualTo(7 * 18);
-    return tests.stream();
+    assertThat(graphs).hasSizeGreaterThanOrEqualTo(7);
+    return everyTarget(
+        (precision, target) -> Unit.of(graphs, precision, target, nvcc.orElse(null)),
+        (precision, target, unit) ->
+            graphs.keySet().stream()
+                .map(
+                    model -> {
+                      String name = model + " " + precision.text() + " " + target.name();
+                      return DynamicTest.dynamicTest(
+                          name, () -> unit.get().check(model, name, nvcc.orElse(null)));
+                    }));
   }
 
   @TestFactory
   Stream<DynamicTest> widths512AreOneKernelEverywhere() {
-    return everyTarget(
+    Graph graph = RandomNetworks.plain(new Random(512), 6, 512);
+    return everyTargetOnce(
         (precision, target) -> {
-          Graph graph = RandomNetworks.plain(new Random(512), 6, 512);
           try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
             CompiledProgram program = model.program(ROWS);
             assertThat(program.kernels()).hasSize(1);
@@ -80,7 +88,7 @@ class CompileMatrixTest {
   Stream<DynamicTest> layersOfWideNetworksDoNotSpill() {
     Optional<Nvcc> nvcc = CudaCompilers.nvcc();
     Graph graph = RandomNetworks.of(new Random(7), 3, 4096);
-    return everyTarget(
+    return everyTargetOnce(
         (precision, target) -> {
           try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
             CompiledProgram program = model.program(ROWS);
@@ -121,18 +129,38 @@ class CompileMatrixTest {
     }
   }
 
-  private static Stream<DynamicTest> everyTarget(BiConsumer<Precision, GpuTarget> check) {
-    List<DynamicTest> tests = new ArrayList<>();
+  private static Stream<DynamicTest> everyTargetOnce(BiConsumer<Precision, GpuTarget> check) {
+    return everyTarget(
+        (precision, target) -> {
+          check.accept(precision, target);
+          return true;
+        },
+        (precision, target, done) ->
+            Stream.of(DynamicTest.dynamicTest(precision.text() + " " + target.name(), done::get)));
+  }
+
+  /** The tests of what is made for a precision and a target, which all processors make. */
+  private static <T> Stream<DynamicTest> everyTarget(
+      BiFunction<Precision, GpuTarget, T> make, TestsOf<T> tests) {
+    ExecutorService pool =
+        Executors.newFixedThreadPool(
+            Runtime.getRuntime().availableProcessors(), Thread.ofPlatform().daemon().factory());
+    List<DynamicTest> all = new ArrayList<>();
     for (Precision precision : Precision.values()) {
       for (GpuTarget target : GpuTarget.ALL) {
         if (Precisions.supports(target, precision)) {
-          tests.add(
-              DynamicTest.dynamicTest(
-                  precision.text() + " " + target.name(), () -> check.accept(precision, target)));
+          Future<T> made = pool.submit(() -> make.apply(precision, target));
+          tests.of(precision, target, made).forEach(all::add);
         }
       }
     }
-    return tests.stream();
+    assertThat(all).hasSizeGreaterThanOrEqualTo(18);
+    return all.stream().onClose(pool::shutdownNow);
+  }
+
+  @FunctionalInterface
+  private interface TestsOf<T> {
+    Stream<DynamicTest> of(Precision precision, GpuTarget target, Future<T> made);
   }
 
   private static List<Path> models() throws IOException {
@@ -141,39 +169,84 @@ class CompileMatrixTest {
     }
   }
 
-  private static void compiles(
-      String name,
-      Graph graph,
-      Precision precision,
+  /**
+   * The kernels of all models for a precision and a target, in one translation unit: most of nvcc's
+   * time goes before it comes to the kernel.
+   *
+   * @param kernels by the model's name, each named after it
+   * @param tileThreads of each kernel's block
+   * @param cubin null if there is no compiler, or one of the kernels does not compile
+   */
+  private record Unit(
       GpuTarget target,
-      @Nullable CudaCompiler compiler) {
-    try (CompiledModel model = new CompiledModel(graph, new OfflineGpu(target), precision)) {
-      CompiledProgram program = model.program(ROWS);
-      assertThat(program.kernels()).hasSize(1);
-      CompiledKernel kernel = program.kernels().getFirst();
-      int shared = KernelResources.of(kernel.kernel()).sharedBytes();
+      Map<String, Kernel> kernels,
+      Map<String, Integer> tileThreads,
+      @Nullable Cubin cubin) {
+    static Unit of(
+        Map<String, Graph> graphs,
+        Precision precision,
+        GpuTarget target,
+        @Nullable CudaCompiler compiler) {
+      Map<String, Kernel> kernels = new LinkedHashMap<>();
+      Map<String, Integer> threads = new LinkedHashMap<>();
+      graphs.forEach(
+          (name, graph) -> {
+            try (CompiledModel model =
+                new CompiledModel(graph, new OfflineGpu(target), precision)) {
+              List<CompiledKernel> compiled = model.program(ROWS).kernels();
+              assertThat(compiled).as(name).hasSize(1);
+              kernels.put(name, renamed(compiled.getFirst().kernel(), name));
+              threads.put(
+                  name, (int) compiled.getFirst().tileProgram().attrs().getLong("threads", 0));
+            }
+          });
+      if (compiler == null) {
+        return new Unit(target, kernels, threads, null);
+      }
+      String source = CudaPrinter.print(List.copyOf(kernels.values()), target);
+      try {
+        Cubin cubin = compiler.compile(new CompileRequest(source, target.name()));
+        return new Unit(target, kernels, threads, cubin);
+      } catch (CompileError e) {
+        return new Unit(target, kernels, threads, null);
+      }
+    }
+
+    private static Kernel renamed(Kernel kernel, String model) {
+      return new Kernel(
+          "k_" + model.replace('-', '_'),
+          kernel.kind(),
+          kernel.params(),
+          kernel.bindings(),
+          kernel.body(),
+          kernel.attrs());
+    }
+
+    void check(String model, String name, @Nullable CudaCompiler compiler) {
+      Kernel kernel = Objects.requireNonNull(kernels.get(model));
+      int shared = KernelResources.of(kernel).sharedBytes();
       assertThat(shared).isLessThanOrEqualTo(target.sharedPerBlock());
-      String source = model.cudaSource(ROWS);
+      String source = CudaPrinter.print(kernel, target);
+      assertThat(source).contains("__global__");
       if (compiler == null) {
         return;
       }
-      long start = System.nanoTime();
-      Cubin cubin = compiler.compile(new CompileRequest(source, target.name()));
-      double seconds = (System.nanoTime() - start) / 1e9;
-      ResourceUsage usage = cubin.usage(kernel.kernel().name()).orElseThrow();
+      // Where the unit failed, each kernel is compiled alone: one of them is to blame.
+      Cubin compiled =
+          cubin == null ? compiler.compile(new CompileRequest(source, target.name())) : cubin;
+      ResourceUsage usage = compiled.usage(CudaPrinter.functionName(kernel)).orElseThrow();
       System.out.printf(
           Locale.ROOT,
-          "%-44s %3d registers, %6d B shared, %2d B stack, %6d B cubin, %.1f s%n",
+          "%-44s %3d registers, %6d B shared, %2d B stack, %6d B code%n",
           name,
           usage.registers(),
           shared,
           usage.localBytes(),
-          cubin.size(),
-          seconds);
+          compiled.codeBytes(usage.kernel()));
       assertThat(usage.spillStores() + usage.spillLoads()).as("spills").isZero();
       assertThat(usage.warnings()).isEmpty();
       assertThat(usage.registers()).isLessThanOrEqualTo(GpuTarget.REGISTERS_PER_THREAD);
-      int threads = (int) kernel.tileProgram().attrs().getLong("threads", 0);
+      int threads = Objects.requireNonNull(tileThreads.get(model));
       assertThat(target.blocksPerSm(threads, usage.registers(), shared)).isPositive();
     }
   }

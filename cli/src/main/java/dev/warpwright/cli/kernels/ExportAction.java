@@ -38,6 +38,9 @@ public final class ExportAction implements Action<ExportRequest> {
   public Report perform(ExportRequest request, Progress progress) {
     GpuTarget target = KernelAction.target(request.target());
     Map<String, byte[]> files = files(request, target);
+    if (Files.exists(request.folder()) && !Files.isDirectory(request.folder())) {
+      throw new UserError("-o " + request.folder() + ": it is a file; name a folder");
+    }
     try {
       Files.createDirectories(request.folder());
     } catch (IOException e) {

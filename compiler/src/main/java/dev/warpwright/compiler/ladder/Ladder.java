@@ -16,6 +16,7 @@ import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.tensor.Ops;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,7 +94,7 @@ public final class Ladder {
   }
 
   /**
-   * The rung of this name.
+   * The rung in f32 of this name.
    *
    * @throws UserError if there is none
    */
@@ -102,10 +103,16 @@ public final class Ladder {
         .orElseThrow(
             () ->
                 new UserError(
-                    "there is no rung '"
-                        + name
-                        + "'; there are "
-                        + String.join(", ", RUNGS.stream().map(Rung::name).toList())));
+                    TensorRung.find(name).isPresent()
+                        ? "rung '" + name + "' is one on tensor cores; here it is one in f32"
+                        : "there is no rung '"
+                            + name
+                            + "'; there are "
+                            + String.join(", ", RUNGS.stream().map(Rung::name).toList())
+                            + "; on tensor cores "
+                            + String.join(
+                                ", ",
+                                Arrays.stream(TensorRung.values()).map(TensorRung::text).toList())));
   }
 
   /** The kernel of a rung for one shape. */
