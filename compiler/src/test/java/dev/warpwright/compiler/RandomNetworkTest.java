@@ -25,6 +25,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -65,21 +67,25 @@ class RandomNetworkTest {
   @ParameterizedTest
   @EnumSource
   void narrowNetworks(Precision precision) {
-    for (int i = 0; i < networks(8); i++) {
-      long seed = firstSeed() + i;
-      Random random = new Random(seed);
-      check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(12), NARROW), precision);
-    }
+    each(
+        networks(8),
+        i -> {
+          long seed = firstSeed() + i;
+          Random random = new Random(seed);
+          check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(12), NARROW), precision);
+        });
   }
 
   @ParameterizedTest
   @EnumSource
   void wideNetworks(Precision precision) {
-    for (int i = 0; i < networks(4); i++) {
-      long seed = 1000 + firstSeed() + i;
-      Random random = new Random(seed);
-      check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(5), WIDE), precision);
-    }
+    each(
+        networks(4),
+        i -> {
+          long seed = 1000 + firstSeed() + i;
+          Random random = new Random(seed);
+          check(seed, random, RandomNetworks.of(random, 1 + random.nextInt(5), WIDE), precision);
+        });
   }
 
   @ParameterizedTest
@@ -95,13 +101,15 @@ class RandomNetworkTest {
   @ParameterizedTest
   @ValueSource(strings = {"sm_75", "sm_86"})
   void targetsWithLessSharedMemory(String target) {
-    for (int i = 0; i < networks(3); i++) {
-      long seed = 3000 + firstSeed() + i;
-      Random random = new Random(seed);
-      Graph graph = RandomNetworks.of(random, 1 + random.nextInt(4), WIDE);
-      GpuTarget gpu = GpuTarget.find(target).orElseThrow();
-      check(seed, random, graph, Precision.F16, gpu);
-    }
+    each(
+        networks(3),
+        i -> {
+          long seed = 3000 + firstSeed() + i;
+          Random random = new Random(seed);
+          Graph graph = RandomNetworks.of(random, 1 + random.nextInt(4), WIDE);
+          GpuTarget gpu = GpuTarget.find(target).orElseThrow();
+          check(seed, random, graph, Precision.F16, gpu);
+        });
   }
 
   /** Where weights pass through shared memory in the thinnest slices. */
@@ -117,12 +125,19 @@ class RandomNetworkTest {
   @ParameterizedTest
   @EnumSource
   void networksTooWideForOneKernel(Precision precision) {
-    for (int i = 0; i < networks(2); i++) {
-      long seed = 4000 + firstSeed() + i;
-      Random random = new Random(seed);
-      Graph graph = RandomNetworks.of(random, 2 + random.nextInt(3), 17, 64, 700, 1000, 2048);
-      check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
-    }
+    each(
+        networks(2),
+        i -> {
+          long seed = 4000 + firstSeed() + i;
+          Random random = new Random(seed);
+          Graph graph = RandomNetworks.of(random, 2 + random.nextInt(3), 17, 64, 700, 1000, 2048);
+          check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
+        });
+  }
+
+  /** Networks are independent of each other, so that all processors take part. */
+  private static void each(int networks, IntConsumer check) {
+    IntStream.range(0, networks).parallel().forEach(check);
   }
 
   private static void check(long seed, Random random, Graph graph, Precision precision) {

@@ -6,7 +6,7 @@ import dev.warpwright.schedule.Schedule.Halves;
 
 /** Tiles are copied several steps ahead, past the registers. */
 final class AsyncCopies implements Rung {
-  private static final Tiling TILING = new Tiling(128, 256, 8, 64, 64, 4, 1);
+  private static final Tiling TILING = new Tiling(128, 256, 8, 128, 32, 8, 1);
   private static final int STAGES = 4;
 
   @Override
@@ -16,7 +16,7 @@ final class AsyncCopies implements Rung {
 
   @Override
   public String change() {
-    return "copies to shared memory by cp.async, two steps ahead, without registers on the way";
+    return "copies to shared memory by cp.async, three steps ahead, without registers on the way";
   }
 
   @Override
