@@ -27,7 +27,8 @@ final class LadderProfile {
     METRICS.put("dram__bytes_write.sum", "DRAM written");
     METRICS.put("lts__t_sectors_srcunit_tex.sum", "L2 sectors");
     METRICS.put("lts__t_sector_hit_rate.pct", "L2 hits %");
-    METRICS.put("l1tex__data_bank_conflicts_pipe_lsu.sum", "bank conflicts");
+    METRICS.put("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "conflicts, loads");
+    METRICS.put("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts, stores");
     METRICS.put("sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy %");
   }
 
@@ -131,14 +132,14 @@ final class LadderProfile {
     List<String> lines = new ArrayList<>();
     lines.add("Nsight Compute, one launch each, from empty caches, clocks not locked:");
     StringBuilder head = new StringBuilder("%-17s".formatted("rung"));
-    METRICS.values().forEach(name -> head.append(" %15s".formatted(name)));
+    METRICS.values().forEach(name -> head.append(" %19s".formatted(name)));
     lines.add(head.toString());
     counted.forEach(
         (rung, metrics) -> {
           StringBuilder row = new StringBuilder("%-17s".formatted(rung));
           METRICS
               .values()
-              .forEach(name -> row.append(" %15s".formatted(metrics.getOrDefault(name, "-"))));
+              .forEach(name -> row.append(" %19s".formatted(metrics.getOrDefault(name, "-"))));
           lines.add(row.toString());
         });
     return String.join(System.lineSeparator(), lines);

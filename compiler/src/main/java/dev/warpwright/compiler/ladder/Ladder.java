@@ -112,7 +112,9 @@ public final class Ladder {
                             + "; on tensor cores "
                             + String.join(
                                 ", ",
-                                Arrays.stream(TensorRung.values()).map(TensorRung::text).toList())));
+                                Arrays.stream(TensorRung.values())
+                                    .map(TensorRung::text)
+                                    .toList())));
   }
 
   /** The kernel of a rung for one shape. */
