@@ -52,6 +52,14 @@ enum Helper {
         unsigned char opaque[128];
       };
       """),
+  PREFETCH_TENSOR_MAP(
+      90,
+      """
+      // The copy engine will need this map soon: so it does not wait for it at the first copy.
+      __device__ __forceinline__ void prefetch_tensor_map(const TensorMap* map) {
+        asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+      }
+      """),
   MATRIX_DESCRIPTOR(
       90,
       """

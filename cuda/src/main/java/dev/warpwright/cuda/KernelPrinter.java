@@ -128,7 +128,21 @@ final class KernelPrinter {
               + resources.sharedBytes()
               + "];");
     }
+    prefetchMaps();
     stmt(kernel.body());
+    depth--;
+    line("}");
+  }
+
+  /** One thread asks for all tensor maps, long before the first copy: a hint, not a statement. */
+  private void prefetchMaps() {
+    if (maps.isEmpty()) {
+      return;
+    }
+    String prefetch = uses.helper(Helper.PREFETCH_TENSOR_MAP);
+    line("if (threadIdx.x == 0) {");
+    depth++;
+    maps.values().forEach(map -> line(prefetch + "(&" + map + ");"));
     depth--;
     line("}");
   }

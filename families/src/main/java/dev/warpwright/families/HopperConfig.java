@@ -18,9 +18,8 @@ import dev.warpwright.ir.WorkDivision;
  *     {@code order} is row
  * @param minBlocks blocks that a multiprocessor shall hold
  * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
- * @param division how the steps of tiles are shared out; not whole only for a number of blocks
- * @param copying whether the producer's threads copy operands, each some bytes, though bulk copies
- *     could; only for blocks that share no copies
+ * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
+ *     except for two parts: those of a tile are then for two blocks of a cluster
  * @param direct whether results go from registers to global memory, not through shared memory
  */
 public record HopperConfig(
@@ -36,10 +35,9 @@ public record HopperConfig(
     int minBlocks,
     boolean swapped,
     WorkDivision division,
-    boolean copying,
     boolean direct) {
 
-  /** A configuration in which tiles are whole, and bulk copies move what they can. */
+  /** A configuration in which tiles are whole. */
   public HopperConfig(
       int tileM,
       int tileN,
@@ -65,7 +63,6 @@ public record HopperConfig(
         minBlocks,
         swapped,
         new WorkDivision.Whole(),
-        false,
         false);
   }
 
@@ -79,7 +76,7 @@ public record HopperConfig(
   public HopperConfig withTileK(int newTileK) {
     return new HopperConfig(
         tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, division, copying, direct);
+        swapped, division, direct);
   }
 
   /** The same with clusters of another shape. */
@@ -97,7 +94,6 @@ public record HopperConfig(
         minBlocks,
         swapped,
         division,
-        copying,
         direct);
   }
 
@@ -106,29 +102,22 @@ public record HopperConfig(
     return !(division instanceof WorkDivision.Whole);
   }
 
+  /** Whether two blocks of a cluster share the steps of a tile. */
+  public boolean isPaired() {
+    return blocks == 0 && division.equals(new WorkDivision.Parts(2));
+  }
+
   /** The same with work divided in another way. */
   public HopperConfig withDivision(WorkDivision other) {
     return new HopperConfig(
         tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
-        swapped, other, copying, direct);
+        swapped, other, direct);
   }
 
-  /** The same with operands and results moved in other ways. */
-  public HopperConfig withMoves(boolean threadsCopy, boolean fromRegisters) {
+  /** The same with results straight from registers. */
+  public HopperConfig fromRegisters() {
     return new HopperConfig(
-        tileM,
-        tileN,
-        tileK,
-        stages,
-        consumers,
-        clusterM,
-        clusterN,
-        order,
-        blocks,
-        minBlocks,
-        swapped,
-        division,
-        threadsCopy,
-        fromRegisters);
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped, division, true);
   }
 }

@@ -62,9 +62,6 @@ public final class HopperGemm {
     s.roles(1, config.consumers());
     share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
-    if (config.copying()) {
-      s.annotate("copies", "threads");
-    }
     if (config.direct()) {
       s.annotate("store", "direct");
     }
@@ -76,7 +73,9 @@ public final class HopperGemm {
   /** Shares the tiles out to blocks. */
   private static void share(Schedule s, StagedProduct product, HopperConfig config) {
     boolean clustered = config.clusterM() * config.clusterN() > 1;
-    if (config.blocks() == 0 && !clustered) {
+    if (config.isPaired()) {
+      s.annotate("clusterK", 2L);
+    } else if (config.blocks() == 0 && !clustered) {
       s.bind(product.columns(), ThreadAxis.BLOCK_X);
       s.bind(product.rows(), ThreadAxis.BLOCK_Y);
       return;

@@ -1,5 +1,6 @@
 package dev.warpwright.families;
 
+import dev.warpwright.ir.DType;
 import dev.warpwright.target.GpuTarget;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,12 @@ public final class HopperLimits {
     if (sums > MAX_SUMS) {
       return "sums of %d registers of a thread, at most %d fit".formatted(sums, MAX_SUMS);
     }
-    if (config.isDivided() && config.blocks() == 0) {
+    if (config.isPaired()) {
+      String pair = pairProblem(workload, config);
+      if (pair != null) {
+        return pair;
+      }
+    } else if (config.isDivided() && config.blocks() == 0) {
       return "work divided as %s needs a number of blocks".formatted(config.division().text());
     }
     String cluster = cluster(workload, config);
@@ -126,6 +132,18 @@ public final class HopperLimits {
             .formatted(shared, blocks, target.name(), each);
   }
 
+  private static @Nullable String pairProblem(GemmWorkload workload, HopperConfig config) {
+    if (config.clusterM() * config.clusterN() > 1) {
+      return "blocks that share the steps of a tile share no copies";
+    }
+    if (workload.k() <= config.tileK()) {
+      return "one step is not for two blocks";
+    }
+    return workload.arithmetic().sums() == DType.F32
+        ? null
+        : "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
+  }
+
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
     long rows = Math.ceilDiv(workload.m(), config.tileM()) * workload.batch().count();
     if (config.blocks() == 0 && rows > MAX_GRID) {
@@ -134,9 +152,6 @@ public final class HopperLimits {
     int size = config.clusterM() * config.clusterN();
     if (size == 1) {
       return null;
-    }
-    if (config.copying()) {
-      return "blocks whose threads copy share no copies in a cluster of " + size;
     }
     if (config.blocks() % size != 0) {
       return "%d blocks are no multiple of a cluster of %d".formatted(config.blocks(), size);
@@ -167,7 +182,13 @@ public final class HopperLimits {
     int bytes = workload.operands().bytes();
     long stage = (long) (config.tileM() + config.tileN()) * config.tileK() * bytes;
     long barriers = 16L * config.stages();
-    return config.stages() * stage + staging(workload, config) + barriers;
+    // What the other block of a pair sends of the sums of every other warpgroup.
+    long exchange =
+        config.isPaired()
+            ? Math.ceilDiv(config.consumers(), 2)
+                * (4L * config.tileM() * config.tileN() / config.consumers())
+            : 0;
+    return config.stages() * stage + staging(workload, config) + barriers + exchange;
   }
 
   private static long staging(GemmWorkload workload, HopperConfig config) {

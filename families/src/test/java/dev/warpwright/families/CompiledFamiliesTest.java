@@ -77,15 +77,19 @@ class CompiledFamiliesTest {
         set(
             "threads copy, registers store",
             HopperGemm.schedule(
-                GemmWorkload.nt(968, 1376, 2616, DType.BF16),
-                new HopperConfig(128, 88, 64, 7, 2, 1, 1, ORDER, 0, 1, false)
-                    .withMoves(true, true))),
+                GemmWorkload.nt(968, 1376, 2618, DType.BF16),
+                new HopperConfig(128, 88, 64, 7, 2, 1, 1, ORDER, 0, 1, false).fromRegisters())),
         set(
             "clusters without a table",
             HopperGemm.schedule(
                 GemmWorkload.nt(968, 1376, 2616, DType.BF16),
-                new HopperConfig(128, 88, 64, 7, 2, 1, 4, ORDER, 0, 1, false)
-                    .withMoves(false, true))),
+                new HopperConfig(128, 88, 64, 7, 2, 1, 4, ORDER, 0, 1, false).fromRegisters())),
+        set(
+            "two blocks a tile",
+            HopperGemm.schedule(
+                GemmWorkload.nt(968, 1376, 2616, DType.BF16),
+                new HopperConfig(128, 176, 64, 3, 2, 1, 1, ORDER, 0, 1, false)
+                    .withDivision(new WorkDivision.Parts(2)))),
         set(
             "mma.sync",
             AmpereGemm.schedule(

@@ -1,9 +1,19 @@
 package dev.warpwright.families;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -57,7 +67,7 @@ class HopperGemmTest {
                 .times(new Batch(3, false, true)),
             HopperConfig.pairs(64, 64, 3, 1, 4)
                 .withCluster(1, 1)
-                .withDivision(new dev.warpwright.ir.WorkDivision.Stream(0))),
+                .withDivision(new WorkDivision.Stream(0))),
         set(
             GemmWorkload.nt(13, 200, 136, DType.BF16).times(Batch.of(2)),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
@@ -130,17 +140,35 @@ class HopperGemmTest {
         // A block for each tile, in clusters, without a table.
         set(
             GemmWorkload.nt(200, 200, 136, DType.BF16),
-            new HopperConfig(64, 88, 64, 3, 1, 1, 2, ROW, 0, 1, false).withMoves(false, true)),
+            new HopperConfig(64, 88, 64, 3, 1, 1, 2, ROW, 0, 1, false).fromRegisters()),
         set(
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             new HopperConfig(128, 64, 64, 2, 2, 2, 2, ROW, 0, 1, false)),
-        // Threads copy what bulk copies could.
+        // Two blocks share a tile's steps.
         set(
-            GemmWorkload.nt(200, 136, 344, DType.BF16),
-            new HopperConfig(128, 72, 64, 3, 2, 1, 1, ROW, 0, 1, false).withMoves(true, true)),
+            GemmWorkload.nt(200, 200, 328, DType.BF16),
+            new HopperConfig(128, 88, 64, 3, 2, 1, 1, ROW, 0, 1, false)
+                .fromRegisters()
+                .withDivision(new WorkDivision.Parts(2))),
         set(
-            GemmWorkload.nt(136, 136, 1096, DType.BF16),
-            new HopperConfig(64, 128, 64, 8, 1, 1, 1, ROW, 2, 1, false).withMoves(true, false)),
+            new GemmWorkload(100, 72, 256, DType.BF16, DType.BF16, Layout.NT, ALL),
+            new HopperConfig(64, 64, 64, 3, 1, 1, 1, ROW, 0, 1, false)
+                .withDivision(new WorkDivision.Parts(2))),
+        set(
+            GemmWorkload.nt(13, 200, 392, DType.BF16).times(Batch.of(2)),
+            new HopperConfig(16, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)
+                .withDivision(new WorkDivision.Parts(2))),
+        set(
+            GemmWorkload.nt(300, 72, 264, DType.F32).with(Arithmetic.TF32),
+            new HopperConfig(256, 32, 32, 3, 4, 1, 1, ROW, 0, 1, false)
+                .withDivision(new WorkDivision.Parts(2))),
+        // Threads copy what bulk copies cannot.
+        set(
+            GemmWorkload.nt(200, 136, 342, DType.BF16),
+            new HopperConfig(128, 72, 64, 3, 2, 1, 1, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(136, 136, 1098, DType.BF16),
+            new HopperConfig(64, 128, 64, 8, 1, 1, 1, ROW, 2, 1, false)),
         set(
             GemmWorkload.nt(127, 72, 331, DType.F8E4M3),
             new HopperConfig(64, 72, 128, 3, 1, 1, 1, ROW, 0, 1, false)),
@@ -151,13 +179,36 @@ class HopperGemmTest {
             GemmWorkload.nt(136, 72, 75, DType.F32).with(Arithmetic.TF32),
             new HopperConfig(128, 72, 32, 3, 2, 1, 1, ROW, 0, 1, false)),
         set(
-            GemmWorkload.nt(136, 72, 76, DType.F32).with(Arithmetic.TF32),
-            new HopperConfig(64, 72, 32, 3, 1, 1, 1, ROW, 0, 1, false).withMoves(true, true)));
+            GemmWorkload.nt(136, 72, 78, DType.F32).with(Arithmetic.TF32),
+            new HopperConfig(64, 72, 32, 3, 1, 1, 1, ROW, 0, 1, false).fromRegisters()));
   }
 
   private static ArgumentSet set(GemmWorkload workload, HopperConfig config) {
     return org.junit.jupiter.params.provider.Arguments.argumentSet(
         workload + " " + config, workload, config);
+  }
+
+  @Test
+  void sumsOfPairsWaitForTheOtherBlock() {
+    ScheduledGemm gemm =
+        HopperGemm.schedule(
+            GemmWorkload.nt(128, 64, 256, DType.BF16),
+            new HopperConfig(128, 64, 64, 2, 2, 1, 1, ROW, 0, 1, false)
+                .withDivision(new WorkDivision.Parts(2)));
+    Kernel hasty =
+        gemm.kernel()
+            .withBody(
+                new Rewriter() {
+                  @Override
+                  public Stmt stmt(Stmt s) {
+                    return s instanceof Stmt.Evaluate e
+                            && e.call().op() == HopperIntrinsics.CLUSTER_MEET
+                        ? Stmt.Seq.EMPTY
+                        : super.stmt(s);
+                  }
+                }.stmt(gemm.kernel().body()));
+    assertThat(new GridInterpreter(hasty, GridOptions.DEFAULT).check(Simulated.arguments(gemm, 1)))
+        .isNotEmpty();
   }
 
   @ParameterizedTest

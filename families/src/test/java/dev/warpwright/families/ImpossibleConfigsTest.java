@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +35,16 @@ class ImpossibleConfigsTest {
         SQUARE,
         new HopperConfig(128, 128, 64, 4, 2, 4, 4, ORDER, 128, 1, false),
         "a cluster of 16 blocks");
-    refused(SQUARE, good.withMoves(true, false), "share no copies");
+    refused(
+        SQUARE,
+        new HopperConfig(128, 128, 64, 4, 2, 2, 1, ORDER, 0, 1, false)
+            .withDivision(new WorkDivision.Parts(2)),
+        "share no copies");
+    refused(
+        GemmWorkload.nt(128, 128, 64, DType.BF16),
+        new HopperConfig(128, 128, 64, 4, 2, 1, 1, ORDER, 0, 1, false)
+            .withDivision(new WorkDivision.Parts(2)),
+        "one step");
     refused(
         SQUARE.with(new GemmWorkload.Leading(4097, 0, 0)),
         good,

@@ -55,7 +55,8 @@ final class LaunchText {
         const cuuint32_t steps[] = {1, 1};
         const CUresult result = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)(
             reinterpret_cast<CUtensorMap*>(map), type, 2, const_cast<void*>(matrix), sizes, strides, box,
-            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+            row_bytes % 128 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_NONE,
             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
       }

@@ -13,8 +13,6 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
 import dev.warpwright.tune.space.Rejected;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -99,11 +97,9 @@ final class AmpereSketch implements GemmSketch {
   }
 
   private static Features slowed(Features features, double reading) {
-    List<String> names = new ArrayList<>(features.names());
-    names.add("reading");
-    double[] values = Arrays.copyOf(features.values(), names.size());
-    values[names.size() - 1] = reading;
-    return new Features(names, values, features.predictedUs() * Math.max(1, reading));
+    double[] values = features.values().clone();
+    values[features.names().indexOf(HopperModel.READING)] = reading;
+    return new Features(features.names(), values, features.predictedUs() * Math.max(1, reading));
   }
 
   @Override

@@ -82,13 +82,21 @@ public final class GemmSpace {
     throw new UserError(point + ": there is no such family for " + GemmKeys.of(workload));
   }
 
+  /** Whether mma.sync on Hopper is made of conversions and products of f16. */
+  private static boolean isEmulated(GemmWorkload workload) {
+    return workload.operands().isFloat()
+        && workload.operands().bits() == 8
+        && HopperLimits.typeProblem(workload) == null;
+  }
+
   private static List<GemmSketch> sketches(
       GemmWorkload product, GpuTarget target, int multiprocessors) {
     GemmWorkload workload = product.withVectorsAlongK();
     List<GemmSketch> sketches = new ArrayList<>();
     if (workload.k() == 0) {
       sketches.add(new PlainSketch(workload));
-    } else if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
+    } else if (target == GpuTarget.SM_90A
+        && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload))) {
       sketches.add(new HopperSketch(workload, multiprocessors));
     } else if (AmpereGemm.operandsProblem(workload, target) == null) {
       sketches.add(new AmpereSketch(workload, target, multiprocessors));

@@ -72,6 +72,12 @@ final class HopperModel {
   /** To say that a part is written, and to see it. */
   private static final double COMBINING = 3;
 
+  /** For two blocks of a cluster to meet. */
+  private static final double PAIRING = 0.7;
+
+  /** Bytes that a multiprocessor writes into another's shared memory in a microsecond. */
+  private static final double CLUSTER_BYTES = 2.5e4;
+
   /** What shares that end inside of tiles cost for each wave that is divided so. */
   private static final double STREAMING = 13;
 
@@ -80,6 +86,9 @@ final class HopperModel {
 
   /** How nearly what goes on at the same time takes no longer than the longest of it. */
   private static final double SHARP = 8;
+
+  /** Name of the feature of kernels whose warps read operands from shared memory themselves. */
+  static final String READING = "reading";
 
   private HopperModel() {}
 
@@ -93,7 +102,10 @@ final class HopperModel {
     double tiles = tilesM * tilesN;
     double steps = Math.ceilDiv(w.k(), (long) c.tileK());
     int resident = multiprocessors * c.minBlocks();
-    double slots = c.blocks() > 0 ? c.blocks() : resident;
+    double slots =
+        Math.min(
+            c.blocks() > 0 ? c.blocks() : resident,
+            Math.floor(resident * reached(c.clusterM() * c.clusterN())));
     Shared shared = shared(c, tiles, steps, slots);
     double waves = shared.waves();
     // Several blocks share a multiprocessor's units, if there are so many.
@@ -106,7 +118,7 @@ final class HopperModel {
     double math = ops / rate * sharing;
     double loaded =
         ((double) c.tileM() / c.clusterN() + (double) c.tileN() / c.clusterM()) * c.tileK() * bytes;
-    double l2 = loaded * (isRagged(w) && !c.copying() ? RAGGED : 1) / L2_BYTES * sharing;
+    double l2 = loaded * (isRagged(w) ? RAGGED : 1) / L2_BYTES * sharing;
     double dram = dramBytes(w, c, slots, tilesM, tilesN, bytes);
     double dramTime = dram / DRAM_BYTES;
     double fetch = Math.max(l2, dramTime / (waves * steps));
@@ -139,7 +151,6 @@ final class HopperModel {
     f.put("persistent", c.blocks() > 0 ? 1.0 : 0.0);
     f.put("minBlocks", (double) c.minBlocks());
     f.put("swapped", c.swapped() ? 1.0 : 0.0);
-    f.put("copying", c.copying() ? 1.0 : 0.0);
     f.put("direct", c.direct() ? 1.0 : 0.0);
     f.put("order", order(c));
     f.put("waves", waves);
@@ -154,6 +165,8 @@ final class HopperModel {
         "padding",
         tilesM * c.tileM() * tilesN * c.tileN() / ((double) w.m() * w.n() * w.batch().count()));
     f.put("sums", (double) c.tileM() * c.tileN() / (128.0 * c.consumers()));
+    // For kernels of mma.sync; a space of both needs the same features of all.
+    f.put(READING, 0.0);
     f.put("predicted", log(predicted));
     return new Features(
         f.keySet().stream().toList(),
@@ -161,16 +174,25 @@ final class HopperModel {
         predicted);
   }
 
+  /**
+   * The part of the multiprocessors that clusters of a size run on: groups of multiprocessors are
+   * no multiples of 4 and 8, so some stay idle. On an H200 30 clusters of 4 are in one wave and 32
+   * are not.
+   */
+  private static double reached(int cluster) {
+    return cluster <= 2 ? 1 : cluster <= 4 ? 120.0 / 132 : 112.0 / 132;
+  }
+
   /** Microseconds in which a producer's threads copy a step's tiles; 0 where bulk copies do. */
   private static double copying(GemmWorkload w, HopperConfig c) {
     int bytes = w.operands().bytes();
-    return copying(w.pitchOfA() * bytes, (double) c.tileM() * c.tileK() * bytes, c.copying())
-        + copying(w.pitchOfB() * bytes, (double) c.tileN() * c.tileK() * bytes, c.copying());
+    return copying(w.pitchOfA() * bytes, (double) c.tileM() * c.tileK() * bytes)
+        + copying(w.pitchOfB() * bytes, (double) c.tileN() * c.tileK() * bytes);
   }
 
-  private static double copying(long row, double bytes, boolean always) {
+  private static double copying(long row, double bytes) {
     long chunk = Math.min(CHUNK, Long.lowestOneBit(row));
-    if (chunk == CHUNK && !always) {
+    if (chunk == CHUNK) {
       return 0;
     }
     return bytes / (32 * chunk) * (chunk < 4 ? SMALL_COPY : COPY);
@@ -195,6 +217,15 @@ final class HopperModel {
     double cell = 4.0 * c.tileM() * c.tileN() / L2_BYTES;
     return switch (c.division()) {
       case WorkDivision.Whole() -> new Shared(tiles, Math.ceil(tiles / slots), 1, 0);
+      case WorkDivision.Parts _ when c.isPaired() -> {
+        double items = Math.ceil(tiles * 2 / slots);
+        double half = 2.0 * c.tileM() * c.tileN() / Math.min(c.consumers(), 2) * 2;
+        yield new Shared(
+            tiles * 2,
+            items * Math.ceil(steps / 2) / steps,
+            2,
+            items * (PAIRING + half / CLUSTER_BYTES));
+      }
       case WorkDivision.Parts(int parts) -> {
         double items = Math.ceil(tiles * parts / slots);
         yield new Shared(

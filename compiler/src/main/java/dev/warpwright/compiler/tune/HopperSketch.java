@@ -6,6 +6,7 @@ import dev.warpwright.families.HopperGemm;
 import dev.warpwright.families.HopperLimits;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
@@ -21,11 +22,20 @@ final class HopperSketch implements GemmSketch {
   /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
   private static final int MANY_ROWS = 256;
 
+  /** Steps of a tile from which on they may be worth sharing. */
+  private static final long LEAST_PAIRED = 8;
+
   private static final int WARPGROUP = 128;
   private static final int REGISTER_GRANULE = 8;
 
   /** What ptxas asks for beside the sums (its message C7602). */
   private static final int OTHER_REGISTERS = 26;
+
+  /** What a consumer needs beside all of its sums, where others copy. */
+  private static final int CONSUMER_REGISTERS = 40;
+
+  /** What a producer keeps at least. */
+  private static final int PRODUCER_REGISTERS = 24;
 
   private final GemmWorkload workload;
   private final int multiprocessors;
@@ -72,16 +82,24 @@ final class HopperSketch implements GemmSketch {
 
   /**
    * Registers are given to a block's threads evenly when it starts, and ptxas compiles for that
-   * number, which an instruction's sums and its other operands have to fit.
+   * number, which an instruction's sums and its other operands have to fit. Several consumers get
+   * more before they multiply, for all of their sums.
    */
   private static void registers(HopperConfig c) {
     int threads = (c.consumers() + 1) * WARPGROUP * c.minBlocks();
     int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
     int sums = c.tileM() * c.tileN() / (c.consumers() * WARPGROUP);
-    if (sums + OTHER_REGISTERS > each) {
+    int instruction = (c.swapped() ? c.tileM() : c.tileN()) / 2;
+    int consumer =
+        c.consumers() == 1
+            ? each
+            : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
+    int others = c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS;
+    if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
       throw new Rejected(
           "registers",
-          "%d sums and %d other registers, a thread has %d".formatted(sums, OTHER_REGISTERS, each));
+          "%d sums, %d of an instruction, and %d other registers; a thread has %d, and may get %d"
+              .formatted(sums, instruction, others, each, consumer));
     }
   }
 
@@ -117,22 +135,22 @@ final class HopperSketch implements GemmSketch {
         persistent
             ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
             : new BlockOrder.Row();
-    HopperConfig whole =
+    HopperConfig moved =
         new HopperConfig(
-                tileM,
-                tileN,
-                tileK,
-                stages,
-                consumers,
-                cluster[0],
-                cluster[1],
-                order,
-                blocks,
-                minBlocks,
-                swapped)
-            .withMoves(isCopying(d, cluster), isDirect(d, swapped, tileN));
+            tileM,
+            tileN,
+            tileK,
+            stages,
+            consumers,
+            cluster[0],
+            cluster[1],
+            order,
+            blocks,
+            minBlocks,
+            swapped);
+    HopperConfig whole = isDirect(d, swapped, tileN) ? moved.fromRegisters() : moved;
     if (blocks == 0) {
-      return whole;
+      return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
     }
     List<String> divisions =
         Divisions.of(
@@ -144,6 +162,19 @@ final class HopperSketch implements GemmSketch {
     return divisions.size() == 1
         ? whole
         : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
+  }
+
+  /** Whether two blocks of a cluster share a tile's steps: where tiles are few and K is long. */
+  private boolean isPaired(Decisions d, HopperConfig c) {
+    long tiles =
+        workload.batch().count()
+            * Math.ceilDiv(workload.m(), c.tileM())
+            * Math.ceilDiv(workload.n(), c.tileN());
+    return c.clusterM() * c.clusterN() == 1
+        && tiles <= (long) multiprocessors * c.minBlocks()
+        && workload.k() >= LEAST_PAIRED * c.tileK()
+        && workload.arithmetic().sums() == DType.F32
+        && d.choose("division", List.of("whole", "parts:2")).equals("parts:2");
   }
 
   /**
@@ -193,17 +224,6 @@ final class HopperSketch implements GemmSketch {
             .filter(t -> t % 16 == 0 || (t > 64 && !alongColumns))
             .toArray();
     return options.length == 0 ? new long[] {16} : options;
-  }
-
-  /**
-   * Whether threads copy though bulk copies could: these cross the lines of the cache where rows do
-   * not begin with them.
-   */
-  private boolean isCopying(Decisions d, int[] cluster) {
-    return size(cluster) == 1
-        && isBulk()
-        && HopperModel.isRagged(workload)
-        && d.choose("copies", List.of("bulk", "threads")).equals("threads");
   }
 
   /** Whether results leave from registers: bulk stores of narrow panels are no faster. */

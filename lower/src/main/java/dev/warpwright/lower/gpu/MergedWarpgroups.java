@@ -162,7 +162,7 @@ final class MergedWarpgroups {
   private Kernel kernel(PrimFunc func) {
     Var tid = Var.index("tid");
     first.loads().forEach(load -> shared.add(load.ring().ring()));
-    Stmt branch = roles.branch(tid, producer(), this::consumer);
+    Stmt branch = roles.branch(tid, producer(), Stmt.Seq.EMPTY, this::consumer);
     shared.add(entries);
     shared.add(barriers.full());
     shared.add(barriers.empty());

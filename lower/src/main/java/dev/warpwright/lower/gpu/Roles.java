@@ -104,18 +104,22 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
    * The branch of a block into its roles.
    *
    * @param producer code of the thread that copies, or of all that do
+   * @param produced what all threads of the producer do behind it
    */
-  Stmt branch(Var tid, Stmt producer, ConsumerBody consumer) {
+  Stmt branch(Var tid, Stmt producer, Stmt produced, ConsumerBody consumer) {
     if (single()) {
       Stmt issue =
-          copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), producer, null);
+          Stmts.seq(
+              copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(WARPGROUP)), producer, null),
+              produced);
       return new Stmt.If(Exprs.lt(tid, Exprs.i32(WARPGROUP)), consumer.code(tid), issue);
     }
     Var thread = Var.index("consumer");
     Stmt issue =
         Stmts.seq(
             Exprs.evaluate(HopperIntrinsics.SETMAXNREG_DEC, Exprs.i32(producerRegisters())),
-            copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null));
+            copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null),
+            produced);
     Stmt multiply =
         Stmts.seq(
             Exprs.evaluate(HopperIntrinsics.SETMAXNREG_INC, Exprs.i32(consumerRegisters())),

@@ -31,14 +31,13 @@ import java.util.Map;
  *       decides what blocks of a cluster have in common.
  *   <li>{@link BulkLoad}: copies become bulk copies or are refused; the layout of their targets
  *       follows ({@link OperandRing}), once for each stage. Copies of matrices whose rows are no
- *       multiples of 16 bytes, and all copies if the program has {@code copies = "threads"}, are
- *       left to the threads of the producer ({@link CopyingProducer}).
+ *       multiples of 16 bytes are left to the threads of the producer ({@link CopyingProducer}).
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
  *       because multicast lets other blocks release a stage.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
  *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role; {@link PartialSums}
- *       between the two where tiles are divided. With {@code store = "direct"} results leave from
- *       registers.
+ *       or {@link ClusterSums} between the two where tiles are divided. With {@code store =
+ *       "direct"} results leave from registers.
  *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
  * </ol>
  */
@@ -62,10 +61,9 @@ final class WarpgroupLowering {
               + stages
               + " stages, takes 2 at least");
     }
-    boolean threads = "threads".equals(func.attrs().getString("copies"));
     List<Stmt.TileCopy> unaligned =
         program.loads().stream()
-            .filter(load -> threads || BulkLoad.isUnaligned(load.from().buffer()))
+            .filter(load -> BulkLoad.isUnaligned(load.from().buffer()))
             .toList();
     List<BulkLoad> loads =
         program.loads().stream()
@@ -104,7 +102,8 @@ final class WarpgroupLowering {
             ? work.each(item -> body.producerLoop(item))
             : new CopyingProducer(program, work, barriers, loads, copies, roles.producer(tid))
                 .code();
-    Stmt branch = roles.branch(tid, producer, thread -> body.consumer(thread));
+    Stmt produced = work.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY;
+    Stmt branch = roles.branch(tid, producer, produced, thread -> body.consumer(thread));
     shared.add(barriers.full());
     shared.add(barriers.empty());
     boolean cluster = work.clusterSize() > 1;
@@ -116,7 +115,9 @@ final class WarpgroupLowering {
             new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
             together,
             branch,
-            cluster ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC) : Stmt.Seq.EMPTY);
+            cluster && !work.isPaired()
+                ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC)
+                : Stmt.Seq.EMPTY);
     List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(roles.threads())));
     Attrs attrs =
@@ -183,6 +184,11 @@ final class WarpgroupLowering {
           StagedStore::barrier);
     }
 
+    private ClusterSums halves(ThreadCode code) {
+      Buffer sums = code.registers(program.products().getFirst().c().buffer());
+      return ClusterSums.of(work, program, sums, roles.consumers());
+    }
+
     Stmt producerLoop(WorkItems.Item item) {
       ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
       return new WarpgroupMainLoop(program, work, barriers, loads, copies, none, roles.consumers())
@@ -203,6 +209,10 @@ final class WarpgroupLowering {
       List<Buffer> registers =
           new ArrayList<>(program.fragments().stream().map(code::registers).toList());
       PartialSums parts = work.division() == null ? null : parts(code);
+      ClusterSums halves = work.isPaired() ? halves(code) : null;
+      if (halves != null) {
+        shared.add(halves.exchange());
+      }
       if (parts != null) {
         shared.add(parts.turn());
         params.addAll(parts.params());
@@ -213,6 +223,9 @@ final class WarpgroupLowering {
               item -> {
                 Stmt product = loop.consume(item, group, inGroup);
                 Stmt end = epilogue.code(item, thread, group, inGroup);
+                if (halves != null) {
+                  return halves.around(group, inGroup, product, end);
+                }
                 return parts == null
                     ? Stmts.seq(product, end)
                     : parts.around(item, group, inGroup, product, end);

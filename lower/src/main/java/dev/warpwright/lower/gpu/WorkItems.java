@@ -41,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * tile, and an entry is what {@link WorkList#table} makes of an item. The parts of a tile come
  * together by {@link PartialSums}.
  *
+ * <p>With the program's attribute {@code clusterK = 2}, two blocks of a cluster take half of the
+ * steps of a tile each, and combine them by {@link ClusterSums}.
+ *
  * @param listed the loop that reads a table, or null
  * @param order the table, or null
  * @param steps of the pipelined loop, of each tile
@@ -55,6 +58,7 @@ record WorkItems(
     Var cluster,
     long clusterM,
     long clusterN,
+    long clusterK,
     long blocks,
     long tiles,
     long columns,
@@ -94,6 +98,7 @@ record WorkItems(
   static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
     long clusterN = func.attrs().getLong("clusterN", 1);
+    long clusterK = func.attrs().getLong("clusterK", 1);
     List<Stmt.For> loops = program.work();
     Var block = Var.index("bx");
     Var rank = Var.index("rank");
@@ -103,11 +108,11 @@ record WorkItems(
             && (loops.getFirst().kind() == ForKind.PERSISTENT
                 || loops.getFirst().attrs().getString("order") != null);
     if (!listed) {
-      if (clusterM * clusterN != 1) {
+      if (clusterM * clusterN * clusterK != 1) {
         throw new LoweringException("clusters need one loop over the tiles, with an order");
       }
       return new WorkItems(
-          bound(loops), null, null, block, rank, cluster, 1, 1, 0, 0, 0, program.steps(), null);
+          bound(loops), null, null, block, rank, cluster, 1, 1, 1, 0, 0, 0, program.steps(), null);
     }
     Stmt.For loop = loops.getFirst();
     Buffer result = program.result().to().buffer();
@@ -133,7 +138,7 @@ record WorkItems(
           "a cluster of %d x %d tiles does not fit %s, which has %d x %d"
               .formatted(clusterM, clusterN, result.name(), rows, columns));
     }
-    long size = clusterM * clusterN;
+    long size = clusterM * clusterN * clusterK;
     long rowItems = Math.ceilDiv(rows, clusterM);
     long columnItems = Math.ceilDiv(columns, clusterN);
     if (rowItems >= MAX_TILES || columnItems >= MAX_TILES) {
@@ -170,6 +175,12 @@ record WorkItems(
               Math.toIntExact(blocks / size));
     }
     boolean plain = !persistent && list == null && isRow(loop);
+    if (clusterK != 1
+        && (!plain || clusterK != 2 || clusterM * clusterN != 1 || constantSteps(program) < 2)) {
+      throw new LoweringException(
+          "the steps of a tile are for two blocks of a cluster, one pair a tile, row by row; not for"
+              + " %d x %d x %d blocks".formatted(clusterM, clusterN, clusterK));
+    }
     Buffer order =
         plain
             ? null
@@ -187,6 +198,7 @@ record WorkItems(
         cluster,
         clusterM,
         clusterN,
+        clusterK,
         blocks,
         list == null ? tiles : list.items().size(),
         columns,
@@ -205,7 +217,11 @@ record WorkItems(
   }
 
   private static long constantSteps(PipelinedProgram program) {
-    Expr steps = new Simplifier(Bounds.NONE).expr(program.steps());
+    return constantSteps(program.steps());
+  }
+
+  private static long constantSteps(Expr extent) {
+    Expr steps = new Simplifier(Bounds.NONE).expr(extent);
     if (steps instanceof Expr.IntImm imm && imm.value() >= 1) {
       return imm.value();
     }
@@ -236,12 +252,17 @@ record WorkItems(
 
   /** Blocks of a cluster. */
   long clusterSize() {
-    return clusterM * clusterN;
+    return clusterM * clusterN * clusterK;
+  }
+
+  /** Whether two blocks of a cluster share the steps of a tile. */
+  boolean isPaired() {
+    return clusterK > 1;
   }
 
   /** Whether no block of a cluster ever takes a tile outside of the result. */
   boolean isExact() {
-    return clusterSize() == 1;
+    return clusterM * clusterN == 1;
   }
 
   /** Whether a block may take several items. */
@@ -312,7 +333,8 @@ record WorkItems(
           Exprs.mod(own, across),
           row,
           column,
-          body.apply(whole(Exprs.i32(0), row, column, atTile)));
+          body.apply(
+              isPaired() ? half(row, column, atTile) : whole(Exprs.i32(0), row, column, atTile)));
     }
     Expr index = repeats() ? i : Exprs.i32(0);
     Expr at = Exprs.add(own, Exprs.mul(index, clusters));
@@ -329,6 +351,14 @@ record WorkItems(
   private Item whole(Expr index, Var row, Var column, Rewriter atTile) {
     Expr count = atTile.expr(steps);
     return new Item(Exprs.mul(index, count), count, Exprs.i32(0), row, column, atTile, null);
+  }
+
+  /** This block's half of the steps; the first block has one more if they are odd. */
+  private Item half(Var row, Var column, Rewriter atTile) {
+    long all = constantSteps(steps);
+    long most = Math.ceilDiv(all, 2);
+    Expr count = Exprs.sub(Exprs.i32(most), Exprs.mul(rank, 2 * most - all));
+    return new Item(Exprs.i32(0), count, Exprs.mul(rank, most), row, column, atTile, null);
   }
 
   private Stmt onTile(Expr tile, Var row, Var column, Stmt body) {

@@ -30,6 +30,9 @@ public record TensorMapSpec(
     OutOfBounds outOfBounds) {
   private static final int ALIGNMENT = 16;
 
+  /** Bytes of a line of the second-level cache. */
+  private static final int LINE = 128;
+
   /** An element type, with the number that the driver gives it. */
   public enum Type {
     U8(0, 1),
@@ -182,7 +185,8 @@ public record TensorMapSpec(
   }
 
   /**
-   * A row-major matrix, the usual case: promotion to 128 bytes, zeros outside.
+   * A row-major matrix, the usual case: zeros outside, promotion to lines of 128 bytes where rows
+   * begin with a line. Elsewhere a box's row lies in two lines, and promotion would read both.
    *
    * @param leadingBytes from one row to the next
    * @param boxRows rows of a box
@@ -203,7 +207,7 @@ public record TensorMapSpec(
         List.of(boxColumns, boxRows),
         List.of(1, 1),
         swizzle,
-        L2Promotion.B128,
+        leadingBytes % LINE == 0 ? L2Promotion.B128 : L2Promotion.NONE,
         OutOfBounds.ZERO);
   }
 

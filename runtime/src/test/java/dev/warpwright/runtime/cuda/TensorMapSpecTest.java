@@ -89,6 +89,18 @@ class TensorMapSpecTest {
     }
   }
 
+  @Test
+  void onlyRowsThatBeginWithALineArePromoted() {
+    assertThat(
+            TensorMapSpec.matrix(TensorMapSpec.Type.BF16, 968, 2624, 5248, 128, 64, Swizzle.B128)
+                .l2Promotion())
+        .isEqualTo(L2Promotion.B128);
+    assertThat(
+            TensorMapSpec.matrix(TensorMapSpec.Type.BF16, 968, 2616, 5232, 128, 64, Swizzle.B128)
+                .l2Promotion())
+        .isEqualTo(L2Promotion.NONE);
+  }
+
   private static void refused(
       String message, List<Long> dims, List<Long> strides, List<Integer> box, List<Integer> steps) {
     assertThatThrownBy(

@@ -119,6 +119,13 @@ public final class HopperIntrinsics {
       add("cluster.sync", Collective.BLOCK, Unit.CLUSTER, HopperWrappers.CLUSTER_SYNC);
 
   /**
+   * The same for the warps of the cluster, each of which may wait in the code of its role; all do,
+   * equally often.
+   */
+  public static final TargetIntrinsic CLUSTER_MEET =
+      add("cluster.meet", Collective.WARP, Unit.CLUSTER, HopperWrappers.CLUSTER_MEET);
+
+  /**
    * {@code (address, rank)}: the value at this address in the block of that rank, which must have
    * started and must not end before.
    */

@@ -90,6 +90,12 @@ final class HopperWrappers {
           "barrier.cluster.arrive.release.aligned; ",
           "barrier.cluster.wait.acquire.aligned;");
 
+  static final String CLUSTER_MEET =
+      plain(
+          "cluster_meet",
+          "barrier.cluster.arrive.release.aligned; ",
+          "barrier.cluster.wait.acquire.aligned;");
+
   static final String NAMED_BARRIER =
       """
       __device__ __forceinline__ void bar_sync(int id, int threads) {
