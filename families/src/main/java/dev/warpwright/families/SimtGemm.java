@@ -70,7 +70,7 @@ public final class SimtGemm {
     if (!divides(c.lanesN(), c.warpN()) || !divides(c.warpN(), c.tileN())) {
       return "%d columns in parts of %d for %d lanes".formatted(c.tileN(), c.warpN(), c.lanesN());
     }
-    if (!groups(c.rows(), run) || !groups(c.columns(), run)) {
+    if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
       return "%d x %d sums of a thread are no groups of %d".formatted(c.rows(), c.columns(), run);
     }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
@@ -108,8 +108,12 @@ public final class SimtGemm {
 
   /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
   private static int registers(SimtConfig c, int bytes) {
+    // Of several elements of K a thread need not hold more than the smaller side's and one row.
     int operands =
-        (c.ahead() ? 2 : 1) * (c.rows() + c.columns()) * (c.alongK() ? WIDEST / bytes : 1);
+        (c.ahead() ? 2 : 1)
+            * (c.alongK()
+                ? (Math.min(c.rows(), c.columns()) + 1) * (WIDEST / bytes)
+                : c.rows() + c.columns());
     int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
     return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
   }

@@ -155,6 +155,24 @@ class CompiledFamiliesTest {
                 new SimtConfig(1, 128, 64, 1, 128, 1, 4, 3, true, false, 1),
                 GpuTarget.SM_90A)),
         set(
+            "threads, two parts of each step",
+            SimtGemm.schedule(
+                GemmWorkload.nt(1000, 2000, 3000, DType.F32),
+                new SimtConfig(128, 128, 16, 32, 128, 2, 2, 2, false, true, 1),
+                GpuTarget.SM_90A)),
+        set(
+            "threads, along K",
+            SimtGemm.schedule(
+                GemmWorkload.nt(256, 14336, 4096, DType.F32),
+                new SimtConfig(256, 112, 8, 64, 56, 4, 1, 3, false, true, true, 1),
+                GpuTarget.SM_90A)),
+        set(
+            "threads, a streamed row",
+            StreamedGemm.schedule(
+                GemmWorkload.nt(1, 14336, 4096, DType.F32),
+                new StreamedConfig(2, 4, 32, 1, 8, 3),
+                GpuTarget.SM_90A)),
+        set(
             "threads, f64",
             SimtGemm.schedule(
                 GemmWorkload.nt(2048, 2048, 2048, DType.F64),

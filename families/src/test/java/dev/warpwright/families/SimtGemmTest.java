@@ -19,7 +19,12 @@ class SimtGemmTest {
     SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1);
     SimtConfig alongK = new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1);
     SimtConfig alongK2 = new SimtConfig(8, 64, 32, 8, 32, 2, 1, 2, false, false, true, 1);
+    SimtConfig odd = new SimtConfig(28, 112, 16, 28, 112, 2, 2, 3, false, true, true, 1);
+    SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, 1);
     return Stream.of(
+        set(of(37, 129, 131, Layout.NT, ALL), odd.with(2, 1), GpuTarget.SM_75),
+        set(of(28, 90, 64, Layout.NT, Epilogue.NONE), odd, GpuTarget.SM_80),
+        set(of(17, 127, 33, Layout.NT, ALL), parts, GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), alongK, GpuTarget.SM_80),
         set(of(7, 67, 50, Layout.NT, ALL), alongK2, GpuTarget.SM_75),
         set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),

@@ -17,6 +17,8 @@ import dev.warpwright.families.PlainGemm;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.SimtConfig;
 import dev.warpwright.families.SimtGemm;
+import dev.warpwright.families.StreamedConfig;
+import dev.warpwright.families.StreamedGemm;
 import dev.warpwright.families.WorkspaceGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
@@ -251,6 +253,16 @@ public final class FamilySamples {
         GemmWorkload.nt(1, 130, 96, DType.F32),
         new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1));
     threads(
+        "simt-parts",
+        GemmWorkload.nt(37, 67, 100, DType.F32),
+        new SimtConfig(32, 64, 32, 16, 64, 4, 4, 3, false, true, true, 1));
+    streamed(
+        "streamed", product(3, 67, 260, DType.F32, ALL), new StreamedConfig(2, 2, 16, 2, 2, 1));
+    streamed(
+        "streamed-f64",
+        GemmWorkload.nt(1, 33, 70, DType.F64),
+        new StreamedConfig(1, 2, 32, 1, 2, 1));
+    threads(
         "simt-f64",
         GemmWorkload.nt(37, 67, 19, DType.F64),
         new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1));
@@ -318,6 +330,10 @@ public final class FamilySamples {
 
   private static void threads(String name, GemmWorkload workload, SimtConfig config) {
     sample(name, () -> SimtGemm.schedule(workload, config, GpuTarget.SM_80));
+  }
+
+  private static void streamed(String name, GemmWorkload workload, StreamedConfig config) {
+    sample(name, () -> StreamedGemm.schedule(workload, config, GpuTarget.SM_80));
   }
 
   private static void plain(String name, GemmWorkload workload) {

@@ -5,6 +5,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperLimits;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.SimtGemm;
+import dev.warpwright.families.StreamedGemm;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Point;
@@ -108,6 +109,10 @@ public final class GemmSpace {
       sketches.add(new SimtSketch(workload, target, multiprocessors));
     } else {
       sketches.add(new PlainSketch(workload));
+    }
+    // Memory is the limit of few rows, whatever multiplies them.
+    if (workload.k() > 0 && StreamedGemm.operandsProblem(workload) == null) {
+      sketches.add(new StreamedSketch(workload, target, multiprocessors));
     }
     return sketches;
   }

@@ -4,6 +4,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.SimtConfig;
 import dev.warpwright.families.SimtGemm;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
@@ -11,14 +12,18 @@ import dev.warpwright.tune.space.Rejected;
 import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The decisions of {@link SimtGemm}: what a thread computes, then how many threads and warps are
  * beside each other, then the depth of a step and of the pipeline.
  */
 final class SimtSketch implements GemmSketch {
-  /** Up to so many rows a product lives off bandwidth. */
-  private static final int FEW_ROWS = 64;
+  /**
+   * Products of f32 that are added one after the other before rounding has cost too much: the error
+   * grows as the root of their number, and at 28,000 it is past what verification lets pass.
+   */
+  private static final long LONGEST_CHAIN = 16_384;
 
   private final GemmWorkload workload;
   private final GpuTarget target;
@@ -38,7 +43,7 @@ final class SimtSketch implements GemmSketch {
   @Override
   public Plan plan(Decisions decisions) {
     SimtConfig config = config(decisions);
-    String problem = SimtGemm.problem(workload, config, target);
+    String problem = problem(config);
     if (problem != null) {
       throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
     }
@@ -60,25 +65,35 @@ final class SimtSketch implements GemmSketch {
   }
 
   private SimtConfig config(Decisions d) {
-    boolean alongK =
-        workload.layout() == GemmWorkload.Layout.NT
-            && workload.m() <= FEW_ROWS
-            && d.choose("alongK");
-    int rows = number(d, "rows", upTo(workload.m(), 1, 2, 4, 8, 12, 16));
+    boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
+    // Single elements of a row or column are read along K, groups of them across.
+    long[] lengths =
+        alongK
+            ? new long[] {1, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 16}
+            : new long[] {1, 2, 4, 8, 12, 16};
+    int rows = number(d, "rows", upTo(workload.m(), lengths));
     int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
     int warpM = rows * lanesM;
-    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 4));
-    int columns = number(d, "columns", upTo(workload.n(), 1, 2, 4, 8, 12, 16));
+    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 3, 4, 8));
+    int columns = number(d, "columns", upTo(workload.n(), lengths));
     int warpN = columns * 32 / lanesM;
-    int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
-    // Few rows leave tiles small, and warps for parts of the depth.
+    int warpsN =
+        number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 3, 4, 5, 6, 7, 8));
+    // Small tiles leave warps for parts of the depth.
     int slices =
-        rows * columns <= 64
-            ? number(
-                d,
-                "slices",
-                fitting(o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN, 1, 2, 4, 8))
-            : 1;
+        number(
+            d,
+            "slices",
+            fitting(
+                o ->
+                    rows * columns % o == 0
+                        && o <= 32 / warpsM / warpsN
+                        && workload.k() / o <= longestChain(),
+                1,
+                2,
+                4,
+                8,
+                16));
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
@@ -116,7 +131,18 @@ final class SimtSketch implements GemmSketch {
   }
 
   private boolean fits(SimtConfig config) {
-    return SimtGemm.problem(workload, config, target) == null;
+    return problem(config) == null;
+  }
+
+  private @Nullable String problem(SimtConfig config) {
+    long chain = Math.ceilDiv(workload.k(), (long) config.slices());
+    return chain > longestChain()
+        ? "a chain of %d sums loses too much".formatted(chain)
+        : SimtGemm.problem(workload, config, target);
+  }
+
+  private long longestChain() {
+    return workload.operands() == DType.F32 ? LONGEST_CHAIN : Long.MAX_VALUE;
   }
 
   /** Those of the options that are possible; the first if none is. */

@@ -32,7 +32,10 @@ final class SimtSketchTest {
     "SM_75,F32,TN,64,64,64",
     "SM_90A,F32,NT,1,300,260",
     "SM_80,F32,TT,16,65,129",
+    "SM_90A,F32,NT,3,127,260",
+    "SM_75,F32,NT,17,129,131",
     "SM_90A,F64,NT,70,50,36",
+    "SM_80,F64,NT,2,45,70",
     "SM_80,F64,TN,3,7,5"
   })
   void candidatesCompute(String name, DType dtype, Layout layout, int m, int n, int k) {
