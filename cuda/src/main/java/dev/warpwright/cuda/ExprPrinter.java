@@ -396,6 +396,28 @@ final class ExprPrinter {
     };
   }
 
+  /** Whether a guarded load and its place are one access each. */
+  boolean isWhole(Expr.Select guarded, Buffer buffer, List<Expr> indices) {
+    return guarded.type().isScalar()
+        || isMemory(guarded.then()) && flat.isVectorAccess(buffer, indices);
+  }
+
+  /** An element or several as one lvalue. */
+  String whole(Buffer buffer, List<Expr> indices, Type type) {
+    return type.isScalar()
+        ? element(buffer, indices).string()
+        : vectorElement(buffer, indices, type);
+  }
+
+  /** A load that depends on a condition without a branch; elsewhere there are zeros. */
+  String loadIf(Expr.Select guarded) {
+    Expr.Load load = (Expr.Load) guarded.then();
+    Type type = load.type();
+    String cast = type.isScalar() ? "" : "(const " + vecType(type) + "*)";
+    return "%s(%s, %s&%s)"
+        .formatted(uses.helper(Helper.LOAD_IF), lane(guarded.condition(), 0), cast, first(load));
+  }
+
   /** Lets lanes of the expression be read from a variable, up to {@link #release}. */
   void hold(Expr e, String variable) {
     held.put(e, variable);

@@ -44,6 +44,36 @@ enum Helper {
         T lane[N];
       };
       """),
+  LOAD_IF(
+      75,
+      """
+      // What is there where the condition holds, zeros elsewhere: by a predicate, not by a branch.
+      template <typename T>
+      __device__ __forceinline__ T load_if(bool inside, const T* from) {
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one access");
+        T value;
+        unsigned* const word = reinterpret_cast<unsigned*>(&value);
+      #pragma unroll
+        for (int i = 0; i < sizeof(T) / 4; ++i) {
+          word[i] = 0;
+        }
+        if constexpr (sizeof(T) == 4) {
+          asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p ld.global.nc.b32 %0, [%2]; }"
+              : "+r"(word[0])
+              : "r"(static_cast<unsigned>(inside)), "l"(from));
+        } else if constexpr (sizeof(T) == 8) {
+          asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.global.nc.v2.b32 {%0, %1}, [%3]; }"
+              : "+r"(word[0]), "+r"(word[1])
+              : "r"(static_cast<unsigned>(inside)), "l"(from));
+        } else {
+          asm("{ .reg .pred p; setp.ne.u32 p, %4, 0; "
+              "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%5]; }"
+              : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
+              : "r"(static_cast<unsigned>(inside)), "l"(from));
+        }
+        return value;
+      }
+      """),
   TENSOR_MAP(
       90,
       """

@@ -420,6 +420,12 @@ final class KernelPrinter {
   private void store(Stmt.Store store) {
     Buffer buffer = store.buffer();
     Expr value = store.value();
+    Expr.Select guarded = GuardedLoads.of(store, accesses);
+    if (guarded != null && exprs.isWhole(guarded, buffer, store.indices())) {
+      line(
+          exprs.whole(buffer, store.indices(), value.type()) + " = " + exprs.loadIf(guarded) + ";");
+      return;
+    }
     if (value.type().isScalar()) {
       assign(buffer, store.indices(), value);
       return;
