@@ -24,7 +24,7 @@ public final class StreamedGemm {
   private static final int WIDEST = 16;
 
   /** Registers beside sums and operands: addresses and counters. */
-  private static final int OTHER_REGISTERS = 28;
+  private static final int OTHER_REGISTERS = 40;
 
   private static final int MAX_UNROLLED = 2048;
 

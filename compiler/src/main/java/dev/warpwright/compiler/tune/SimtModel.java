@@ -13,44 +13,47 @@ import java.util.Map;
  * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the
  * second-level cache and by latency; all of it by DRAM.
  *
- * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 380 measurements (docs/benchmarks,
- * 2026-11-20, threads); they make an order of candidates, not a promise.
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements (docs/benchmarks,
+ * 2026-11-22, threads); they make an order of candidates, not a promise.
  */
 final class SimtModel {
   private static final double MHZ = 1980;
 
-  /** Part of the clocks in which multiply-adds are issued at best: operands, power. */
-  private static final double FMA_EFFICIENCY = 0.84;
+  /** Part of the clocks in which multiply-adds are issued at best. */
+  private static final double FMA_EFFICIENCY = 0.95;
 
   /** What going to and fro gains: an operand stays where it is. */
   private static final double SERPENTINE = 1.05;
 
-  /** What reading ahead by hand costs where the compiler does it better, and long code. */
-  private static final double AHEAD = 0.95;
+  /** What reading ahead by hand costs where the compiler does it better. */
+  private static final double AHEAD = 0.97;
 
-  private static final double DEEP = 0.95;
+  /** What is left where operands are vectors along K: their registers are in each other's way. */
+  private static final double ALONG_K = 0.7;
 
   /** Bytes that a multiprocessor takes from the second-level cache in a clock. */
-  private static final double L2_BYTES = 50;
+  private static final double L2_BYTES = 44;
 
-  /** Bytes that all take from DRAM in a clock, where rows are copied sector by sector. */
-  private static final double DRAM_BYTES = 2.8e6 / MHZ;
-
-  /** How much faster whole lines of rows are copied. */
-  private static final double WHOLE_LINES = 1.5;
+  /** Bytes that all take from DRAM in a clock. */
+  private static final double DRAM_BYTES = 4.3e6 / MHZ;
 
   /** Clocks from asking for a tile to having it. */
-  private static final double LATENCY = 1100;
+  private static final double LATENCY = 1300;
 
-  /** Clocks of a read of shared memory, and around a barrier. */
-  private static final double READ = 30;
+  /** Clocks of the reads of an element of K, of which others hide most, and around a barrier. */
+  private static final double READ = 2.2;
 
-  private static final double BARRIER = 90;
+  private static final double BARRIER = 33;
 
-  /** How much longer a scheduler with one warp takes. */
-  private static final double ALONE = 1.25;
+  /** Instructions that copy a vector, and a single element with its address. */
+  private static final double COPY_VECTOR = 13;
 
-  private static final double LAUNCH = 3;
+  private static final double COPY_ELEMENT = 18;
+
+  /** How much of what is not the greatest of several needs comes on top of it. */
+  private static final double MIXED = 0.15;
+
+  private static final double LAUNCH = 2.1;
 
   private SimtModel() {}
 
@@ -71,38 +74,38 @@ final class SimtModel {
     double depth = (double) c.tileK() / c.slices();
     int rows = c.warpM() / c.lanesM();
     int columns = c.warpN() / c.lanesN();
-    double fma = (double) rows * columns * depth;
-    double readsA = Math.ceil((double) rows / run);
-    double readsB = Math.ceil((double) columns / run);
-    double reads = c.alongK() ? (rows + columns) * depth / run : (readsA + readsB) * depth;
-    double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
-    double copies = copies(w, c, run) / warps;
+    double reads =
+        c.alongK()
+            ? (rows + columns) * depth / run
+            : (Math.ceil((double) rows / run) + Math.ceil((double) columns / run)) * depth;
     double perClock = w.operands() == DType.F64 ? f64PerClock(target) : target.fp32PerClock() / 2.0;
     double efficiency =
         FMA_EFFICIENCY
             * (c.serpentine() ? SERPENTINE : 1)
             * (c.ahead() ? AHEAD : 1)
-            * (c.tileK() > 8 ? DEEP : 1);
-    double math = warps * fma * 32 / perClock / efficiency;
-    double issue = math + warps * (reads + 3 * copies + 20) / 4;
+            * (c.alongK() ? ALONG_K : 1);
+    // Warps are dealt out to four schedulers, and the one with most of them is waited for.
+    double scheduled = Math.ceil(resident * warps / 4);
+    double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
+    double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
+    double copies = copies(w, c, run);
+    double issue = math + scheduled * (reads + 20) + resident * copies / 4;
     double shared =
-        warps * (reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3) + copies * 2);
+        resident
+            * (warps * reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
+                    * (c.alongK() ? 1 : 2.4)
+                + copied / 32 * (c.alongK() ? 0.5 : 1));
+    double l2 = resident * copied * bytes / L2_BYTES;
+    double busy = mixed(mixed(issue, shared), l2);
     // What a scheduler's other warps may hide: reads, the barrier.
-    double waits = depth * READ / 10 + BARRIER;
-    double l2 = copied * bytes / L2_BYTES;
-    double busy = Math.max(issue, Math.max(shared, l2)) + (shared + l2) / 8;
-    busy *= resident;
-    // One warp of a scheduler hides nothing.
-    double together = resident * warps / 4;
-    double step = busy * (together < 2 ? ALONE : 1) + waits / Math.max(1, together);
+    double together = Math.max(1, resident * warps / 4);
+    double step = busy + (depth * READ + BARRIER) / together;
     // Copies are under way for all stages but one, or until the end of a step.
-    step = Math.max(step, LATENCY / (c.stages() - 1));
-    double end = 500 + c.sums() * warps * resident * (c.slices() > 1 ? 4 : 2);
-    double dram =
-        dramBytes(w, c, slots, tilesM, tilesN) / (c.alongK() ? WHOLE_LINES : 1) / DRAM_BYTES;
+    step = mixed(step, LATENCY / (c.stages() - 1));
+    double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
+    double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
     double work = waves * (steps * step + end);
-    double clocks = Math.max(work, dram) + Math.min(work, dram) / 8 + LATENCY;
-    double predicted = LAUNCH + clocks / MHZ;
+    double predicted = LAUNCH + (mixed(work, dram) + LATENCY) / MHZ;
 
     Map<String, Double> f = new LinkedHashMap<>();
     f.put("logM", log(w.m()));
@@ -137,12 +140,25 @@ final class SimtModel {
         predicted);
   }
 
-  /** Instructions of all warps that bring the tiles of a step. */
+  /** What takes two things that others hide in part. */
+  private static double mixed(double a, double b) {
+    return Math.max(a, b) + MIXED * Math.min(a, b);
+  }
+
+  /** Instructions of all warps of a block that bring the tiles of a step. */
   private static double copies(GemmWorkload w, SimtConfig c, int run) {
+    return copies(c, (double) c.tileM() * c.tileK(), !w.layout().transposedA(), run)
+        + copies(c, (double) c.tileN() * c.tileK(), w.layout().transposedB(), run);
+  }
+
+  private static double copies(SimtConfig c, double elements, boolean turned, int run) {
+    if (c.alongK() || !turned) {
+      return elements / run / 32 * COPY_VECTOR;
+    }
     // What is turned on its way is stored element by element, or copied so.
-    double a = (double) c.tileM() * c.tileK() / (w.layout().transposedA() || c.alongK() ? run : 1);
-    double b = (double) c.tileN() * c.tileK() / (w.layout().transposedB() && !c.alongK() ? 1 : run);
-    return Math.ceil(a / 32) + Math.ceil(b / 32);
+    return c.stages() > 2
+        ? elements / 32 * COPY_ELEMENT
+        : elements / 32 * (1 + 1.0 / run) * COPY_VECTOR / 2;
   }
 
   private static double f64PerClock(GpuTarget target) {
