@@ -92,7 +92,9 @@ final class SimtModel {
     double issue = math + scheduled * (reads + 20) + resident * copies / 4;
     double shared =
         resident
-            * (warps * reads * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
+            * (warps
+                    * reads
+                    * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
                     * (c.alongK() ? 1 : 2.4)
                 + copied / 32 * (c.alongK() ? 0.5 : 1));
     double l2 = resident * copied * bytes / L2_BYTES;
