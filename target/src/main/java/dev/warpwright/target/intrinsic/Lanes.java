@@ -21,6 +21,20 @@ public interface Lanes {
   /** Stores 4 bytes; see {@link #load32}. */
   void store32(int operand, int lane, int byteOffset, int bits);
 
+  /** Loads neighbouring words of 4 bytes from the lane's address on; see {@link #load32}. */
+  default void load(int operand, int lane, int[] words) {
+    for (int i = 0; i < words.length; i++) {
+      words[i] = load32(operand, lane, 4 * i);
+    }
+  }
+
+  /** Stores neighbouring words of 4 bytes from the lane's address on; see {@link #load32}. */
+  default void store(int operand, int lane, int[] words) {
+    for (int i = 0; i < words.length; i++) {
+      store32(operand, lane, 4 * i, words[i]);
+    }
+  }
+
   /** The lane's integer value operand; for a float operand its bits. */
   long value(int operand, int lane);
 

@@ -53,15 +53,27 @@ public final class MatrixMeanings {
       requireWholeWarp(lanes, "mma");
       TensorCore.Operand a = gather(lanes, 1, 16, k, input);
       TensorCore.Operand b = gather(lanes, 2, 8, k, input);
+      int[] d = new int[16 * 8];
+      int[] own = new int[4];
       for (int lane = 0; lane < WARP; lane++) {
+        lanes.load(0, lane, own);
         for (int i = 0; i < 4; i++) {
-          int row = lane / 4 + 8 * (i >> 1);
-          int col = 2 * (lane % 4) + (i & 1);
-          int acc = lanes.load32(0, lane, 4 * i);
-          lanes.store32(0, lane, 4 * i, TensorCore.sum(acc, a, row * k, b, col * k, k));
+          d[element(lane, i)] = own[i];
         }
       }
+      TensorCore.accumulate(d, a, b, 16, 8, k, false);
+      for (int lane = 0; lane < WARP; lane++) {
+        for (int i = 0; i < 4; i++) {
+          own[i] = d[element(lane, i)];
+        }
+        lanes.store(0, lane, own);
+      }
     };
+  }
+
+  /** Where the lane's element i of D is, row by row. */
+  private static int element(int lane, int i) {
+    return (lane / 4 + 8 * (i >> 1)) * 8 + 2 * (lane % 4) + (i & 1);
   }
 
   /** {@code D = A·B + D} of signed bytes into i32, which wraps; as {@link #mma} otherwise. */
@@ -98,9 +110,11 @@ public final class MatrixMeanings {
     int perRegister = 4 / bytes;
     int registers = rowBlocks * k / 4 / perRegister;
     int[] elements = new int[rows * k];
+    int[] words = new int[registers];
     for (int lane = 0; lane < WARP; lane++) {
+      lanes.load(operand, lane, words);
       for (int r = 0; r < registers; r++) {
-        int bits = lanes.load32(operand, lane, 4 * r);
+        int bits = words[r];
         int row = lane / 4 + 8 * (r % rowBlocks);
         int start = row * k + perRegister * (lane % 4) + 4 * perRegister * (r / rowBlocks);
         for (int i = 0; i < perRegister; i++) {
@@ -122,21 +136,24 @@ public final class MatrixMeanings {
     return lanes -> {
       requireWholeWarp(lanes, "ldmatrix");
       short[][] rows = new short[8 * matrices][8];
+      int[] words = new int[4];
       for (int lane = 0; lane < 8 * matrices; lane++) {
+        lanes.load(1, lane, words);
         for (int i = 0; i < 4; i++) {
-          int bits = lanes.load32(1, lane, 4 * i);
-          rows[lane][2 * i] = (short) bits;
-          rows[lane][2 * i + 1] = (short) (bits >>> 16);
+          rows[lane][2 * i] = (short) words[i];
+          rows[lane][2 * i + 1] = (short) (words[i] >>> 16);
         }
       }
+      int[] own = new int[matrices];
       for (int lane = 0; lane < WARP; lane++) {
         int g = lane / 4;
         int q = lane % 4;
         for (int j = 0; j < matrices; j++) {
           int low = transposed ? rows[8 * j + 2 * q][g] : rows[8 * j + g][2 * q];
           int high = transposed ? rows[8 * j + 2 * q + 1][g] : rows[8 * j + g][2 * q + 1];
-          lanes.store32(0, lane, 4 * j, (low & 0xFFFF) | high << 16);
+          own[j] = (low & 0xFFFF) | high << 16;
         }
+        lanes.store(0, lane, own);
       }
     };
   }

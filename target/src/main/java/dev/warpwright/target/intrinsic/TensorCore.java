@@ -22,12 +22,11 @@ final class TensorCore {
   private static final int ZERO_EXPONENT = -10_000;
 
   /**
-   * Significands (signed, with the leading one) of the operands, and their exponents.
+   * Values of the operands and their exponents, as the hardware counts them.
    *
    * @param finite whether all values are
    */
-  record Operand(
-      int[] significand, int[] exponent, float[] value, int fractionBits, boolean finite) {}
+  record Operand(int[] exponent, float[] value, boolean finite) {}
 
   private TensorCore() {}
 
@@ -48,29 +47,20 @@ final class TensorCore {
             case E5M2 -> Numerics.e5m2ToFloat((byte) bits[i]);
           };
     }
-    return switch (input) {
-      case F16 -> decode(values, 10, -14);
-      case BF16 -> decode(values, 7, -126);
-      case TF32 -> decode(values, 10, -126);
-      case E4M3 -> decode(values, 3, -6);
-      case E5M2 -> decode(values, 2, -14);
-    };
-  }
-
-  private static Operand decode(float[] values, int fractionBits, int minExponent) {
-    int[] significand = new int[values.length];
-    int[] exponent = new int[values.length];
+    int least =
+        switch (input) {
+          case F16, E5M2 -> -14;
+          case BF16, TF32 -> -126;
+          case E4M3 -> -6;
+        };
+    int[] exponents = new int[values.length];
     boolean finite = true;
     for (int i = 0; i < values.length; i++) {
-      exponent[i] = ZERO_EXPONENT;
-      if (!Float.isFinite(values[i])) {
-        finite = false;
-      } else if (values[i] != 0) {
-        exponent[i] = Math.max(Math.getExponent(values[i]), minExponent);
-        significand[i] = (int) Math.scalb((double) values[i], fractionBits - exponent[i]);
-      }
+      int exponent = Math.getExponent(values[i]);
+      finite &= exponent <= Float.MAX_EXPONENT;
+      exponents[i] = values[i] == 0 ? ZERO_EXPONENT : Math.max(exponent, least);
     }
-    return new Operand(significand, exponent, values, fractionBits, finite);
+    return new Operand(exponents, values, finite);
   }
 
   /**
@@ -90,41 +80,119 @@ final class TensorCore {
    */
   static int coarseSum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
     int bits = sum(acc, a, aStart, b, bStart, count, COARSE_FRACTION_BITS);
+    return coarse(bits);
+  }
+
+  private static int coarse(int bits) {
     boolean finite = (bits >>> F32_FRACTION_BITS & 0xFF) != 0xFF;
     return finite ? bits & -1 << F32_FRACTION_BITS - COARSE_FRACTION_BITS : bits;
   }
 
   private static int sum(
       int acc, Operand a, int aStart, Operand b, int bStart, int count, int fractionBits) {
-    int accExponent = acc >>> F32_FRACTION_BITS & 0xFF;
-    if (accExponent == 0xFF || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
+    int largest = exponent(acc);
+    if (largest > Float.MAX_EXPONENT
+        || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
       return special(Float.intBitsToFloat(acc), a, aStart, b, bStart, count);
     }
-    long accSignificand = acc & (1 << F32_FRACTION_BITS) - 1;
-    if (accExponent == 0) {
-      accExponent = accSignificand == 0 ? ZERO_EXPONENT : Float.MIN_EXPONENT;
-    } else {
-      accSignificand |= 1 << F32_FRACTION_BITS;
-      accExponent -= 127;
-    }
-    int largest = accExponent;
     for (int k = 0; k < count; k++) {
       largest = Math.max(largest, a.exponent[aStart + k] + b.exponent[bStart + k]);
     }
-    if (largest <= ZERO_EXPONENT / 2) {
-      return 0;
-    }
-    long magnitude =
-        aligned(accSignificand, fractionBits - F32_FRACTION_BITS - (largest - accExponent));
-    long sum = acc < 0 ? -magnitude : magnitude;
-    int room = fractionBits - a.fractionBits - b.fractionBits - largest;
+    double scale = scale(fractionBits, largest);
+    long sum = (long) (Float.intBitsToFloat(acc) * scale);
     for (int k = 0; k < count; k++) {
-      long product = (long) a.significand[aStart + k] * b.significand[bStart + k];
-      long sign = product >> 63;
-      int shift = room + a.exponent[aStart + k] + b.exponent[bStart + k];
-      sum += (aligned((product ^ sign) - sign, shift) ^ sign) - sign;
+      sum += (long) ((double) a.value[aStart + k] * b.value[bStart + k] * scale);
     }
     return truncated(sum, largest - fractionBits);
+  }
+
+  /**
+   * What makes a value a number of units of the sum. Its products are exact in {@code double}, and
+   * a cast to an integer cuts off toward zero as the hardware does.
+   */
+  private static double scale(int fractionBits, int largest) {
+    // If all are zero, whatever the scale is.
+    long exponent = fractionBits - Math.max(largest, ZERO_EXPONENT / 16);
+    return Double.longBitsToDouble(exponent + Double.MAX_EXPONENT << 52);
+  }
+
+  /**
+   * {@code C + A · Bᵀ}, each element as {@link #sum} or {@link #coarseSum} forms it; neighbouring
+   * columns are computed together.
+   *
+   * @param c bits of the f32 elements, row by row, which are replaced
+   * @param a rows × depth
+   * @param b columns × depth
+   */
+  static void accumulate(
+      int[] c, Operand a, Operand b, int rows, int columns, int depth, boolean coarse) {
+    if (!a.finite || !b.finite) {
+      for (int i = 0; i < rows * columns; i++) {
+        int aStart = i / columns * depth;
+        int bStart = i % columns * depth;
+        c[i] =
+            coarse
+                ? coarseSum(c[i], a, aStart, b, bStart, depth)
+                : sum(c[i], a, aStart, b, bStart, depth);
+      }
+      return;
+    }
+    int fractionBits = coarse ? COARSE_FRACTION_BITS : FRACTION_BITS;
+    double[] values = new double[depth * columns];
+    int[] exponents = new int[depth * columns];
+    for (int n = 0; n < columns; n++) {
+      for (int k = 0; k < depth; k++) {
+        values[k * columns + n] = b.value[n * depth + k];
+        exponents[k * columns + n] = b.exponent[n * depth + k];
+      }
+    }
+    int[] largest = new int[columns];
+    double[] scales = new double[columns];
+    long[] sums = new long[columns];
+    for (int row = 0; row < rows; row++) {
+      for (int n = 0; n < columns; n++) {
+        largest[n] = exponent(c[row * columns + n]);
+      }
+      for (int k = 0; k < depth; k++) {
+        largest(largest, a.exponent[row * depth + k], exponents, k * columns);
+      }
+      for (int n = 0; n < columns; n++) {
+        scales[n] = scale(fractionBits, largest[n]);
+        sums[n] = (long) (Float.intBitsToFloat(c[row * columns + n]) * scales[n]);
+      }
+      for (int k = 0; k < depth; k++) {
+        add(sums, a.value[row * depth + k], values, k * columns, scales);
+      }
+      for (int n = 0; n < columns; n++) {
+        int at = row * columns + n;
+        if (largest[n] > Float.MAX_EXPONENT && exponent(c[at]) > Float.MAX_EXPONENT) {
+          c[at] = special(Float.intBitsToFloat(c[at]), a, row * depth, b, n * depth, depth);
+        } else {
+          int bits = truncated(sums[n], largest[n] - fractionBits);
+          c[at] = coarse ? coarse(bits) : bits;
+        }
+      }
+    }
+  }
+
+  /** The exponent of an f32; 128 if it is not finite. */
+  private static int exponent(int bits) {
+    int exponent = bits >>> F32_FRACTION_BITS & 0xFF;
+    return exponent != 0
+        ? exponent - 127
+        : (bits & (1 << F32_FRACTION_BITS) - 1) == 0 ? ZERO_EXPONENT : Float.MIN_EXPONENT;
+  }
+
+  private static void largest(int[] largest, int exponent, int[] others, int from) {
+    for (int n = 0; n < largest.length; n++) {
+      largest[n] = Math.max(largest[n], exponent + others[from + n]);
+    }
+  }
+
+  private static void add(long[] sums, double value, double[] others, int from, double[] scales) {
+    for (int n = 0; n < sums.length; n++) {
+      sums[n] += (long) (value * others[from + n] * scales[n]);
+    }
   }
 
   private static boolean finite(Operand a, int aStart, Operand b, int bStart, int count) {
@@ -134,11 +202,6 @@ final class TensorCore {
       }
     }
     return true;
-  }
-
-  /** {@code magnitude · 2^shift}, toward zero. */
-  private static long aligned(long magnitude, int shift) {
-    return shift >= 0 ? magnitude << shift : shift <= -63 ? 0 : magnitude >>> -shift;
   }
 
   /** Bits of {@code sum · 2^scale} as f32, toward zero; infinite where it is too large. */

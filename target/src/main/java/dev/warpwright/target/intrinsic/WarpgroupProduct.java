@@ -58,18 +58,17 @@ public record WarpgroupProduct(
   public void accumulate(int[] d, int[] a, int[] b) {
     TensorCore.Operand left = TensorCore.operand(input, a);
     TensorCore.Operand right = TensorCore.operand(input, b);
-    int elements = elements();
-    int depth = depth();
+    int[] rows = new int[ROWS * columns];
     for (int thread = 0; thread < THREADS; thread++) {
-      for (int i = 0; i < elements; i++) {
-        int at = thread * elements + i;
-        int aStart = row(thread, i) * depth;
-        int bStart = column(thread, i) * depth;
-        // Sums of 8-bit products keep 13 bits of the fraction only.
-        d[at] =
-            input.bytes() == 1
-                ? TensorCore.coarseSum(d[at], left, aStart, right, bStart, depth)
-                : TensorCore.sum(d[at], left, aStart, right, bStart, depth);
+      for (int i = 0; i < elements(); i++) {
+        rows[row(thread, i) * columns + column(thread, i)] = d[thread * elements() + i];
+      }
+    }
+    // Sums of 8-bit products keep 13 bits of the fraction only.
+    TensorCore.accumulate(rows, left, right, ROWS, columns, depth(), input.bytes() == 1);
+    for (int thread = 0; thread < THREADS; thread++) {
+      for (int i = 0; i < elements(); i++) {
+        d[thread * elements() + i] = rows[row(thread, i) * columns + column(thread, i)];
       }
     }
   }

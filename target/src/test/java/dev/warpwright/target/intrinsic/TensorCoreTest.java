@@ -47,6 +47,49 @@ class TensorCoreTest {
     assertThat(f16Sum(0, ones, ones)).isEqualTo(4);
   }
 
+  /** Bits of elements: many zeros, some subnormal, now and then infinite. */
+  private static int[] elements(Random random, MatrixMeanings.Input input, int count, boolean all) {
+    int[] bits = new int[count];
+    for (int i = 0; i < count; i++) {
+      double value = random.nextGaussian() * Math.scalb(1.0, random.nextInt(30) - 20);
+      value = random.nextInt(4) == 0 ? 0 : value;
+      value = all && random.nextInt(60) == 0 ? Double.POSITIVE_INFINITY : value;
+      bits[i] =
+          input == MatrixMeanings.Input.F16 ? Numerics.f16Bits(value) : Numerics.bf16Bits(value);
+    }
+    return bits;
+  }
+
+  @Test
+  void manyElementsAreFormedAsOne() {
+    Random random = new Random(SEED);
+    for (int round = 0; round < 400; round++) {
+      var input = round % 2 == 0 ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16;
+      boolean all = round % 5 == 0;
+      boolean coarse = round % 3 == 0;
+      int depth = 1 + random.nextInt(16);
+      TensorCore.Operand a = TensorCore.operand(input, elements(random, input, 3 * depth, all));
+      TensorCore.Operand b = TensorCore.operand(input, elements(random, input, 5 * depth, all));
+      int[] c = new int[15];
+      for (int i = 0; i < c.length; i++) {
+        float start = (float) (random.nextGaussian() * Math.scalb(1.0, random.nextInt(80) - 60));
+        start = random.nextInt(3) == 0 ? 0 : random.nextInt(50) == 0 ? Float.NaN : start;
+        c[i] = Float.floatToRawIntBits(start);
+      }
+      int[] expected = new int[15];
+      for (int i = 0; i < c.length; i++) {
+        int row = i / 5 * depth;
+        int column = i % 5 * depth;
+        expected[i] =
+            coarse
+                ? TensorCore.coarseSum(c[i], a, row, b, column, depth)
+                : TensorCore.sum(c[i], a, row, b, column, depth);
+      }
+      TensorCore.accumulate(c, a, b, 3, 5, depth, coarse);
+      assertThat(c).as("round %d, seed %d", round, SEED).isEqualTo(expected);
+    }
+  }
+
   @Test
   void keepsSubnormals() {
     assertThat(f16Sum(0, new float[] {0x1p-24f}, new float[] {1})).isEqualTo(0x1p-24f);
