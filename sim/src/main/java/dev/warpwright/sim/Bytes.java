@@ -159,9 +159,12 @@ final class Bytes {
   }
 
   static void poison(DType dtype, byte[] b) {
-    long bits = poisonBits(dtype);
-    for (int at = 0; at < b.length; at += dtype.bytes()) {
-      putBits(dtype, b, at, bits);
+    if (b.length == 0) {
+      return;
+    }
+    putBits(dtype, b, 0, poisonBits(dtype));
+    for (int done = dtype.bytes(); done < b.length; done *= 2) {
+      System.arraycopy(b, 0, b, done, Math.min(done, b.length - done));
     }
   }
 }

@@ -9,6 +9,12 @@ import java.util.BitSet;
  */
 final class Clock {
   private int[] ticks = new int[32];
+  private int version;
+
+  /** A number that is another one whenever something has been learned. */
+  int version() {
+    return version;
+  }
 
   int get(int agent) {
     return agent < ticks.length ? ticks[agent] : 0;
@@ -21,11 +27,13 @@ final class Clock {
     }
     if (ticks[agent] < tick) {
       ticks[agent] = tick;
+      version++;
     }
   }
 
   /** Learns all that the other knows. */
   void join(Clock other) {
+    version++;
     if (other.ticks.length > ticks.length) {
       ticks = Arrays.copyOf(ticks, other.ticks.length);
     }

@@ -65,48 +65,30 @@ final class CompiledRegions {
    *
    * @return whether nothing was suspicious; otherwise buffers are as they were before
    */
-  boolean run(Grid grid) {
-    long blocks = grid.blocks.count();
+  boolean run(Arguments arguments, Index3 extents) {
+    long blocks = extents.count();
     if (blocks >= LARGEST_BLOCK_NUMBER) {
       return false;
     }
     List<Buffer> buffers = plan.kernel().buffers();
     byte[][] globals = new byte[buffers.size()][];
-    byte[][] before = new byte[buffers.size()][];
     int[][] touched = new int[buffers.size()][];
     for (int i = 0; i < globals.length; i++) {
       Buffer b = buffers.get(i);
-      globals[i] = grid.arguments.get(b).bytes();
+      globals[i] = arguments.get(b).bytes();
       if (written.contains(b)) {
-        before[i] = globals[i].clone();
         touched[i] = new int[globals[i].length / b.dtype().bytes()];
       }
     }
-    if (aliased(globals, before)) {
+    Snapshot before = Snapshot.of(buffers, written, arguments);
+    if (before == null) {
       return false;
     }
-    int[] scalars = scalars(grid.arguments);
-    boolean good = runAll(grid, (int) blocks, globals, touched, scalars);
+    boolean good = runAll(extents, (int) blocks, globals, touched, scalars(arguments));
     if (!good) {
-      for (int i = 0; i < globals.length; i++) {
-        if (before[i] != null) {
-          System.arraycopy(before[i], 0, globals[i], 0, globals[i].length);
-        }
-      }
+      before.restore();
     }
     return good;
-  }
-
-  /** Whether one array is given for two buffers, of which one is written. */
-  private static boolean aliased(byte[][] globals, byte[][] before) {
-    for (int i = 0; i < globals.length; i++) {
-      for (int j = 0; j < globals.length; j++) {
-        if (i != j && globals[i] == globals[j] && before[i] != null) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   private int[] scalars(Arguments arguments) {
@@ -119,7 +101,8 @@ final class CompiledRegions {
     return values.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  private boolean runAll(Grid grid, int blocks, byte[][] globals, int[][] touched, int[] scalars) {
+  private boolean runAll(
+      Index3 extents, int blocks, byte[][] globals, int[][] touched, int[] scalars) {
     AtomicInteger next = new AtomicInteger();
     AtomicBoolean suspicious = new AtomicBoolean();
     Runnable worker =
@@ -128,7 +111,7 @@ final class CompiledRegions {
           for (int b = next.getAndIncrement();
               b < blocks && !suspicious.get();
               b = next.getAndIncrement()) {
-            Index3 index = grid.blocks.index(b);
+            Index3 index = extents.index(b);
             state.begin(b);
             try {
               entry.invokeExact(state, (int) index.x(), (int) index.y(), (int) index.z());

@@ -5,6 +5,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the compilers of one function share.
@@ -15,6 +16,7 @@ import java.util.Arrays;
  *     there are, and vector accesses must be aligned
  * @param track whether reads of never written elements are errors
  * @param counts whether requests to memory are counted
+ * @param code takes what can be bytecode, null if all is closures
  */
 record Context(
     Source source,
@@ -22,7 +24,19 @@ record Context(
     Symbols symbols,
     boolean grid,
     boolean track,
-    boolean counts) {
+    boolean counts,
+    @Nullable WarpCodeBuilder code) {
+
+  /** Everything is compiled to closures. */
+  Context(
+      Source source,
+      Precision precision,
+      Symbols symbols,
+      boolean grid,
+      boolean track,
+      boolean counts) {
+    this(source, precision, symbols, grid, track, counts, null);
+  }
 
   /** Whether accesses look for a {@link Shadow}. */
   boolean checked() {

@@ -13,7 +13,9 @@ import java.util.Map;
 final class EpochSets {
   private final List<long[]> sets = new ArrayList<>();
   private final Map<Key, Long> sums = new HashMap<>();
-  private Key last = new Key(0, 0);
+  private long lastSet;
+  private long lastEpoch;
+  private int lastVersion;
   private long lastSum;
 
   private record Key(long set, long epoch) {}
@@ -24,13 +26,41 @@ final class EpochSets {
 
   /** The set with one more epoch, without what the actor knows to be over. */
   long plus(long set, long epoch, Actor actor) {
-    if (last.set != set || last.epoch != epoch) {
-      last = new Key(set, epoch);
-      Long known = sums.get(last);
-      lastSum = known != null ? known : add(set, epoch, actor);
-      sums.put(last, lastSum);
+    if (lastSet != set || lastEpoch != epoch || lastVersion != actor.clock.version()) {
+      lastSet = set;
+      lastEpoch = epoch;
+      lastVersion = actor.clock.version();
+      lastSum = staysSame(set, epoch, actor) ? set : sum(set, epoch, actor);
     }
     return lastSum;
+  }
+
+  private boolean staysSame(long set, long epoch, Actor actor) {
+    boolean contained = false;
+    for (long e : members(set)) {
+      if (e == epoch) {
+        contained = true;
+      } else if (isCovered(e, epoch, actor)) {
+        return false;
+      }
+    }
+    return contained;
+  }
+
+  /** Whether an epoch is of no interest any more beside another. */
+  private static boolean isCovered(long e, long epoch, Actor actor) {
+    return (actor.agents.comparable(e, epoch) && Agents.agent(e) == Agents.agent(epoch))
+        || actor.knows(e);
+  }
+
+  private long sum(long set, long epoch, Actor actor) {
+    Key key = new Key(set, epoch);
+    Long known = sums.get(key);
+    if (known == null) {
+      known = add(set, epoch, actor);
+      sums.put(key, known);
+    }
+    return known;
   }
 
   private long add(long set, long epoch, Actor actor) {
@@ -38,9 +68,7 @@ final class EpochSets {
     long[] sum = new long[old.length + 1];
     int n = 0;
     for (long e : old) {
-      boolean sameAgent =
-          actor.agents.comparable(e, epoch) && Agents.agent(e) == Agents.agent(epoch);
-      if (!sameAgent && !actor.knows(e)) {
+      if (!isCovered(e, epoch, actor)) {
         sum[n++] = e;
       }
     }

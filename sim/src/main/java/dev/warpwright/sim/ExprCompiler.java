@@ -13,7 +13,7 @@ import dev.warpwright.ir.Var;
  * Compiles the expressions of one statement to closures. A vector expression is compiled like a
  * scalar one: it gives the element of the lane {@link Frame#lane}.
  */
-final class ExprCompiler {
+class ExprCompiler {
   private final Context context;
   private final Stmt where;
   private final CallCompiler calls;
@@ -137,16 +137,25 @@ final class ExprCompiler {
       LongExpr a = integer(c.a());
       return to == DType.BOOL ? f -> a.eval(f) != 0 ? 1 : 0 : f -> IntegerMath.wrap(to, a.eval(f));
     }
+    if (to.isFloat() || to == DType.MBARRIER || to == DType.HANDLE) {
+      throw mistyped(c);
+    }
     DoubleExpr a = real(c.a());
+    return to == DType.I32 ? f -> (int) a.eval(f) : f -> toInteger(to, a.eval(f));
+  }
+
+  /** A float cast to an integer type or bool. */
+  static long toInteger(DType to, double value) {
     return switch (to) {
-      case BOOL -> f -> a.eval(f) != 0 ? 1 : 0;
-      case I8 -> f -> Math.clamp((long) a.eval(f), -128, 127);
-      case U8 -> f -> Math.clamp((long) a.eval(f), 0, 255);
-      case I32 -> f -> (int) a.eval(f);
-      case U32 -> f -> Math.clamp((long) a.eval(f), 0L, 0xFFFF_FFFFL);
-      case I64 -> f -> (long) a.eval(f);
-      case U64 -> f -> toU64(a.eval(f));
-      case F8E4M3, F8E5M2, F16, BF16, F32, F64, MBARRIER, HANDLE -> throw mistyped(c);
+      case BOOL -> value != 0 ? 1 : 0;
+      case I8 -> Math.clamp((long) value, -128, 127);
+      case U8 -> Math.clamp((long) value, 0, 255);
+      case I32 -> (int) value;
+      case U32 -> Math.clamp((long) value, 0L, 0xFFFF_FFFFL);
+      case I64 -> (long) value;
+      case U64 -> toU64(value);
+      case F8E4M3, F8E5M2, F16, BF16, F32, F64, MBARRIER, HANDLE ->
+          throw new IllegalArgumentException(to + " is no integer type");
     };
   }
 
@@ -292,7 +301,8 @@ final class ExprCompiler {
     return to == DType.F32 ? f -> (float) a.eval(f) : f -> Numerics.round(to, (double) a.eval(f));
   }
 
-  private static double fromU64(DType to, long value) {
+  /** An unsigned integer cast to a float type. */
+  static double fromU64(DType to, long value) {
     if (value >= 0) {
       return to == DType.F32 ? (float) value : Numerics.round(to, (double) value);
     }

@@ -12,11 +12,11 @@ final class Grid {
   final Index3 threads;
 
   /** Storage, outermost extent, shape and shadow of each global buffer, by slot. */
-  final byte[][] memory;
+  byte[][] memory = {};
 
-  final long[] outer;
-  final long[][] shapes;
-  final @Nullable Shadow[] shadows;
+  long[] outer = {};
+  long[][] shapes = {};
+  @Nullable Shadow[] shadows = {};
 
   /** Bulk loads that have not arrived. */
   final BulkLoads loads = new BulkLoads();
@@ -28,16 +28,15 @@ final class Grid {
   /** Counts requests, if they are to be counted. */
   @Nullable Counting counting;
 
-  Grid(
-      Arguments arguments,
-      Shadow.FindingSink sink,
-      Index3 blocks,
-      Index3 threads,
-      Symbols symbols) {
+  Grid(Arguments arguments, Shadow.FindingSink sink, Index3 blocks, Index3 threads) {
     this.arguments = arguments;
     this.sink = sink;
     this.blocks = blocks;
     this.threads = threads;
+  }
+
+  /** Makes places for the buffers, all of which these know. */
+  void open(Symbols symbols) {
     this.memory = new byte[symbols.bufferSlots()][];
     this.outer = new long[symbols.bufferSlots()];
     this.shapes = new long[symbols.bufferSlots()][];

@@ -3,13 +3,15 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Compiles the statements of a grid kernel to {@link WarpNode}s. */
 final class GridCompiler {
@@ -20,12 +22,31 @@ final class GridCompiler {
   private final UnitCalls units;
   private final List<Buffer> shared = new ArrayList<>();
 
+  /** Calls that have been compiled, where they are compiled before what is around them. */
+  private final Map<Stmt.Evaluate, WarpNode> evaluated = new IdentityHashMap<>();
+
+  private final @Nullable WarpCodeBuilder code;
+
   /** How many while loops are around what is compiled. */
   private int whiles;
 
+  /** Compiles to closures. */
   GridCompiler(Context context) {
     this.context = context;
+    this.code = null;
     this.units = new UnitCalls(context);
+  }
+
+  /** Compiles what is straight in a body to bytecode. */
+  GridCompiler(Context closures, Stmt body) {
+    this.code = new WarpCodeBuilder(closures, this, body);
+    this.context = code.context();
+    this.units = new UnitCalls(context);
+  }
+
+  /** What takes the straight parts, null if they are closures. */
+  @Nullable WarpCodeBuilder code() {
+    return code;
   }
 
   /** The shared buffers met so far. */
@@ -55,19 +76,31 @@ final class GridCompiler {
   }
 
   WarpNode compile(Stmt s) {
+    if (code != null && !stops(s)) {
+      return WarpNode.straight(code.part(s, whiles > 0));
+    }
     return switch (s) {
-      case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(WarpNode[]::new));
+      case Stmt.Seq seq ->
+          seq(straightTogether(seq).stream().map(this::compile).toArray(WarpNode[]::new));
       case Stmt.For f -> loop(f);
       case Stmt.While w -> whileLoop(w);
       case Stmt.If i -> branch(i);
+      case Stmt.Let l when code != null -> {
+        List<Stmt.Let> lets = new ArrayList<>(List.of(l));
+        while (lets.getLast().body() instanceof Stmt.Let next) {
+          lets.add(next);
+        }
+        yield before(
+            new WarpCalls(context, s), code.assignments(lets), compile(lets.getLast().body()));
+      }
       case Stmt.Let l -> {
         WarpCalls calls = new WarpCalls(context, s);
         Exec assign = calls.exprs().assign(l.var(), l.value());
         yield before(calls, (w, mask) -> each(w, mask, assign), compile(l.body()));
       }
       case Stmt.Alloc a -> alloc(a);
-      case Stmt.Store st -> store(st);
-      case Stmt.Evaluate e -> evaluate(e);
+      case Stmt.Store st -> Stores.compile(context, st, whiles > 0);
+      case Stmt.Evaluate e -> evaluated(e);
       case Stmt.Comment c -> WarpNode.straight((w, mask) -> {});
       case Stmt.Block b -> throw refused(s);
       case Stmt.TileCopy c -> throw refused(s);
@@ -76,6 +109,73 @@ final class GridCompiler {
       case Stmt.TileMap m -> throw refused(s);
       case Stmt.TileReduce r -> throw refused(s);
     };
+  }
+
+  /** Neighbours in which no warp stops as one statement, if they become bytecode. */
+  private List<Stmt> straightTogether(Stmt.Seq seq) {
+    if (code == null) {
+      return seq.stmts();
+    }
+    List<Stmt> result = new ArrayList<>();
+    List<Stmt> together = new ArrayList<>();
+    for (Stmt s : seq.stmts()) {
+      if (!stops(s)) {
+        together.add(s);
+        continue;
+      }
+      if (!together.isEmpty()) {
+        result.add(new Stmt.Seq(together));
+        together.clear();
+      }
+      result.add(s);
+    }
+    if (!together.isEmpty()) {
+      result.add(new Stmt.Seq(together));
+    }
+    return result;
+  }
+
+  /** Whether a warp may stop inside. */
+  private boolean stops(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(
+        s,
+        inner ->
+            found[0] |=
+                switch (inner) {
+                  case Stmt.Evaluate e -> evaluated(e).stops();
+                  case Stmt.While _ -> true;
+                  case Stmt.Block _,
+                      Stmt.TileCopy _,
+                      Stmt.TileFill _,
+                      Stmt.TileMma _,
+                      Stmt.TileMap _,
+                      Stmt.TileReduce _ ->
+                      throw refused(inner);
+                  case Stmt.Seq _,
+                      Stmt.For _,
+                      Stmt.If _,
+                      Stmt.Let _,
+                      Stmt.Alloc _,
+                      Stmt.Store _,
+                      Stmt.Comment _ ->
+                      false;
+                });
+    return found[0];
+  }
+
+  private WarpNode evaluated(Stmt.Evaluate e) {
+    WarpNode known = evaluated.get(e);
+    if (known == null) {
+      known = evaluate(e);
+      evaluated.put(e, known);
+    }
+    return known;
+  }
+
+  /** A call in which no warp stops, for bytecode around it. */
+  WarpNode.Straight call(Stmt.Evaluate e) {
+    return evaluated(e)::run;
   }
 
   private IllegalArgumentException refused(Stmt s) {
@@ -266,9 +366,7 @@ final class GridCompiler {
     WarpNode body = compile(a.body());
     return switch (buffer.scope()) {
       case SHARED -> {
-        // The slot is needed even if nothing accesses the buffer.
-        context.symbols().slot(buffer);
-        shared.add(buffer);
+        declareShared(buffer);
         yield body;
       }
       case LOCAL -> before(new WarpCalls(context, a), local(buffer), body);
@@ -276,118 +374,41 @@ final class GridCompiler {
     };
   }
 
+  /** Remembers a shared buffer; others are of no interest. */
+  void declareShared(Buffer buffer) {
+    if (buffer.scope() == Scope.SHARED) {
+      // The slot is needed even if nothing accesses the buffer.
+      context.symbols().slot(buffer);
+      shared.add(buffer);
+    }
+  }
+
   private WarpNode.Straight local(Buffer buffer) {
+    Exec each = allocation(buffer);
+    return (w, mask) -> each(w, mask, each);
+  }
+
+  /** Storage that a thread gets anew. */
+  Exec allocation(Buffer buffer) {
     int slot = context.symbols().slot(buffer);
     int elements = Math.toIntExact(buffer.storageElements());
     long rows = buffer.rank() == 0 ? 1 : buffer.extent(0);
     DType dtype = buffer.dtype();
-    return (w, mask) ->
-        each(
-            w,
-            mask,
-            f -> {
-              byte[] storage = f.memory[slot];
-              if (storage == null) {
-                f.outer[slot] = rows;
-                storage = new byte[elements * dtype.bytes()];
-                f.memory[slot] = storage;
-                f.shadows[slot] =
-                    new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
-              } else {
-                Shadow shadow = f.shadows[slot];
-                if (shadow != null) {
-                  shadow.reset();
-                }
-              }
-              Bytes.poison(dtype, storage);
-            });
-  }
-
-  private WarpNode store(Stmt.Store store) {
-    WarpCalls calls = new WarpCalls(context, store);
-    ExprCompiler exprs = calls.exprs();
-    Access access = new Access(exprs, store.buffer(), store.indices());
-    LongExpr at = access.writeOffset();
-    int lanes = access.lanes();
-    int slot = access.slot();
-    DType stored = access.stored();
-    int bytes = stored.bytes();
-    Exec evaluate;
-    Exec write;
-    if (stored.isFloat()) {
-      DoubleExpr value = exprs.real(store.value());
-      evaluate = vector(lanes, f -> f.pendingReals[f.lane] = value.eval(f));
-      write =
-          vector(
-              lanes,
-              f ->
-                  Bytes.putReal(
-                      stored, f.memory[slot], (int) at.eval(f) * bytes, f.pendingReals[f.lane]));
-    } else {
-      LongExpr value = exprs.integer(store.value());
-      evaluate = vector(lanes, f -> f.pendingInts[f.lane] = value.eval(f));
-      write =
-          vector(
-              lanes,
-              f ->
-                  Bytes.putInteger(
-                      stored, f.memory[slot], (int) at.eval(f) * bytes, f.pendingInts[f.lane]));
-    }
-    if (whiles > 0) {
-      Exec plain = write;
-      LongExpr offset = access.offset();
-      return WarpNode.straight(
-          (w, mask) -> {
-            calls.run(w, mask);
-            each(w, mask, evaluate);
-            each(
-                w,
-                mask,
-                f -> {
-                  int first = (int) offset.eval(f) * bytes;
-                  byte[] before = Arrays.copyOfRange(f.memory[slot], first, first + bytes * lanes);
-                  plain.run(f);
-                  if (!Arrays.equals(
-                      before, 0, before.length, f.memory[slot], first, first + before.length)) {
-                    w.changes++;
-                  }
-                });
-          });
-    }
-    int multiplyAdds = context.counts() ? multiplyAdds(store) : 0;
-    return WarpNode.straight(
-        (w, mask) -> {
-          calls.run(w, mask);
-          each(w, mask, evaluate);
-          each(w, mask, write);
-          if (multiplyAdds != 0 && w.requests != null) {
-            w.requests.counting().multiplyAdds((long) multiplyAdds * Integer.bitCount(mask));
-          }
-        });
-  }
-
-  /** Fused multiply-adds of a thread that executes the statement. */
-  private static int multiplyAdds(Stmt.Store store) {
-    int[] count = {0};
-    Walk.expressions(
-        store.value(),
-        e -> {
-          if (e instanceof Expr.Call call && call.op() == MathOp.FMA) {
-            count[0] += call.type().lanes();
-          }
-        });
-    return count[0];
-  }
-
-  private static Exec vector(int lanes, Exec one) {
-    return lanes == 1
-        ? one
-        : f -> {
-          for (f.lane = 0; f.lane < lanes; f.lane++) {
-            one.run(f);
-          }
-          f.lane = 0;
-        };
+    return f -> {
+      byte[] storage = f.memory[slot];
+      if (storage == null) {
+        f.outer[slot] = rows;
+        storage = new byte[elements * dtype.bytes()];
+        f.memory[slot] = storage;
+        f.shadows[slot] = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+      } else {
+        Shadow shadow = f.shadows[slot];
+        if (shadow != null) {
+          shadow.reset();
+        }
+      }
+      Bytes.poison(dtype, storage);
+    };
   }
 
   private WarpNode evaluate(Stmt.Evaluate e) {

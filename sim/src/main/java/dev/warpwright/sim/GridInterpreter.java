@@ -15,7 +15,9 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The blocks of a cluster are in residence together. A kernel whose blocks wait for each other
  * needs as many resident blocks ({@link GridOptions#withBlocks}) as it expects of the GPU.
  *
- * <p>The kernel is compiled to closures once; {@link #run} may be called any number of times.
+ * <p>The kernel is compiled once; {@link #run} may be called any number of times. Bytecode only
+ * suspects: where anything may be wrong, closures execute the launch again and say what it is.
  */
 public final class GridInterpreter {
   private static final int WARP = 32;
@@ -38,10 +41,32 @@ public final class GridInterpreter {
   private final Kernel kernel;
   private final GridOptions options;
   private final Context context;
-  private final WarpNode body;
-  private final List<Buffer> shared;
   private final @Nullable CompiledRegions regions;
+  private final @Nullable Body compiled;
+  private @Nullable Body closures;
+  private int replays;
   private final Set<Buffer> written = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /**
+   * A kernel's body, compiled.
+   *
+   * @param code its straight parts, null if they are closures
+   */
+  private record Body(WarpNode node, List<Buffer> shared, @Nullable WarpCodeBuilder code) {}
+
+  /** Suspects at the first race. */
+  private static final Shadow.FindingSink SUSPECTING =
+      new Shadow.FindingSink() {
+        @Override
+        public boolean wants(Stmt where) {
+          throw RegionState.suspicion();
+        }
+
+        @Override
+        public void report(SimulationError error) {
+          throw error;
+        }
+      };
 
   /**
    * Compiles a kernel.
@@ -49,6 +74,15 @@ public final class GridInterpreter {
    * @throws IllegalArgumentException for a host kernel, or one with statements that no kernel has
    */
   public GridInterpreter(Kernel kernel, GridOptions options) {
+    this(kernel, options, true);
+  }
+
+  /**
+   * Compiles a kernel.
+   *
+   * @param threads whether a kernel of plain threads may be executed thread by thread
+   */
+  GridInterpreter(Kernel kernel, GridOptions options, boolean threads) {
     if (kernel.kind() != Kernel.Kind.GRID) {
       throw new IllegalArgumentException(kernel.name() + " is a host kernel");
     }
@@ -56,15 +90,53 @@ public final class GridInterpreter {
     this.options = options;
     this.context =
         new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true, options.count());
-    GridCompiler compiler = new GridCompiler(context);
-    this.body = compiler.compile(kernel.body());
-    this.shared = List.copyOf(compiler.shared());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
-    this.regions =
-        options.engine() == GridOptions.Engine.INTERPRETER || options.count()
-            ? null
-            : CompiledRegions.of(kernel, written);
+    boolean fast = options.engine() == GridOptions.Engine.FASTEST;
+    this.regions = fast && threads && !options.count() ? CompiledRegions.of(kernel, written) : null;
+    this.compiled = fast && regions == null ? compiled() : null;
+    if (compiled == null) {
+      closures();
+    }
+  }
+
+  /** The body with bytecode, null if that would be too large. */
+  private @Nullable Body compiled() {
+    GridCompiler compiler = new GridCompiler(context, kernel.body());
+    WarpNode node = compiler.compile(kernel.body());
+    WarpCodeBuilder code = compiler.code();
+    return code != null && code.define()
+        ? new Body(node, List.copyOf(compiler.shared()), code)
+        : null;
+  }
+
+  private Body closures() {
+    Body body = closures;
+    if (body == null) {
+      GridCompiler compiler = new GridCompiler(context);
+      WarpNode node = compiler.compile(kernel.body());
+      body = new Body(node, List.copyOf(compiler.shared()), null);
+      closures = body;
+    }
+    return body;
+  }
+
+  /** How often bytecode for warps suspected something, so that closures executed a launch again. */
+  int replays() {
+    return replays;
+  }
+
+  /**
+   * Statements and expressions that become no bytecode, as text; the whole body if it is left to
+   * the interpreter. Units beside the threads and calls of a whole warp do not count: they are
+   * calls of the simulator whatever executes the rest.
+   */
+  public List<String> interpreted() {
+    return regions != null
+        ? List.of()
+        : compiled != null && compiled.code != null
+            ? compiled.code.interpreted()
+            : List.of(kernel.name());
   }
 
   private void findWritten() {
@@ -133,9 +205,9 @@ public final class GridInterpreter {
     if (!options.count()) {
       throw new IllegalArgumentException("these options do not count");
     }
-    Counting counting = new Counting(caches);
-    execute(arguments, Shadow.THROWING, counting);
-    return counting.result(context.source());
+    Counting[] counting = {null};
+    execute(arguments, Shadow.THROWING, () -> counting[0] = new Counting(caches));
+    return Objects.requireNonNull(counting[0]).result(context.source());
   }
 
   /** Runs; races go to the sink. */
@@ -143,16 +215,17 @@ public final class GridInterpreter {
     execute(arguments, sink, null);
   }
 
-  private void execute(Arguments arguments, Shadow.FindingSink sink, @Nullable Counting counting) {
+  private void execute(
+      Arguments arguments, Shadow.FindingSink sink, @Nullable Supplier<Counting> counting) {
     long[] blocks = new long[3];
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
       long extent = arguments.evaluate(kernel.extent(axis)).longValue();
       (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
-    Grid grid = new Grid(arguments, sink, Index3.of(blocks), Index3.of(threads), context.symbols());
-    grid.counting = counting;
-    long perBlock = grid.threads.count();
+    Index3 blockExtents = Index3.of(blocks);
+    Index3 threadExtents = Index3.of(threads);
+    long perBlock = threadExtents.count();
     if (perBlock < 1 || perBlock > MAX_THREADS) {
       throw new IllegalArgumentException(
           kernel.name()
@@ -163,17 +236,35 @@ public final class GridInterpreter {
               + " are possible");
     }
     List<Finding> exceeded =
-        ResourceLimits.exceeded(context.source(), kernel, options.target(), grid.blocks, perBlock);
+        ResourceLimits.exceeded(context.source(), kernel, options.target(), blockExtents, perBlock);
     if (!exceeded.isEmpty()) {
       throw new SimulationError(exceeded);
     }
+    List<Buffer> used = kernel.buffers().stream().filter(b -> context.symbols().knows(b)).toList();
+    used.forEach(b -> arguments.check(b, Precision.EXACT));
+    if (regions != null && regions.run(arguments, blockExtents)) {
+      return;
+    }
+    Snapshot before = compiled == null ? null : Snapshot.of(used, written, arguments);
+    if (compiled != null && before != null) {
+      try {
+        run(compiled, new Grid(arguments, SUSPECTING, blockExtents, threadExtents), counting);
+        return;
+      } catch (RegionState.Suspicion | SimulationError e) {
+        replays++;
+        before.restore();
+      }
+    }
+    run(closures(), new Grid(arguments, sink, blockExtents, threadExtents), counting);
+  }
+
+  private void run(Body body, Grid grid, @Nullable Supplier<Counting> counting) {
+    grid.open(context.symbols());
+    grid.counting = counting == null ? null : counting.get();
     for (Param p : kernel.params()) {
       if (p instanceof Buffer b && context.symbols().knows(b)) {
         bind(grid, b);
       }
-    }
-    if (regions != null && regions.run(grid)) {
-      return;
     }
     int size = (int) clusterSize(grid);
     boolean counts = usesCounters();
@@ -183,11 +274,10 @@ public final class GridInterpreter {
             Math.toIntExact(grid.blocks.count() / size),
             Math.max(1, options.residentBlocks() / size),
             (number, place) ->
-                start(grid, counts ? common : new Agents(false), number, place, size));
+                start(grid, body, counts ? common : new Agents(false), number, place, size));
   }
 
   private void bind(Grid grid, Buffer b) {
-    grid.arguments.check(b, Precision.EXACT);
     NdArray array = grid.arguments.get(b);
     int slot = context.symbols().slot(b);
     grid.memory[slot] = array.bytes();
@@ -214,23 +304,23 @@ public final class GridInterpreter {
   }
 
   /** Starts the blocks of a cluster. */
-  private ClusterRun start(Grid grid, Agents agents, long number, int place, int size) {
+  private ClusterRun start(Grid grid, Body body, Agents agents, long number, int place, int size) {
     ClusterRun cluster = new ClusterRun(context, number, place, agents, grid);
     for (int rank = 0; rank < size; rank++) {
       Index3 index = grid.blocks.index(number * size + rank);
       BlockRun block = new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());
       cluster.blocks.add(block);
-      start(grid, block, index);
+      start(grid, body, block, index);
     }
     return cluster;
   }
 
-  private void start(Grid grid, BlockRun block, Index3 index) {
+  private void start(Grid grid, Body body, BlockRun block, Index3 index) {
     Symbols symbols = context.symbols();
     byte[][] memory = grid.memory.clone();
     long[] outer = grid.outer.clone();
     Shadow[] shadows = grid.shadows.clone();
-    for (Buffer b : shared) {
+    for (Buffer b : body.shared) {
       int slot = symbols.slot(b);
       int elements = Math.toIntExact(b.storageElements());
       memory[slot] = new byte[elements * b.dtype().bytes()];
@@ -267,7 +357,7 @@ public final class GridInterpreter {
       warp.push(
           first -> {
             first.pop();
-            body.enter(first, first.fullMask());
+            body.node.enter(first, first.fullMask());
           });
     }
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);

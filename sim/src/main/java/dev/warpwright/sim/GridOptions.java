@@ -29,8 +29,8 @@ public record GridOptions(
   /** What executes. */
   public enum Engine {
     /**
-     * Bytecode for kernels of plain threads and block barriers; where anything may be wrong, and
-     * for all other kernels, the interpreter. Findings are the interpreter's.
+     * Bytecode, for kernels of plain threads and block barriers thread by thread; where anything
+     * may be wrong, the interpreter. Findings are the interpreter's.
      */
     FASTEST,
     /** The interpreter alone. */

@@ -23,19 +23,51 @@ final class IntrinsicCall {
   private final Stmt where;
   private final Intrinsic intrinsic;
   private final Meaning meaning;
+  private final boolean copies;
   private static final Pattern MMA = Pattern.compile("m(\\d+)n(\\d+)k(\\d+)");
 
   private final Operand[] operands;
   private final Counting.@Nullable Site[] sites;
 
   /** One argument: either an address or a value. */
-  private record Operand(
-      Intrinsic.Operand declared,
-      @Nullable Access access,
-      @Nullable Buffer buffer,
-      LongExpr value) {
+  private static final class Operand {
+    final Intrinsic.Operand declared;
+    final @Nullable Access access;
+    final @Nullable Buffer buffer;
+    final LongExpr value;
+    final WarpCodeBuilder.@Nullable Operand code;
+    final int slot;
+
+    /** Of the buffer's elements: the logarithm of their bytes. */
+    final int shift;
+
+    /** Bytes of which an address must be a multiple; 0 if the buffer itself is not. */
+    final int alignment;
+
+    Operand(
+        Intrinsic.Operand declared,
+        @Nullable Access access,
+        @Nullable Buffer buffer,
+        LongExpr value,
+        WarpCodeBuilder.@Nullable Operand code) {
+      this.declared = declared;
+      this.access = access;
+      this.buffer = buffer;
+      this.value = value;
+      this.code = code;
+      slot = access == null ? -1 : access.slot();
+      shift = buffer == null ? 0 : Integer.numberOfTrailingZeros(buffer.dtype().bytes());
+      alignment =
+          buffer == null || buffer.alignment() < alignment(declared) ? 0 : alignment(declared);
+    }
+
+    /** An operand of any type is counted in bytes and aligned as a whole. */
+    static int alignment(Intrinsic.Operand declared) {
+      return declared.dtype() == null ? declared.elements() : 4;
+    }
+
     int slot() {
-      return access == null ? -1 : access.slot();
+      return slot;
     }
   }
 
@@ -44,6 +76,7 @@ final class IntrinsicCall {
     this.where = exprs.where();
     this.intrinsic = intrinsic;
     this.meaning = meaning;
+    this.copies = intrinsic.text().startsWith("cp.async.");
     if (args.size() != intrinsic.operands().size()) {
       throw new IllegalArgumentException(
           context.source().name()
@@ -58,9 +91,11 @@ final class IntrinsicCall {
     operands = new Operand[args.size()];
     for (int i = 0; i < operands.length; i++) {
       Intrinsic.Operand declared = intrinsic.operands().get(i);
+      WarpCodeBuilder.Operand code =
+          exprs instanceof CompiledExprs compiled ? compiled.operand(args.get(i)) : null;
       if (args.get(i) instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)) {
         Access access = new Access(exprs, buffer, indices);
-        operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset());
+        operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset(), code);
       } else if (declared.isAddress()) {
         throw new IllegalArgumentException(
             context.source().name()
@@ -72,7 +107,7 @@ final class IntrinsicCall {
                 + context.source().excerpt(where)
                 + "'");
       } else {
-        operands[i] = new Operand(declared, null, null, exprs.bits(args.get(i)));
+        operands[i] = new Operand(declared, null, null, exprs.bits(args.get(i)), code);
       }
     }
     sites = new Counting.Site[operands.length];
@@ -103,7 +138,7 @@ final class IntrinsicCall {
 
   /** Whether it copies asynchronously, which counts when it starts. */
   private boolean isCopy() {
-    return intrinsic.text().startsWith("cp.async.");
+    return copies;
   }
 
   /** The call with its arguments as they are now, for some lanes of a warp or one thread. */
@@ -131,6 +166,10 @@ final class IntrinsicCall {
       outside = new int[operands.length];
       for (int i = 0; i < operands.length; i++) {
         Operand operand = operands[i];
+        if (operand.code != null) {
+          outside[i] = operand.code.compute(frames, mask, values[i]);
+          continue;
+        }
         for (int lane = 0; lane < frames.length; lane++) {
           if (active(lane)) {
             Frame f = frames[lane];
@@ -210,8 +249,7 @@ final class IntrinsicCall {
         for (int lane = 0; lane < frames.length; lane++) {
           if (active(lane)) {
             for (int at = 0; at < bytes; at += 4) {
-              int start = check(i, lane, at);
-              forElements(i, lane, start, Shadow::beginWrite);
+              beginWrite(operand, frames[lane], check(i, lane, at));
             }
           }
         }
@@ -231,15 +269,56 @@ final class IntrinsicCall {
     @Override
     public int load32(int operand, int lane, int byteOffset) {
       int at = check(operand, lane, byteOffset);
-      forElements(operand, lane, at, Shadow::read);
-      return Bytes.getInt(frames[lane].memory[operands[operand].slot()], at);
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      read(o, f, at);
+      return Bytes.getInt(f.memory[o.slot], at);
     }
 
     @Override
     public void store32(int operand, int lane, int byteOffset, int bits) {
       int at = check(operand, lane, byteOffset);
-      forElements(operand, lane, at, isCopy() ? Shadow::complete : Shadow::write);
-      Bytes.putInt(frames[lane].memory[operands[operand].slot()], at, bits);
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      write(o, f, at);
+      Bytes.putInt(f.memory[o.slot], at, bits);
+    }
+
+    @Override
+    public void load(int operand, int lane, int[] words) {
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      if (isFine(operand, lane, 0) && isFine(operand, lane, 4 * words.length - 4)) {
+        int at = (int) values[operand][lane];
+        Shadow shadow = f.shadows[o.slot];
+        if (shadow != null) {
+          int first = at >> o.shift;
+          shadow.read(f, first, (at + 4 * words.length - 1 >> o.shift) - first + 1, where);
+        }
+        for (int i = 0; i < words.length; i++) {
+          words[i] = Bytes.getInt(f.memory[o.slot], at + 4 * i);
+        }
+      } else {
+        Lanes.super.load(operand, lane, words);
+      }
+    }
+
+    @Override
+    public void store(int operand, int lane, int[] words) {
+      Operand o = operands[operand];
+      Frame f = frames[lane];
+      Shadow shadow = f.shadows[o.slot];
+      if (o.shift == 2
+          && shadow != null
+          && isFine(operand, lane, 0)
+          && isFine(operand, lane, 4 * words.length - 4)
+          && shadow.writeOwn((int) values[operand][lane] >> 2, words.length)) {
+        for (int i = 0; i < words.length; i++) {
+          Bytes.putInt(f.memory[o.slot], (int) values[operand][lane] + 4 * i, words[i]);
+        }
+      } else {
+        Lanes.super.store(operand, lane, words);
+      }
     }
 
     @Override
@@ -254,6 +333,24 @@ final class IntrinsicCall {
 
     /** Byte offset of a 4-byte access, which is in bounds and aligned. */
     private int check(int operand, int lane, int byteOffset) {
+      return isFine(operand, lane, byteOffset)
+          ? (int) (values[operand][lane] + byteOffset)
+          : refuse(operand, lane, byteOffset);
+    }
+
+    private boolean isFine(int operand, int lane, int byteOffset) {
+      Operand o = operands[operand];
+      long start = values[operand][lane];
+      long place = start + byteOffset;
+      return o.alignment != 0
+          && (outside[operand] >>> lane & 1) == 0
+          && (start & o.alignment - 1) == 0
+          && place >= 0
+          && place + 4 <= frames[lane].memory[o.slot].length;
+    }
+
+    /** Says what is wrong with an access. */
+    private int refuse(int operand, int lane, int byteOffset) {
       Operand o = operands[operand];
       Frame f = frames[lane];
       Buffer buffer = o.buffer;
@@ -272,41 +369,52 @@ final class IntrinsicCall {
             Context.element(buffer, access.coordinates(f)) + " + " + byteOffset + " bytes",
             "operand " + o.declared.name() + ", the buffer is " + buffer);
       }
-      // An operand of any type is counted in bytes and aligned as a whole.
-      int alignment = o.declared.dtype() == null ? o.declared.elements() : 4;
-      if (base % alignment != 0 || buffer.alignment() < alignment) {
-        throw context.fault(
-            Finding.Kind.MISALIGNED,
-            where,
-            f,
-            Context.element(buffer, access.coordinates(f)),
-            "operand "
-                + o.declared.name()
-                + " needs "
-                + alignment
-                + " bytes, buffer has "
-                + buffer.alignment()
-                + ", byte offset is "
-                + base);
-      }
-      return (int) at;
+      throw context.fault(
+          Finding.Kind.MISALIGNED,
+          where,
+          f,
+          Context.element(buffer, access.coordinates(f)),
+          "operand "
+              + o.declared.name()
+              + " needs "
+              + Operand.alignment(o.declared)
+              + " bytes, buffer has "
+              + buffer.alignment()
+              + ", byte offset is "
+              + base);
     }
 
-    private void forElements(int operand, int lane, int at, ShadowAccess access) {
-      Operand o = operands[operand];
-      Frame f = frames[lane];
-      Shadow shadow = f.shadows[o.slot()];
-      if (shadow != null && o.buffer != null) {
-        int size = o.buffer.dtype().bytes();
-        for (int e = at / size; e <= (at + 3) / size; e++) {
-          access.access(shadow, f, e, where);
+    /** Reads the elements in 4 bytes. */
+    private void read(Operand o, Frame f, int at) {
+      Shadow shadow = f.shadows[o.slot];
+      if (shadow != null) {
+        for (int e = at >> o.shift; e <= at + 3 >> o.shift; e++) {
+          shadow.read(f, e, where);
         }
       }
     }
-  }
 
-  /** An access to one element. */
-  private interface ShadowAccess {
-    void access(Shadow shadow, Frame f, int element, Stmt where);
+    /** Writes them, or completes a copy to them. */
+    private void write(Operand o, Frame f, int at) {
+      Shadow shadow = f.shadows[o.slot];
+      if (shadow != null) {
+        for (int e = at >> o.shift; e <= at + 3 >> o.shift; e++) {
+          if (copies) {
+            shadow.complete(f, e, where);
+          } else {
+            shadow.write(f, e, where);
+          }
+        }
+      }
+    }
+
+    private void beginWrite(Operand o, Frame f, int at) {
+      Shadow shadow = f.shadows[o.slot];
+      if (shadow != null) {
+        for (int e = at >> o.shift; e <= at + 3 >> o.shift; e++) {
+          shadow.beginWrite(f, e, where);
+        }
+      }
+    }
   }
 }

@@ -97,6 +97,61 @@ final class Shadow {
     }
   }
 
+  /** Reads neighbouring elements. */
+  void read(Frame f, int from, int count, Stmt where) {
+    Actor actor = f.actor;
+    if (writers == null || readers == null || actor == null) {
+      for (int e = from; e < from + count; e++) {
+        read(f, e, where);
+      }
+      return;
+    }
+    touched = true;
+    long mine = actor.readEpoch();
+    long goodWriter = 0;
+    long knownReaders = 0;
+    long newReaders = mine;
+    for (int e = from; e < from + count; e++) {
+      if (states != null && states[e] != WRITTEN) {
+        unwritten(f, e, where);
+        continue;
+      }
+      long writer = writers[e];
+      if (writer != goodWriter) {
+        if (writer != actor.epoch() && !actor.knows(writer)) {
+          race(f, actor, e, where, writer, "read", "write");
+        }
+        goodWriter = writer;
+      }
+      if (readers[e] != mine) {
+        if (readers[e] != knownReaders) {
+          knownReaders = readers[e];
+          newReaders = withReader(knownReaders, mine, actor);
+        }
+        readers[e] = newReaders;
+      }
+    }
+  }
+
+  /**
+   * Writes neighbouring elements of a buffer that only one thread has.
+   *
+   * @return whether that is all; if not, nothing is written, and each has to be looked at
+   */
+  boolean writeOwn(int from, int count) {
+    if (states == null || writers != null) {
+      return false;
+    }
+    for (int e = from; e < from + count; e++) {
+      if (states[e] == UNDER_WAY) {
+        return false;
+      }
+    }
+    touched = true;
+    Arrays.fill(states, from, from + count, WRITTEN);
+    return true;
+  }
+
   private long withReader(long last, long mine, Actor actor) {
     return last == 0 || (last > 0 && actor.knows(last)) ? mine : sets.plus(last, mine, actor);
   }

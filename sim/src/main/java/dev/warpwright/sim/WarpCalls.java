@@ -25,16 +25,29 @@ final class WarpCalls implements CallCompiler {
   private final Context context;
   private final Stmt where;
   private final ExprCompiler exprs;
+  private final ExprCompiler plain;
   private final List<WarpNode.Straight> hoisted = new ArrayList<>();
 
   WarpCalls(Context context, Stmt where) {
     this.context = context;
     this.where = where;
-    this.exprs = new ExprCompiler(context, where, this);
+    this.plain = new ExprCompiler(context, where, this);
+    WarpCodeBuilder code = context.code();
+    this.exprs = code == null ? plain : new CompiledExprs(context, where, this, code);
   }
 
   ExprCompiler exprs() {
     return exprs;
+  }
+
+  /** Compiles to closures, whatever the engine. */
+  ExprCompiler plain() {
+    return plain;
+  }
+
+  /** Whether calls were taken out so far. */
+  boolean hasHoisted() {
+    return !hoisted.isEmpty();
   }
 
   /** Executes the calls that were taken out, innermost first. */

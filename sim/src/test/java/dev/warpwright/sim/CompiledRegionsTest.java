@@ -49,12 +49,9 @@ class CompiledRegionsTest {
     Kernel kernel = KernelTexts.parse(KernelTexts.file("gemm_f32_simt"));
     Arguments arguments =
         Arguments.random(kernel.params(), SEED, Map.of("M", 130, "N", 70, "K", 20));
-    Grid grid =
-        new Grid(
-            arguments, Shadow.THROWING, new Index3(1, 2, 1), new Index3(256, 1, 1), new Symbols());
     CompiledRegions regions = CompiledRegions.of(kernel, Set.of(kernel.buffers().getLast()));
     assertThat(regions).isNotNull();
-    assertThat(regions.run(grid)).isTrue();
+    assertThat(regions.run(arguments, new Index3(1, 2, 1))).isTrue();
   }
 
   @Test

@@ -4,8 +4,8 @@ import dev.warpwright.ir.Kernel;
 import java.util.SplittableRandom;
 
 /**
- * Random kernels of plain threads: shared, local and global memory, barriers, loops, branches.
- * About half of them do something undefined.
+ * Random kernels: shared, local and global memory, barriers, loops, branches, what warps do. About
+ * half of them do something undefined.
  */
 final class RandomGridKernels {
   private static final String[] INDICES = {
@@ -24,12 +24,21 @@ final class RandomGridKernels {
   private final StringBuilder text = new StringBuilder();
   private int names;
 
-  private RandomGridKernels(long seed) {
+  /** Whether lanes of a warp exchange values. */
+  private final boolean warps;
+
+  private RandomGridKernels(long seed, boolean warps) {
     this.random = new SplittableRandom(seed);
+    this.warps = warps;
   }
 
   static Kernel of(long seed) {
-    return KernelTexts.parse(new RandomGridKernels(seed).kernel());
+    return KernelTexts.parse(new RandomGridKernels(seed, false).kernel());
+  }
+
+  /** With shuffles, matrix loads and asynchronous copies. */
+  static Kernel ofWarps(long seed) {
+    return KernelTexts.parse(new RandomGridKernels(seed, true).kernel());
   }
 
   private String kernel() {
@@ -51,6 +60,12 @@ final class RandomGridKernels {
           }
           sync_threads()
         """);
+    if (warps) {
+      text.append("  alloc t16: f16[16, 16] shared align 16\n");
+      text.append("  unroll i in 4 {\n");
+      text.append("    t16[tid / 4, tid % 4 * 4 + i] = f16(x[tid + i])\n  }\n");
+      text.append("  sync_threads()\n");
+    }
     int count = 3 + random.nextInt(6);
     for (int i = 0; i < count; i++) {
       statement(1, true);
@@ -83,7 +98,33 @@ final class RandomGridKernels {
     };
   }
 
+  /** What lanes do together. */
+  private void together(int depth) {
+    switch (random.nextInt(4)) {
+      case 0 -> line(depth, "acc[0] = acc[0] + shfl.xor.f32(" + value(2) + ", 3)");
+      case 1 ->
+          line(depth, "acc[3] = shfl.idx.f32(shfl.xor.f32(acc[1], 9) + acc[0], tid % 5) * 0.5f32");
+      case 2 -> {
+        String name = "w" + names++;
+        line(depth, "alloc " + name + ": u32[4] local");
+        line(depth, "ldmatrix.x4(&" + name + "[0], &t16[tid % 16, tid % 32 / 16 * 8])");
+        line(depth, "acc[2] = acc[2] + f32(" + name + "[" + random.nextInt(4) + "] & 255u32)");
+      }
+      default -> {
+        line(depth, "cp.async.16(&s[tid % 16 * 4], &x[tid % 16 * 4], 16)");
+        line(depth, "cp.async.commit()");
+        if (random.nextInt(4) != 0) {
+          line(depth, "cp.async.wait(0)");
+        }
+      }
+    }
+  }
+
   private void statement(int depth, boolean mayWait) {
+    if (warps && random.nextInt(4) == 0) {
+      together(depth);
+      return;
+    }
     switch (random.nextInt(depth > 3 ? 6 : 10)) {
       case 0 -> {
         // Mostly as it should be.

@@ -1,0 +1,55 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+
+/** Expressions at places where a warp may stop, as bytecode. */
+final class CompiledExprs extends ExprCompiler {
+  private final WarpCalls calls;
+  private final WarpCodeBuilder code;
+
+  CompiledExprs(Context context, Stmt where, WarpCalls calls, WarpCodeBuilder code) {
+    super(context, where, calls);
+    this.calls = calls;
+    this.code = code;
+  }
+
+  /** Whether a closure is as good. */
+  private static boolean isSimple(Expr e) {
+    return e instanceof Var || e instanceof Expr.IntImm || e instanceof Expr.FloatImm;
+  }
+
+  @Override
+  LongExpr integer(Expr e) {
+    return isSimple(e) ? super.integer(e) : code.integer(where(), calls, e, Form.VALUE);
+  }
+
+  @Override
+  LongExpr index(Expr e) {
+    return isSimple(e) ? super.index(e) : code.integer(where(), calls, e, Form.INDEX);
+  }
+
+  @Override
+  LongExpr bits(Expr e) {
+    return isSimple(e) ? super.bits(e) : code.integer(where(), calls, e, Form.BITS);
+  }
+
+  @Override
+  DoubleExpr real(Expr e) {
+    return isSimple(e) ? super.real(e) : code.real(where(), calls, e);
+  }
+
+  /** An operand of an intrinsic: an address in bytes, or the bits of a value. */
+  WarpCodeBuilder.Operand operand(Expr e) {
+    return code.operand(where(), calls, e);
+  }
+
+  /** What an expression is computed for. */
+  enum Form {
+    VALUE,
+    /** In 64 bits, where it is a sum of variables times constants. */
+    INDEX,
+    BITS
+  }
+}

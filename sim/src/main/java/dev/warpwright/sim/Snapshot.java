@@ -1,0 +1,44 @@
+package dev.warpwright.sim;
+
+import dev.warpwright.ir.Buffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the global buffers that a kernel writes held before it ran. */
+final class Snapshot {
+  private final List<byte[]> arrays = new ArrayList<>();
+  private final List<byte[]> before = new ArrayList<>();
+
+  private Snapshot() {}
+
+  /**
+   * Takes one.
+   *
+   * @return null if one array is given for two buffers, of which one is written
+   */
+  static @Nullable Snapshot of(List<Buffer> buffers, Set<Buffer> written, Arguments arguments) {
+    Snapshot snapshot = new Snapshot();
+    for (Buffer b : buffers) {
+      byte[] array = arguments.get(b).bytes();
+      if (written.contains(b)) {
+        for (Buffer other : buffers) {
+          if (other != b && arguments.get(other).bytes() == array) {
+            return null;
+          }
+        }
+        snapshot.arrays.add(array);
+        snapshot.before.add(array.clone());
+      }
+    }
+    return snapshot;
+  }
+
+  /** Gives the buffers their old contents back. */
+  void restore() {
+    for (int i = 0; i < arrays.size(); i++) {
+      System.arraycopy(before.get(i), 0, arrays.get(i), 0, arrays.get(i).length);
+    }
+  }
+}
