@@ -18,9 +18,11 @@ import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.CandidateRunner;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,9 @@ public final class GpuCandidateRunner implements CandidateRunner {
   /** So long a device is kept busy before the first candidate of a workload is timed. */
   private static final double WARM_US = 100_000;
 
+  /** Of so many workloads the data are kept, as long as half of the memory is free. */
+  private static final int MOST_WORKS = 4;
+
   /**
    * A candidate takes the place of what others are compared with if it needs this part of the time,
    * or less. Few changes mean that most candidates are compared with the same one.
@@ -47,20 +52,45 @@ public final class GpuCandidateRunner implements CandidateRunner {
   private final long seed;
   private @Nullable Bench bench;
 
-  /** A device, and the data of the workload that was measured last. */
+  /** A device, and the workloads that were measured last, the last one at the end. */
   private static final class Bench {
     final GpuDevice device;
     final CudaStream stream;
     final Optional<DeviceSensors> sensors;
-    @Nullable String workload;
-    @Nullable TuningData data;
-    @Nullable Loaded yardstick;
-    double yardstickUs;
+    final Map<String, Work> works = new LinkedHashMap<>();
 
     Bench(GpuTarget target) {
       device = GpuDevice.require(target);
       stream = device.context().newStream();
       sensors = DeviceSensors.open(device.context().device());
+    }
+
+    /** The workload of a kernel; searches that share a worker take turns. */
+    Work work(BoundKernel bound, long seed) {
+      String text = bound.workload().text();
+      Work work = works.remove(text);
+      if (work == null) {
+        // A workload may need nearly all of the memory.
+        boolean large = device.context().freeBytes() < device.context().device().memoryBytes() / 2;
+        while (!works.isEmpty() && (large || works.size() >= MOST_WORKS)) {
+          String oldest = works.keySet().iterator().next();
+          Objects.requireNonNull(works.remove(oldest)).close();
+        }
+        work = new Work(new TuningData(bound, device, stream, seed));
+      }
+      works.put(text, work);
+      return work;
+    }
+  }
+
+  /** Data of a workload, and what its candidates are compared with. */
+  private static final class Work implements AutoCloseable {
+    final TuningData data;
+    @Nullable Loaded yardstick;
+    double yardstickUs;
+
+    Work(TuningData data) {
+      this.data = data;
     }
 
     /** Keeps a candidate as what the next ones are compared with. */
@@ -72,16 +102,12 @@ public final class GpuCandidateRunner implements CandidateRunner {
       yardstickUs = micros;
     }
 
-    /** Forgets the workload. */
-    void clear() {
+    @Override
+    public void close() {
       if (yardstick != null) {
         yardstick.close();
-        yardstick = null;
       }
-      if (data != null) {
-        data.close();
-        data = null;
-      }
+      data.close();
     }
   }
 
@@ -147,7 +173,8 @@ public final class GpuCandidateRunner implements CandidateRunner {
     Cubin cubin = cubin(bound, CudaPrinter.print(bound.kernel(), target));
     Bench here = bench();
     try {
-      TuningData data = data(here, bound);
+      Work work = here.work(bound, seed);
+      TuningData data = work.data;
       CudaModule module = here.device.context().load(cubin.bytes());
       @Nullable SetLaunches prepared = null;
       @Nullable Loaded loaded = null;
@@ -166,7 +193,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
                 set -> launches.get(set).run(here.stream),
                 TURN_US);
         loaded = new Loaded(module, prepared, graph);
-        AdaptiveTimer.Time time = time(here, graph);
+        AdaptiveTimer.Time time = time(work, graph);
         Outcome.Measured measured =
             new Outcome.Measured(
                 time.micros(),
@@ -174,8 +201,8 @@ public final class GpuCandidateRunner implements CandidateRunner {
                 Math.max(error, errorWhenTimed(here, data, graph, bound)),
                 here.sensors.map(DeviceSensors::clockMhz).orElse(0),
                 here.sensors.map(DeviceSensors::temperature).orElse(0));
-        if (here.yardstick == null || time.micros() < BETTER * here.yardstickUs) {
-          here.keep(loaded, time.micros());
+        if (work.yardstick == null || time.micros() < BETTER * work.yardstickUs) {
+          work.keep(loaded, time.micros());
         }
         return measured;
       } finally {
@@ -184,7 +211,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
             prepared.close();
           }
           module.close();
-        } else if (loaded != here.yardstick) {
+        } else if (loaded != work.yardstick) {
           loaded.close();
         }
       }
@@ -194,13 +221,13 @@ public final class GpuCandidateRunner implements CandidateRunner {
   }
 
   /** In turn with the yardstick; alone, on a busy device, if it is the first. */
-  private static AdaptiveTimer.Time time(Bench here, TimedGraph graph) {
-    if (here.yardstick == null) {
+  private static AdaptiveTimer.Time time(Work work, TimedGraph graph) {
+    if (work.yardstick == null) {
       graph.warm(WARM_US);
       return AdaptiveTimer.alone(graph::replay);
     }
     return AdaptiveTimer.against(
-        new AdaptiveTimer.Yardstick(here.yardstick.graph()::replay, here.yardstickUs),
+        new AdaptiveTimer.Yardstick(work.yardstick.graph()::replay, work.yardstickUs),
         graph::replay);
   }
 
@@ -240,16 +267,6 @@ public final class GpuCandidateRunner implements CandidateRunner {
       bench = new Bench(target);
     }
     return bench;
-  }
-
-  private TuningData data(Bench here, BoundKernel bound) {
-    String text = bound.workload().text();
-    if (here.data == null || !text.equals(here.workload)) {
-      here.clear();
-      here.data = new TuningData(bound, here.device, here.stream, seed);
-      here.workload = text;
-    }
-    return here.data;
   }
 
   private static String oneLine(RuntimeException e) {
