@@ -42,7 +42,7 @@ class MergedGemmTest {
         set(new FfnWorkload(100, 72, 136, 72, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
         set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
         set(new FfnWorkload(200, 40, 72, 200, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
-        set(new FfnWorkload(67, 35, 70, 67, DType.F16), WorkOrder.ROWS, WaitPolicy.ROW, 132),
+        set(new FfnWorkload(60, 35, 70, 67, DType.F16), WorkOrder.ROWS, WaitPolicy.ROW, 132),
         set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 132));
   }
 

@@ -307,6 +307,13 @@ public final class FamilySamples {
                 new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 5),
                 GpuTarget.SM_80));
     sample(
+        "merged-wgmma",
+        () ->
+            MergedGemm.schedule(
+                new FfnWorkload(150, 40, 72, 136, DType.BF16),
+                HopperConfig.pairs(128, 64, 3, 2, 3).withCluster(1, 1),
+                new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3)));
+    sample(
         "merged-threads",
         () ->
             MergedGemm.schedule(

@@ -62,6 +62,7 @@ class DividedWorkMutationTest {
         subject("stream", hopper("stream:1")),
         subject("mma.sync", mmaSync()),
         subject("merged", MergedGridMutationTest.mmaSync()),
+        subject("merged warpgroups", MergedGridMutationTest.warpgroups()),
         subject("merged threads", MergedGridMutationTest.threads()));
   }
 

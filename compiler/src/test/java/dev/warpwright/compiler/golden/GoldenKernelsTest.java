@@ -108,6 +108,16 @@ final class GoldenKernelsTest {
                     new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3),
                     GpuTarget.SM_80)
                 .tiles()));
+    // Large tiles: both products in the registers of one.
+    all.add(
+        new Gpu(
+            "merged-ffn-bf16-sm90",
+            hopper,
+            MergedGemm.schedule(
+                    new FfnWorkload(256, 64, 512, 256, DType.BF16),
+                    HopperConfig.pairs(128, 256, 4, 2, 2).withCluster(1, 1),
+                    new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 2))
+                .tiles()));
     for (String model : List.of("digits-relu-128-64", "digits-gelu-64x4", "image-siren-64x4")) {
       for (Precision precision : List.of(Precision.F32, Precision.F16)) {
         CompiledKernel kernel = network(model, precision, hopper);

@@ -66,6 +66,9 @@ final class MergedWarpgroups {
 
   private @Nullable Buffer staging;
 
+  /** Of a consumer thread: fragments of both grids, which are never alive together. */
+  private final List<Buffer> registers = new ArrayList<>();
+
   /**
    * One of the grids.
    *
@@ -279,10 +282,12 @@ final class MergedWarpgroups {
             new Stmt.While(
                 new Expr.Binary(BinaryOp.NE, at(entry), Exprs.i32(END)), Stmts.seq(tile, read)),
             StagedStore.finish(inGroup));
+    registers.add(done);
+    registers.add(entry);
     return new Stmt.Let(
         group,
         roles.group(thread),
-        new Stmt.Let(inGroup, roles.inGroup(thread), Stmts.alloc(List.of(done, entry), all)));
+        new Stmt.Let(inGroup, roles.inGroup(thread), Stmts.alloc(registers, all)));
   }
 
   private Stmt consume(
@@ -304,12 +309,25 @@ final class MergedWarpgroups {
                 Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
                 tickets.publish()),
             null);
-    return Stmts.alloc(
-        grid.program().fragments().stream().map(code::registers).toList(),
-        Stmts.seq(
-            loop(grid, code).consume(item, group, inGroup),
-            epilogue.code(item, thread, group, inGroup),
-            publishes && tickets.waits() ? publish : Stmt.Seq.EMPTY));
+    shareRegisters(grid.program().fragments().stream().map(code::registers).toList());
+    return Stmts.seq(
+        loop(grid, code).consume(item, group, inGroup),
+        epilogue.code(item, thread, group, inGroup),
+        publishes && tickets.waits() ? publish : Stmt.Seq.EMPTY);
+  }
+
+  /** Gives a grid's fragments registers, those of the other grid's where they suit. */
+  private void shareRegisters(List<Buffer> fragments) {
+    List<Buffer> free = new ArrayList<>(registers);
+    for (Buffer fragment : fragments) {
+      Buffer known = free.stream().filter(other -> alike(other, fragment)).findFirst().orElse(null);
+      if (known == null) {
+        registers.add(fragment);
+      } else {
+        free.remove(known);
+        places.put(fragment, known);
+      }
+    }
   }
 
   /** Gives a grid's results a place to leave from, that of the first grid's if it suits. */

@@ -106,10 +106,8 @@ public final class MergeGrids {
           case SEQUENCE -> merge.sequence();
           case ROWS -> merge.rows(shared);
         };
-    // With one row of tiles, it is the same for all.
-    if (policy == WaitPolicy.ROW
-        && !shared.isEmpty()
-        && !merge.rowsOfTiles(6).equals(Forms.of(Exprs.i32(1)))) {
+    if (policy == WaitPolicy.ROW && !shared.isEmpty()) {
+      merge.rowsOfTiles(6);
       shared.forEach(buffer -> merge.requireRows(6, buffer, true));
     }
     both = both.withAttrs(merge.attrs(order, policy, shared));
@@ -253,6 +251,9 @@ public final class MergeGrids {
    * @param same whether it reads nothing of earlier rows either
    */
   private void requireRows(int requirement, Buffer buffer, boolean same) {
+    if (rowsOfTiles(requirement).equals(Forms.of(Exprs.i32(1)))) {
+      return;
+    }
     long t = columns(first);
     long u = columns(second);
     List<Access> writes =
