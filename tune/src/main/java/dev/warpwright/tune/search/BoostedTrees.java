@@ -25,6 +25,13 @@ public final class BoostedTrees implements CostModel {
           + " min_data_in_bin=1 feature_pre_filter=false deterministic=true force_row_wise=true"
           + " num_threads=1 seed=1 verbosity=-1";
 
+  /**
+   * Held around every call of the library: how many threads it uses is one number for the process,
+   * which each call sets. A data set that is being made while another search sets it is written out
+   * of bounds.
+   */
+  private static final Object LIBRARY = new Object();
+
   private @Nullable LGBMBooster booster;
 
   private BoostedTrees() {}
@@ -41,13 +48,18 @@ public final class BoostedTrees implements CostModel {
 
   @Override
   public void fit(List<Sample> samples) {
-    if (booster != null) {
-      close(booster);
-      booster = null;
+    synchronized (LIBRARY) {
+      if (booster != null) {
+        close(booster);
+        booster = null;
+      }
+      if (samples.size() >= LEAST_SAMPLES) {
+        booster = fitted(samples);
+      }
     }
-    if (samples.size() < LEAST_SAMPLES) {
-      return;
-    }
+  }
+
+  private static LGBMBooster fitted(List<Sample> samples) {
     float[] labels = new float[samples.size()];
     for (int i = 0; i < labels.length; i++) {
       Sample sample = samples.get(i);
@@ -61,12 +73,13 @@ public final class BoostedTrees implements CostModel {
               matrix(features), features.size(), columns, true, PARAMETERS, null);
       try {
         data.setField("label", labels);
-        booster = LGBMBooster.create(data, PARAMETERS);
+        LGBMBooster booster = LGBMBooster.create(data, PARAMETERS);
         for (int round = 0; round < ROUNDS; round++) {
           if (booster.updateOneIter()) {
             break;
           }
         }
+        return booster;
       } finally {
         data.close();
       }
@@ -78,23 +91,25 @@ public final class BoostedTrees implements CostModel {
   @Override
   public double[] predict(List<Features> features) {
     double[] times = features.stream().mapToDouble(Features::predictedUs).toArray();
-    if (booster == null || times.length == 0) {
-      return times;
-    }
-    try {
-      double[] residuals =
-          booster.predictForMat(
-              matrix(features),
-              features.size(),
-              features.getFirst().values().length,
-              true,
-              PredictionType.C_API_PREDICT_NORMAL);
-      for (int i = 0; i < times.length; i++) {
-        times[i] *= Math.exp(residuals[i]);
+    synchronized (LIBRARY) {
+      if (booster == null || times.length == 0) {
+        return times;
       }
-      return times;
-    } catch (LGBMException e) {
-      throw new IllegalStateException("the cost model cannot predict", e);
+      try {
+        double[] residuals =
+            booster.predictForMat(
+                matrix(features),
+                features.size(),
+                features.getFirst().values().length,
+                true,
+                PredictionType.C_API_PREDICT_NORMAL);
+        for (int i = 0; i < times.length; i++) {
+          times[i] *= Math.exp(residuals[i]);
+        }
+        return times;
+      } catch (LGBMException e) {
+        throw new IllegalStateException("the cost model cannot predict", e);
+      }
     }
   }
 
