@@ -3,7 +3,6 @@ module dev.warpwright.tune {
   requires transitive dev.warpwright.ir;
   requires java.sql;
   requires jdk.unsupported;
-  requires lightgbm4j;
 
   exports dev.warpwright.tune;
   exports dev.warpwright.tune.measure;

@@ -162,7 +162,7 @@ final class TunerTest {
 
   @Test
   void evolutionWithAModelBeatsChance() throws InterruptedException {
-    CostModel trees = BoostedTrees.create().orElseThrow();
+    CostModel trees = new BoostedTrees();
     double chance = 0;
     double evolved = 0;
     for (int seed = 0; seed < 5; seed++) {

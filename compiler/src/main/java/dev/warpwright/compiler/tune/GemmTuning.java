@@ -195,9 +195,7 @@ public final class GemmTuning {
       case EVOLUTION ->
           new EvolutionarySearch(
               space,
-              options.model()
-                  ? BoostedTrees.create().orElseGet(CostModel::analytic)
-                  : CostModel.analytic(),
+              options.model() ? new BoostedTrees() : CostModel.analytic(),
               seeds,
               random,
               proposals);
