@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The blocks of a cluster are in residence together. A kernel whose blocks wait for each other
  * needs as many resident blocks ({@link GridOptions#withBlocks}) as it expects of the GPU.
  *
- * <p>The kernel is compiled once; {@link #run} may be called any number of times. Bytecode only
- * suspects: where anything may be wrong, closures execute the launch again and say what it is.
+ * <p>The kernel is compiled once; {@link #run} may be called any number of times, by one thread at
+ * a time. Bytecode only suspects: where anything may be wrong, closures execute the launch again
+ * and say what it is.
  */
 public final class GridInterpreter {
   private static final int WARP = 32;

@@ -23,7 +23,10 @@ final class IntrinsicCall {
   private final Stmt where;
   private final Intrinsic intrinsic;
   private final Meaning meaning;
+
+  /** Whether it copies asynchronously, which counts when it starts. */
   private final boolean copies;
+
   private static final Pattern MMA = Pattern.compile("m(\\d+)n(\\d+)k(\\d+)");
 
   private final Operand[] operands;
@@ -64,10 +67,6 @@ final class IntrinsicCall {
     /** An operand of any type is counted in bytes and aligned as a whole. */
     static int alignment(Intrinsic.Operand declared) {
       return declared.dtype() == null ? declared.elements() : 4;
-    }
-
-    int slot() {
-      return slot;
     }
   }
 
@@ -129,16 +128,11 @@ final class IntrinsicCall {
                   ? reads ? Counting.Kind.MATRIX_LOAD : Counting.Kind.MATRIX_STORE
                   : reads
                       ? Counting.Kind.SHARED_LOAD
-                      : isCopy() ? Counting.Kind.ASYNC_STORE : Counting.Kind.SHARED_STORE;
+                      : copies ? Counting.Kind.ASYNC_STORE : Counting.Kind.SHARED_STORE;
           case GLOBAL -> reads ? Counting.Kind.ASYNC_LOAD : Counting.Kind.GLOBAL_STORE;
           case LOCAL, SHARED_CLUSTER, FRAGMENT -> null;
         };
-    return kind == null ? null : new Counting.Site(where, kind, operand.slot());
-  }
-
-  /** Whether it copies asynchronously, which counts when it starts. */
-  private boolean isCopy() {
-    return copies;
+    return kind == null ? null : new Counting.Site(where, kind, operand.slot);
   }
 
   /** The call with its arguments as they are now, for some lanes of a warp or one thread. */
@@ -185,7 +179,7 @@ final class IntrinsicCall {
     }
 
     void execute() {
-      if (!isCopy()) {
+      if (!copies) {
         countRequests();
       }
       try {
@@ -230,7 +224,7 @@ final class IntrinsicCall {
                   && values[operands.length - 1][Math.min(lane, frames.length - 1)] == 0;
           if (active(lane) && !skipped && f.requests != null) {
             f.requests.access(
-                site, f.laneBit, values[i][lane], bytes, f.memory[operand.slot()].length);
+                site, f.laneBit, values[i][lane], bytes, f.memory[operand.slot].length);
           }
         }
       }
@@ -361,7 +355,7 @@ final class IntrinsicCall {
       }
       long base = values[operand][lane];
       long at = base + byteOffset;
-      if ((outside[operand] >>> lane & 1) != 0 || at < 0 || at + 4 > f.memory[o.slot()].length) {
+      if ((outside[operand] >>> lane & 1) != 0 || at < 0 || at + 4 > f.memory[o.slot].length) {
         throw context.fault(
             Finding.Kind.OUT_OF_BOUNDS,
             where,

@@ -273,7 +273,8 @@ final class WarpCodeBuilder {
                       MethodType.methodType(void.class, WarpCode.Tables.class))
                   .invoke(tables);
       return true;
-    } catch (TooLarge e) {
+    } catch (TooLarge | IllegalArgumentException e) {
+      // If a statement has no meaning, closures say so.
       return false;
     } catch (Throwable e) {
       if (e instanceof RuntimeException unchecked) {

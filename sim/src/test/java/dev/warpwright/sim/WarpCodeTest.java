@@ -240,4 +240,49 @@ class WarpCodeTest {
     assertThat(fast.replays()).isZero();
     assertThat(fast.interpreted()).isEmpty();
   }
+
+  /** Halves of a word: the width changes, for which there is no bytecode. */
+  @Test
+  void anExpressionWithoutBytecodeIsAClosure() {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel halves(x: f32[64], y: u32[32]) grid(bx = 1) block(tid = 32) {
+              alloc pair: f16[2] local align 4
+              pair[0] = f16(x[tid])
+              pair[1] = f16(x[tid + 32])
+              let other: f32 = shfl.xor.f32(x[tid], 1)
+              y[tid] = bitcast(u32, pair[ramp(0, 1, 2)]) + u32(i32(other * 1000.0f32))
+            }
+            """);
+    GridInterpreter fast =
+        agree(
+            kernel,
+            () -> Arguments.random(kernel.params(), SEED),
+            GridOptions.DEFAULT,
+            "two halves");
+    assertThat(fast.replays()).isZero();
+    assertThat(fast.interpreted()).singleElement().asString().startsWith("Bitcast in y[tid]");
+  }
+
+  @Test
+  void aKernelOfTooManyPartsIsInterpreted() {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel many(y: f32[32]) grid(bx = 1) block(tid = 32) {
+              alloc s: f32[32] shared
+              s[tid] = 0.0f32
+            %s  y[tid] = shfl.xor.f32(s[tid], 1)
+            }
+            """
+                .formatted("  sync_threads()\n  s[31 - tid] = f32(tid)\n".repeat(600)));
+    GridInterpreter fast =
+        agree(
+            kernel,
+            () -> Arguments.random(kernel.params(), SEED),
+            GridOptions.DEFAULT,
+            "many barriers");
+    assertThat(fast.interpreted()).containsExactly("many");
+  }
 }
