@@ -18,8 +18,11 @@ import org.jspecify.annotations.Nullable;
  * summed meets in shared memory when K ends. A's rows are so few that caches hold them.
  */
 public final class StreamedGemm {
-  /** Rows that a thread can have sums of. */
-  public static final int MOST_ROWS = 16;
+  /**
+   * Rows that a thread has sums of. With 16 their elements no longer stay in the first-level cache
+   * and in registers, and tiles in shared memory are faster.
+   */
+  public static final int MOST_ROWS = 8;
 
   private static final int WIDEST = 16;
 
@@ -79,12 +82,11 @@ public final class StreamedGemm {
     return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
   }
 
-  /** What a thread holds: sums, what it read of its columns, and of one row. */
+  /** What a thread holds: sums, and what it read of its columns and, all at once, of the rows. */
   private static int registers(GemmWorkload workload, StreamedConfig c, int bytes) {
-    int run = WIDEST / bytes;
-    int elements =
-        Math.toIntExact(workload.m()) * c.columns() + (c.columns() * c.reads() + 1) * run;
-    return elements * bytes / 4 + OTHER_REGISTERS;
+    int rows = Math.toIntExact(workload.m());
+    int vectors = c.columns() * c.reads() + rows;
+    return (rows * c.columns() + vectors * (WIDEST / bytes)) * bytes / 4 + OTHER_REGISTERS;
   }
 
   /** Bytes of shared memory of a block: the sums of each slice, an odd number apart. */

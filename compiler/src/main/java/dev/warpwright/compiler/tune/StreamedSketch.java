@@ -23,7 +23,7 @@ final class StreamedSketch implements GemmSketch {
   private static final double DRAM_BYTES = 4.5e6 / MHZ;
 
   /** Clocks from asking for a line to having it, while memory is busy. */
-  private static final double LATENCY = 1300;
+  private static final double LATENCY = 2000;
 
   /** Bytes that a multiprocessor takes from its first-level cache in a clock. */
   private static final double L1_BYTES = 100;
