@@ -17,6 +17,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,6 +59,10 @@ public final class Tuner {
   private final BlockingQueue<Measurer.Trial> finished = new LinkedBlockingQueue<>();
   private final Map<FailureReason, Integer> failures = new EnumMap<>(FailureReason.class);
   private final Map<Point, Measurer.Trial> latest = new HashMap<>();
+
+  /** Points under which a candidate was recorded before there were all of today's decisions. */
+  private final Map<Point, Set<Point>> formerly = new HashMap<>();
+
   private final List<TuningProgress.Step> curve = new ArrayList<>();
   private final long start = System.nanoTime();
   private TuningProgress.@Nullable Best best;
@@ -167,14 +172,18 @@ public final class Tuner {
   }
 
   private void record(Measurer.Trial trial) {
-    database.add(
-        new TuningRecord(
-            task.workload(),
-            task.environment(),
-            trial.candidate().point(),
-            trial.sourceHash(),
-            trial.outcome(),
-            Instant.now()));
+    Point point = trial.candidate().point();
+    Stream.concat(Stream.of(point), formerly.getOrDefault(point, Set.of()).stream())
+        .forEach(
+            name ->
+                database.add(
+                    new TuningRecord(
+                        task.workload(),
+                        task.environment(),
+                        name,
+                        trial.sourceHash(),
+                        trial.outcome(),
+                        Instant.now())));
   }
 
   private void resume() {
@@ -184,6 +193,11 @@ public final class Tuner {
       Space.Drawn drawn = task.space().replay(record.point());
       Candidate candidate = drawn.candidate();
       if (candidate != null && drawn.point().agrees(record.point())) {
+        if (!drawn.point().equals(record.point())) {
+          formerly
+              .computeIfAbsent(drawn.point(), point -> new LinkedHashSet<>())
+              .add(record.point());
+        }
         known.put(
             drawn.point(), new Measurer.Trial(candidate, record.sourceHash(), record.outcome()));
       }

@@ -149,6 +149,25 @@ final class TunerTest {
     }
   }
 
+  @Test
+  void whatWasRecordedBeforeThereWasADecisionIsMeasuredAgainToo() throws InterruptedException {
+    Space former = new Space(List.of(Spaces.sketch("s", d -> d.choose("n", 1, 2))));
+    Space today =
+        new Space(List.of(Spaces.sketch("s", d -> d.choose("n", 1, 2) + d.choose("late", 0, 2))));
+    FakeMeasurer flattering = new FakeMeasurer(2, c -> new Outcome.Measured(0.5, 0, 0, 1980, 40));
+    FakeMeasurer right =
+        new FakeMeasurer(2, c -> new Outcome.Measured(c.features().predictedUs(), 0, 0, 1980, 40));
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("former.db"))) {
+      exhaustive(former, flattering, database).run(new Tuner.Limits(100, 60));
+      Tuner tuner = exhaustive(today, right, database);
+      tuner.run(new Tuner.Limits(100, 60));
+      TuningProgress done = tuner.confirm(2);
+      assertThat(Objects.requireNonNull(done.best()).outcome().timeUs()).isEqualTo(1);
+      assertThat(database.best(WORKLOAD, "sm_90a", "NVIDIA H200").orElseThrow().outcome())
+          .isEqualTo(done.best().outcome());
+    }
+  }
+
   private static Tuner exhaustive(Space space, FakeMeasurer measurer, TuningDatabase database) {
     Proposals proposals = new Proposals();
     return new Tuner(
