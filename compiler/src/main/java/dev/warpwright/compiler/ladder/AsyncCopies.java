@@ -1,8 +1,11 @@
 package dev.warpwright.compiler.ladder;
 
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.lower.simt.Serpentine;
+import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.Schedule.Halves;
+import java.util.List;
 
 /** Tiles are copied several steps ahead, past the registers. */
 final class AsyncCopies implements Rung {
@@ -25,7 +28,11 @@ final class AsyncCopies implements Rung {
     Halves k = WarpTiles.build(s, TILING);
     s.pipeline(k.outer(), STAGES);
     s.annotate(k.outer(), "async", 1L);
+    // Every slot has its own code, in which its number is a constant.
+    s.annotate(k.outer(), "unroll", (long) STAGES);
     s.pipeline(k.inner(), 2);
+    List<LoopRef> loops = s.loops(s.block("C"));
+    s.annotate(loops.get(loops.indexOf(k.inner()) + 2), Serpentine.ATTRIBUTE, 1L);
     return s;
   }
 }

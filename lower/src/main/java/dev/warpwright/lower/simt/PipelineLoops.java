@@ -49,9 +49,15 @@ import java.util.Set;
  * <p>Either way one barrier an iteration is enough. Where all that uses the buffers is one nest
  * around another pipelined loop, its registers are filled ahead, too: see {@link Fragments}.
  *
+ * <p>The attribute {@code unroll} stays with the loop: unrolled as often as there are stages, each
+ * slot has its own code.
+ *
  * <p>Guarantees: no pipelined loop is left.
  */
 final class PipelineLoops extends Rewriter {
+  /** Attribute of a loop: how many iterations the printed text asks to be made one. */
+  private static final String UNROLL = "unroll";
+
   private PipelineLoops() {}
 
   /**
@@ -196,7 +202,14 @@ final class PipelineLoops extends Rewriter {
   }
 
   private static Stmt placed(Stmt.For loop, Stmt body) {
-    return serial(loop, body, Attrs.NONE.with(ThreadBarriers.PLACED, 1));
+    return serial(loop, body, kept(loop).with(ThreadBarriers.PLACED, 1));
+  }
+
+  /** What stays of a loop's attributes in the kernel: how often it is to be unrolled. */
+  static Attrs kept(Stmt.For loop) {
+    return loop.attrs().has(UNROLL)
+        ? Attrs.NONE.with(UNROLL, loop.attrs().getLong(UNROLL, 1))
+        : Attrs.NONE;
   }
 
   /** A copy of a statement for another iteration. */

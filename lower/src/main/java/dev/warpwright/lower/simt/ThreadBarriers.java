@@ -1,6 +1,5 @@
 package dev.warpwright.lower.simt;
 
-import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -70,7 +69,7 @@ final class ThreadBarriers {
       }
       case Stmt.For loop when loop.attrs().has(PLACED) -> {
         state.addAll(touched(loop));
-        yield loop.withAttrs(Attrs.NONE);
+        yield loop.withAttrs(PipelineLoops.kept(loop));
       }
       case Stmt.For loop when isNest(loop) -> nest(loop, state);
       case Stmt.For loop when loop.kind() == ForKind.THREAD_BOUND ->

@@ -194,6 +194,10 @@ class SimtLoweringTest {
             }
             """);
     refused(text.replace("stages = 2", "stages = 3"), "has 3 stages");
+    assertThat(
+            IrPrinter.text(
+                lower(text.replace("[stages = 2]", "[async = 1, stages = 3, `unroll` = 3]"))))
+        .contains("for k in 8 [`unroll` = 3] {");
     refused(text.replace("s[t] = x[k, t]", "s[t] = y[k, t]"), "copies nothing");
   }
 
