@@ -3,7 +3,9 @@ package dev.warpwright.tune.search;
 import dev.warpwright.tune.space.Features;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Gradient-boosted trees over the logarithm of measured by predicted time: what they learn is how
@@ -20,6 +22,10 @@ public final class BoostedTrees implements CostModel {
   /** Learnt anew when there are so many times the samples: that takes longer the more there are. */
   private static final double MORE = 1.05;
 
+  /** Stands for a feature that a sketch does not have; none has such a value. */
+  private static final double MISSING = -1e9;
+
+  private final Map<String, Integer> columns = new HashMap<>();
   private final List<RegressionTree> trees = new ArrayList<>();
   private double mean;
   private int known;
@@ -36,8 +42,12 @@ public final class BoostedTrees implements CostModel {
     }
     known = samples.size();
     trees.clear();
+    columns.clear();
+    for (Sample sample : samples) {
+      sample.features().names().forEach(name -> columns.putIfAbsent(name, columns.size()));
+    }
     double[][] rows =
-        samples.stream().map(sample -> sample.features().values()).toArray(double[][]::new);
+        samples.stream().map(sample -> row(sample.features())).toArray(double[][]::new);
     double[] left =
         samples.stream()
             .mapToDouble(sample -> Math.log(sample.timeUs() / sample.features().predictedUs()))
@@ -65,10 +75,24 @@ public final class BoostedTrees implements CostModel {
     if (trees.isEmpty()) {
       return features.predictedUs();
     }
+    double[] row = row(features);
     double sum = mean;
     for (RegressionTree tree : trees) {
-      sum += RATE * tree.value(features.values());
+      sum += RATE * tree.value(row);
     }
     return features.predictedUs() * Math.exp(sum);
+  }
+
+  /** Values by the features' names: sketches of one space need not have the same. */
+  private double[] row(Features features) {
+    double[] row = new double[columns.size()];
+    Arrays.fill(row, MISSING);
+    for (int i = 0; i < features.names().size(); i++) {
+      Integer column = columns.get(features.names().get(i));
+      if (column != null) {
+        row[column] = features.values()[i];
+      }
+    }
+    return row;
   }
 }

@@ -69,6 +69,19 @@ final class BoostedTreesTest {
   }
 
   @Test
+  void sketchesMayHaveDifferentFeatures() {
+    List<CostModel.Sample> samples = new ArrayList<>(samples(100));
+    for (int i = 0; i < 100; i++) {
+      Features other = new Features(List.of("d"), new double[] {random.nextInt(4)}, 1);
+      samples.add(new CostModel.Sample(other, 8));
+    }
+    BoostedTrees trees = new BoostedTrees();
+    trees.fit(samples);
+    Features other = new Features(List.of("d", "new"), new double[] {2, 1}, 1);
+    assertThat(trees.predict(List.of(other))[0]).isBetween(7.8, 8.2);
+  }
+
+  @Test
   void thousandsOfSamplesAreLearntInTime() {
     List<CostModel.Sample> many = samples(4000);
     long start = System.nanoTime();
