@@ -25,6 +25,11 @@ final class SimtSketch implements GemmSketch {
    */
   private static final long LONGEST_CHAIN = 16_384;
 
+  /** Elements of a result from which on no thread has only one or two in a row, or four. */
+  private static final long MEDIUM = 1 << 18;
+
+  private static final long LARGE = 1 << 21;
+
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -68,17 +73,16 @@ final class SimtSketch implements GemmSketch {
     boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
     // Single elements of a row or column are read along K, groups of them across.
     long[] lengths =
-        alongK
-            ? new long[] {1, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 16}
-            : new long[] {1, 2, 4, 8, 12, 16};
+        LongStream.of(alongK ? new long[] {1, 2, 4, 7, 8, 14, 16} : new long[] {1, 2, 4, 8, 12, 16})
+            .filter(length -> length >= shortest())
+            .toArray();
     int rows = number(d, "rows", upTo(workload.m(), lengths));
     int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
     int warpM = rows * lanesM;
-    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 3, 4, 8));
+    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 4, 8));
     int columns = number(d, "columns", upTo(workload.n(), lengths));
     int warpN = columns * 32 / lanesM;
-    int warpsN =
-        number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 3, 4, 5, 6, 7, 8));
+    int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
     // Small tiles leave warps for parts of the depth.
     int slices =
         number(
@@ -139,6 +143,15 @@ final class SimtSketch implements GemmSketch {
     return chain > longestChain()
         ? "a chain of %d sums loses too much".formatted(chain)
         : SimtGemm.problem(workload, config, target);
+  }
+
+  /** Of a large result each thread has many elements, whatever the tile. */
+  private int shortest() {
+    long elements = workload.m() * workload.n();
+    if (Math.min(workload.m(), workload.n()) < 16 || elements < MEDIUM) {
+      return 1;
+    }
+    return elements < LARGE ? 4 : 7;
   }
 
   private long longestChain() {
