@@ -123,13 +123,23 @@ public final class TuneAction implements Action<TuneRequest> {
                   }
                 }));
       }
+      // What one search ends with is told when the others have ended, too.
       List<Found> found = new ArrayList<>();
+      List<ExecutionException> failures = new ArrayList<>();
       for (Future<List<Found>> part : parts) {
-        found.addAll(part.get());
+        try {
+          found.addAll(part.get());
+        } catch (ExecutionException e) {
+          failures.add(e);
+        }
+      }
+      if (!failures.isEmpty()) {
+        ExecutionException first = failures.getFirst();
+        throw first.getCause() instanceof RuntimeException cause
+            ? cause
+            : new IllegalStateException(first);
       }
       return found;
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
     } finally {
       threads.shutdownNow();
       measurers.forEach(Measurer::close);
