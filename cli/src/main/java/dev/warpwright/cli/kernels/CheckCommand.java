@@ -35,7 +35,7 @@ public final class CheckCommand extends Command {
       paramLabel = "FILE",
       description =
           "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
-              + " families for small products out of schedules, or families:NAME.")
+              + " families for small products out of schedules, families:NAME, or all with --mutants.")
   Path file = Path.of("");
 
   @Parameters(
@@ -113,6 +113,18 @@ public final class CheckCommand extends Command {
   @Nullable Path emit;
 
   @Option(
+      names = "--table",
+      paramLabel = "FILE.md",
+      description = "With --mutants: write there what became of them; what stands above stays.")
+  @Nullable Path table;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "With --mutants: how many to test at the same time; default: one a processor.")
+  @Nullable Integer threads;
+
+  @Option(
       names = "--counters",
       description =
           "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
@@ -136,11 +148,15 @@ public final class CheckCommand extends Command {
     atLeastOne("--sms", sms);
     atLeastOne("--schedules", schedules);
     atLeastOne("--mutants", mutants);
+    atLeastOne("--threads", threads);
     if (gpu && (mutants != null || counters)) {
       throw new UserError("--gpu: neither with --mutants nor with --counters");
     }
     if (emit != null && mutants == null) {
       throw new UserError("--emit " + emit + ": needs --mutants");
+    }
+    if (table != null && mutants == null) {
+      throw new UserError("--table " + table + ": needs --mutants");
     }
     Map<String, Long> scalars = new TreeMap<>();
     assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
@@ -159,6 +175,8 @@ public final class CheckCommand extends Command {
                 optional(batch)),
             optional(mutants),
             emit,
+            table,
+            threads == null ? Runtime.getRuntime().availableProcessors() : threads,
             counters,
             gpu),
         progress);

@@ -3,15 +3,16 @@ package dev.warpwright.cli.kernels;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.check.CheckSubject;
+import dev.warpwright.compiler.check.CheckOptions;
 import dev.warpwright.compiler.check.Checks;
 import dev.warpwright.compiler.check.MutantProgram;
 import dev.warpwright.compiler.check.MutationSubject;
+import dev.warpwright.compiler.check.MutationTable;
 import dev.warpwright.compiler.check.MutationTesting;
+import dev.warpwright.compiler.check.RepositoryKernels;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
-import dev.warpwright.sim.mutation.Equivalences;
 import dev.warpwright.sim.mutation.Mutant;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;
@@ -23,44 +24,98 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /** Plants mistakes into kernels and tells which the simulator reports. */
 final class CheckMutants {
   private CheckMutants() {}
 
+  /** What was planted into one kernel. */
+  private record Planted(MutationSubject subject, List<MutationTesting.Result> results) {}
+
   static Report report(CheckRequest request, int most, Progress progress) {
+    List<MutationSubject> subjects = subjects(request);
+    List<Planted> all = new ArrayList<>();
+    // One task a kernel first, then one a mutant: few kernels have most of the mutants.
+    ExecutorService threads = Executors.newFixedThreadPool(request.threads());
+    try {
+      List<Future<List<Future<MutationTesting.Result>>>> kernels = new ArrayList<>();
+      for (MutationSubject subject : subjects) {
+        kernels.add(threads.submit(() -> plant(subject, request, most, threads, progress)));
+      }
+      for (int i = 0; i < subjects.size(); i++) {
+        List<MutationTesting.Result> results = new ArrayList<>();
+        for (Future<MutationTesting.Result> result : kernels.get(i).get()) {
+          results.add(result.get());
+        }
+        progress.say(
+            "planted %d mistakes into %s".formatted(results.size(), subjects.get(i).name()));
+        all.add(new Planted(subjects.get(i), results));
+      }
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new UserError("interrupted", e);
+    } finally {
+      threads.shutdownNow();
+    }
+    return report(request, all);
+  }
+
+  private static List<MutationSubject> subjects(CheckRequest request) {
+    if (CheckSubjects.isAll(request)) {
+      return new RepositoryKernels(request.file().resolveSibling("."), request.options().seed())
+          .all();
+    }
+    CheckOptions options =
+        CheckSubjects.isLadder(request)
+            ? request.options().withScalars(Map.of())
+            : request.options();
+    return CheckSubjects.of(request).stream()
+        .flatMap(subject -> Checks.mutationSubjects(subject, options).stream())
+        .toList();
+  }
+
+  private static List<Future<MutationTesting.Result>> plant(
+      MutationSubject subject,
+      CheckRequest request,
+      int most,
+      ExecutorService threads,
+      Progress progress) {
+    MutationTesting testing = new MutationTesting(subject, request.options().orders());
+    List<Mutant> planted = testing.mutants(most);
+    if (request.emit() != null) {
+      write(request.emit(), subject, planted, progress);
+    }
+    return planted.stream().map(mutant -> threads.submit(() -> testing.test(mutant))).toList();
+  }
+
+  private static Report report(CheckRequest request, List<Planted> all) {
     List<String> lines = new ArrayList<>();
     List<Json> mutants = new ArrayList<>();
-    Map<MutationTesting.Verdict, Integer> counts = new TreeMap<>();
-    List<MutationSubject> subjects = new ArrayList<>();
-    for (CheckSubject subject : CheckSubjects.of(request)) {
-      subjects.addAll(
-          Checks.mutationSubjects(
-              subject,
-              CheckSubjects.isLadder(request)
-                  ? request.options().withScalars(Map.of())
-                  : request.options()));
-    }
     boolean good = true;
-    for (MutationSubject subject : subjects) {
-      progress.say("planting mistakes into " + subject.name());
-      MutationTesting testing = new MutationTesting(subject, request.options().orders());
-      List<Mutant> planted = testing.mutants(most);
-      if (request.emit() != null) {
-        write(request.emit(), subject, planted, progress);
-      }
-      for (int i = 0; i < planted.size(); i++) {
-        MutationTesting.Result result = testing.test(planted.get(i));
-        counts.merge(result.verdict(), 1, Integer::sum);
-        good &= isGood(result);
+    for (Planted planted : all) {
+      for (int i = 0; i < planted.results.size(); i++) {
+        MutationTesting.Result result = planted.results.get(i);
         mutants.add(json(result, i));
-        if (!isGood(result)) {
+        if (result.verdict() == MutationTesting.Verdict.MISSED) {
+          good = false;
           lines.add(OneLine.of(result.toString()));
         }
       }
     }
-    counts.forEach((verdict, count) -> lines.add("%5d %s".formatted(count, word(verdict))));
+    MutationTable table =
+        new MutationTable(
+            all.stream().map(planted -> planted.subject.name()).toList(),
+            all.stream().flatMap(planted -> planted.results.stream()).toList());
+    if (request.table() != null) {
+      write(request.table(), table);
+    }
+    lines.add(table.summary());
     return new Report(
         good,
         String.join(System.lineSeparator(), lines),
@@ -71,12 +126,15 @@ final class CheckMutants {
             .with("mutants", new Json.Array(mutants)));
   }
 
-  private static boolean isGood(MutationTesting.Result result) {
-    return switch (result.verdict()) {
-      case REPORTED, WRONG_RESULT, REFUSED, NOT_EXECUTED -> true;
-      case EQUIVALENT -> Equivalences.argument(result.mutant().mutation()) != null;
-      case MISSED -> false;
-    };
+  /** The table in a file, whose beginning stays. */
+  private static void write(Path file, MutationTable table) {
+    try {
+      String before = Files.exists(file) ? Files.readString(file) : "# Planted mistakes\n\n";
+      String text = table.into(before);
+      AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (IOException e) {
+      throw new UserError("--table " + file + ": cannot be read", e);
+    }
   }
 
   private static String word(MutationTesting.Verdict verdict) {
@@ -91,6 +149,7 @@ final class CheckMutants {
         .with("line", result.mutant().line())
         .with("statement", result.mutant().statement())
         .with("verdict", word(result.verdict()))
+        .with("rule", result.rule() == null ? null : result.rule().text())
         .with("detail", result.detail());
   }
 

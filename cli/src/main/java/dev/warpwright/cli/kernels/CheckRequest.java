@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param attributes of the kernels that get another value, by name
  * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
+ * @param table the file in which to write what became of the mutants; null for none
+ * @param threads that test mutants
  * @param counters whether to predict what the kernels ask of an H200's memories, instead
  * @param emit the folder to write the mutants to, a CUDA program each; null for nowhere
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
@@ -31,6 +33,8 @@ public record CheckRequest(
     CheckOptions options,
     OptionalInt mutants,
     @Nullable Path emit,
+    @Nullable Path table,
+    int threads,
     boolean counters,
     boolean gpu) {
   public CheckRequest {

@@ -39,6 +39,9 @@ final class CheckSubjects {
     if (isLadder(request)) {
       return ladder(request);
     }
+    if (isAll(request)) {
+      throw new UserError("all: every kernel of the repository, for --mutants only");
+    }
     if (TEXTS.stream().noneMatch(name::endsWith)) {
       return List.of(network(request));
     }
@@ -48,6 +51,11 @@ final class CheckSubjects {
       throw new UserError(request.file() + ": " + problems.getFirst());
     }
     return of(file, request.attributes());
+  }
+
+  /** Whether the request is for all kernels of the repository whose folder is the current one. */
+  static boolean isAll(CheckRequest request) {
+    return request.file().toString().equals("all");
   }
 
   /** Whether the request is for rungs of the ladder, of which scalars give the shape. */

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.check;
 
+import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
@@ -80,15 +81,15 @@ public final class Checks {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
         if (kernel.attrs().getString("workload") != null) {
-          PreparedKernel prepared = PreparedKernel.of(kernel, options);
-          yield List.of(MutationSubject.of(kernel.name(), prepared.kernel(), prepared.arguments()));
+          BoundKernel bound = PreparedKernel.bound(kernel, options);
+          yield List.of(MutationSubject.of(kernel.name(), bound, options.seed()));
         }
         Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
         yield List.of(
             MutationSubject.of(
                 kernel.name(),
                 shaped,
-                () -> KernelData.random(shaped.params(), Map.of(), options.seed())));
+                data -> KernelData.random(shaped.params(), Map.of(), options.seed() + data)));
       }
       case CheckSubject.OfNetwork(CompiledProgram network) ->
           MutationSubject.of(network.program().name(), network, rows(options), options.seed());
@@ -96,7 +97,8 @@ public final class Checks {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);
         yield MutationSubject.of(
-            ofProgram.program(), () -> KernelData.of(ofProgram, scalars, options.seed()));
+            ofProgram.program(),
+            data -> KernelData.of(ofProgram, scalars, options.seed() + data));
       }
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(

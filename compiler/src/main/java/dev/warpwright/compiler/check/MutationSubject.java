@@ -15,8 +15,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
-import java.util.function.Supplier;
+import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -31,9 +30,20 @@ public record MutationSubject(
     String name,
     Kernel kernel,
     Map<String, Long> scalars,
-    BiFunction<Kernel, GridOptions, Outcome> run) {
+    Run run) {
   public MutationSubject {
     scalars = Map.copyOf(scalars);
+  }
+
+  /** Executes kernels. */
+  @FunctionalInterface
+  public interface Run {
+    /**
+     * Runs a kernel.
+     *
+     * @param data which random numbers; the same number gives the same
+     */
+    Outcome of(Kernel kernel, GridOptions order, long data);
   }
 
   /**
@@ -56,17 +66,17 @@ public record MutationSubject(
 
   /** A kernel with a workload. */
   public static MutationSubject of(String name, BoundKernel bound, long seed) {
-    return of(name, bound.kernel(), () -> KernelData.of(bound, seed));
+    return of(name, bound.kernel(), data -> KernelData.of(bound, seed + data));
   }
 
-  /** A kernel with arguments that are the same for each run. */
-  public static MutationSubject of(String name, Kernel kernel, Supplier<Arguments> arguments) {
+  /** A kernel with arguments for each set of data. */
+  public static MutationSubject of(String name, Kernel kernel, LongFunction<Arguments> arguments) {
     return new MutationSubject(
         name,
         kernel,
         Map.of(),
-        (other, order) -> {
-          Arguments values = arguments.get();
+        (other, order, data) -> {
+          Arguments values = arguments.apply(data);
           List<Finding> findings = new GridInterpreter(other, order).check(values);
           return new Outcome(findings, memory(kernel.buffers(), values));
         });
@@ -84,8 +94,8 @@ public record MutationSubject(
               kernels.size() == 1 ? name : name + " " + (i + 1),
               kernel,
               scalars(kernel, rows),
-              (other, order) -> {
-                Arguments values = Checks.arguments(network, rows, seed);
+              (other, order, data) -> {
+                Arguments values = Checks.arguments(network, rows, seed + data);
                 Program program = with(network.program(), kernel, other);
                 List<Finding> findings =
                     new ProgramInterpreter(program, order, Options.CHECKED).check(values);
@@ -95,8 +105,8 @@ public record MutationSubject(
     return subjects;
   }
 
-  /** The kernels of a program, with arguments that are the same for each run. */
-  public static List<MutationSubject> of(Program program, Supplier<Arguments> arguments) {
+  /** The kernels of a program, with arguments for each set of data. */
+  public static List<MutationSubject> of(Program program, LongFunction<Arguments> arguments) {
     List<Buffer> outputs =
         program.params().stream()
             .filter(p -> p.role() == Program.Role.OUTPUT)
@@ -112,8 +122,8 @@ public record MutationSubject(
                 kernels.size() == 1 ? program.name() : program.name() + " " + (i + 1),
                 kernel,
                 Map.of(),
-                (other, order) -> {
-                  Arguments values = arguments.get();
+                (other, order, data) -> {
+                  Arguments values = arguments.apply(data);
                   List<Finding> findings =
                       new ProgramInterpreter(with(program, kernel, other), order, Options.CHECKED)
                           .check(values);

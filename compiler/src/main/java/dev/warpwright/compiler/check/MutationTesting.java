@@ -11,6 +11,7 @@ import dev.warpwright.sim.mutation.Mutations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plants mistakes in a kernel, one at a time, and tells of each whether the simulator reports it.
@@ -26,9 +27,9 @@ public final class MutationTesting {
     REFUSED,
     /** The statement is not executed with these arguments. */
     NOT_EXECUTED,
-    /** No finding, the same results in every order: to be argued. */
+    /** No finding, the same results in every order, and what a rule asks for beyond that. */
     EQUIVALENT,
-    /** A finding of a kind that does not fit, or wrong results without a finding. */
+    /** A finding of a kind that does not fit, wrong results without a finding, or a rule broken. */
     MISSED
   }
 
@@ -36,8 +37,14 @@ public final class MutationTesting {
    * A mutant and what became of it.
    *
    * @param detail the finding or refusal in one line, or empty
+   * @param rule by which it is as good as the original, else null
    */
-  public record Result(String subject, Mutant mutant, Verdict verdict, String detail) {
+  public record Result(
+      String subject,
+      Mutant mutant,
+      Verdict verdict,
+      String detail,
+      @Nullable Equivalence rule) {
     @Override
     public String toString() {
       return subject + ": " + mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
@@ -58,7 +65,7 @@ public final class MutationTesting {
     this.subject = subject;
     this.orders = List.copyOf(orders);
     for (GridOptions order : orders) {
-      MutationSubject.Outcome outcome = subject.run().apply(subject.kernel(), order);
+      MutationSubject.Outcome outcome = subject.run().of(subject.kernel(), order, 0);
       if (!outcome.findings().isEmpty()) {
         throw new UserError(
             subject.name() + " has findings as it is: " + outcome.findings().getFirst().message());
@@ -103,7 +110,7 @@ public final class MutationTesting {
     for (int i = 0; i < orders.size(); i++) {
       MutationSubject.Outcome outcome;
       try {
-        outcome = subject.run().apply(mutant.kernel(), orders.get(i));
+        outcome = subject.run().of(mutant.kernel(), orders.get(i), 0);
       } catch (UserError | IllegalArgumentException e) {
         return result(mutant, Verdict.REFUSED, String.valueOf(e.getMessage()));
       }
@@ -119,12 +126,34 @@ public final class MutationTesting {
           ? result(mutant, Verdict.WRONG_RESULT, "")
           : result(mutant, Verdict.MISSED, "wrong results without a finding");
     }
-    boolean executed = !subject.run().apply(mutant.trap(), orders.getFirst()).findings().isEmpty();
-    return result(mutant, executed ? Verdict.EQUIVALENT : Verdict.NOT_EXECUTED, "");
+    boolean executed =
+        !subject.run().of(mutant.trap(), orders.getFirst(), 0).findings().isEmpty();
+    return executed ? equivalent(mutant) : result(mutant, Verdict.NOT_EXECUTED, "");
+  }
+
+  /** Tries what the rule for such a difference asks for. */
+  private Result equivalent(Mutant mutant) {
+    Equivalence rule = Equivalence.between(subject.kernel(), mutant.kernel());
+    for (int i = 1; i <= Equivalence.MORE; i++) {
+      GridOptions order = rule == Equivalence.ORDER ? GridOptions.random(i) : orders.getFirst();
+      long data = rule == Equivalence.VALUES ? i : 0;
+      MutationSubject.Outcome changed = subject.run().of(mutant.kernel(), order, data);
+      MutationSubject.Outcome original = subject.run().of(subject.kernel(), order, data);
+      if (!changed.findings().isEmpty() || !same(changed.memory(), original.memory())) {
+        String found =
+            changed.findings().isEmpty()
+                ? "other results"
+                : changed.findings().getFirst().message();
+        return mutant.mutation().mayOnlyChangeResults() && changed.findings().isEmpty()
+            ? result(mutant, Verdict.WRONG_RESULT, "with other data")
+            : result(mutant, Verdict.MISSED, "not in the usual orders and data: " + found);
+      }
+    }
+    return new Result(subject.name(), mutant, Verdict.EQUIVALENT, "", rule);
   }
 
   private Result result(Mutant mutant, Verdict verdict, String detail) {
-    return new Result(subject.name(), mutant, verdict, detail);
+    return new Result(subject.name(), mutant, verdict, detail, null);
   }
 
   private static boolean same(List<byte[]> a, List<byte[]> b) {

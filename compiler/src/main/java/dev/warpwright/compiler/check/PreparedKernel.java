@@ -25,15 +25,19 @@ record PreparedKernel(Kernel kernel, Map<String, Long> scalars, Supplier<Argumen
    */
   static PreparedKernel of(Kernel kernel, CheckOptions options) {
     if (kernel.attrs().getString("workload") != null) {
-      Map<String, Long> scalars = small(kernel, options);
-      BoundKernel bound = BoundKernel.of(kernel, scalars);
+      BoundKernel bound = bound(kernel, options);
       return new PreparedKernel(
-          bound.kernel(), scalars, () -> KernelData.of(bound, options.seed()));
+          bound.kernel(), small(kernel, options), () -> KernelData.of(bound, options.seed()));
     }
     Map<String, Long> scalars =
         KernelData.scalars(kernel.params(), options.scalars(), options.rows());
     return new PreparedKernel(
         kernel, scalars, () -> KernelData.random(kernel.params(), scalars, options.seed()));
+  }
+
+  /** A kernel whose attributes say what it computes, for one shape. */
+  static BoundKernel bound(Kernel kernel, CheckOptions options) {
+    return BoundKernel.of(kernel, small(kernel, options));
   }
 
   /** What was given, and small values for what was not, unless it follows from the rest. */

@@ -8,6 +8,7 @@ import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
@@ -22,14 +23,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The kernels of the repository, small, into which mistakes are planted. */
-final class MutationSubjects {
-  private static final long SEED = Long.getLong("seed", 7);
-  private static final Path KERNELS = Path.of("..", "kernels");
-  private static final Path MODELS = Path.of("..", "models");
+/**
+ * The kernels of the repository, small, into which mistakes are planted: those in text, samples of
+ * every family, the rungs of the ladder, and the networks in every precision.
+ *
+ * @param folder with the folders {@code kernels} and {@code models}
+ * @param seed of random data
+ */
+public record RepositoryKernels(Path folder, long seed) {
+  /** Rows and columns of the rungs; all of them take it. */
+  private static final long LADDER = 256;
 
-  /** The smallest shape that every rung takes. */
-  private static final long LADDER = 128;
+  private static final long LADDER_DEPTH = 64;
 
   /** Rows of a network: more than one block's, and no whole tile. */
   private static final int ROWS = 70;
@@ -49,11 +54,9 @@ final class MutationSubjects {
           "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
           "ffn_bf16_sm90_m16", Map.of(132L, 4L, 131L, 3L));
 
-  private MutationSubjects() {}
-
   /** Names of the kernels in text. */
-  static List<String> kernels() {
-    try (Stream<Path> files = Files.list(KERNELS)) {
+  public List<String> kernels() {
+    try (Stream<Path> files = Files.list(folder.resolve("kernels"))) {
       return files
           .map(f -> f.getFileName().toString())
           .filter(f -> f.endsWith(".kernel"))
@@ -61,79 +64,81 @@ final class MutationSubjects {
           .sorted()
           .toList();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UserError(folder.resolve("kernels") + ": is needed, and cannot be read", e);
     }
   }
 
   /** A kernel in text. */
-  static MutationSubject kernel(String name) {
+  public MutationSubject kernel(String name) {
     Kernel kernel = ChangedConstants.of(read(name), GRIDS.getOrDefault(name, Map.of()));
     if (SHAPES.containsKey(name)) {
-      return MutationSubject.of(name, BoundKernel.of(kernel, SHAPES.get(name)), SEED);
+      return MutationSubject.of(name, BoundKernel.of(kernel, SHAPES.get(name)), seed);
     }
-    return Checks.mutationSubjects(new CheckSubject.OfKernel(kernel), CheckOptions.of(SEED))
+    return Checks.mutationSubjects(new CheckSubject.OfKernel(kernel), CheckOptions.of(seed))
         .getFirst();
   }
 
-  private static Kernel read(String name) {
+  private Kernel read(String name) {
     try {
       return new IrParser(Intrinsics::find)
-          .kernel(name, Files.readString(KERNELS.resolve(name + ".kernel")));
+          .kernel(name, Files.readString(folder.resolve("kernels").resolve(name + ".kernel")));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   /** Names of the networks. */
-  static List<String> networks() {
-    try (Stream<Path> folders = Files.list(MODELS)) {
+  public List<String> networks() {
+    try (Stream<Path> folders = Files.list(folder.resolve("models"))) {
       return folders
           .filter(f -> Files.exists(f.resolve("model.onnx")))
           .map(f -> f.getFileName().toString())
           .sorted()
           .toList();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UserError(folder.resolve("models") + ": is needed, and cannot be read", e);
     }
   }
 
   /** The kernels of a network, compiled for the newest target. */
-  static List<MutationSubject> network(String name, Precision precision) {
-    Path file = MODELS.resolve(name).resolve("model.onnx");
+  public List<MutationSubject> network(String name, Precision precision) {
+    Path file = folder.resolve("models").resolve(name).resolve("model.onnx");
     try (Device gpu = new SimulatedDevice(GpuTarget.SM_90A);
         CompiledModel model = Warpwright.load(file).compile(gpu, precision)) {
-      return MutationSubject.of(name + " in " + precision.text(), model.program(ROWS), ROWS, SEED);
+      return MutationSubject.of(name + " in " + precision.text(), model.program(ROWS), ROWS, seed);
     }
   }
 
   /** Products out of schedules. */
-  static List<MutationSubject> families() {
+  public List<MutationSubject> families() {
     List<MutationSubject> families = new ArrayList<>();
     for (CheckSubject sample : FamilySamples.all()) {
-      Checks.mutationSubjects(sample, CheckOptions.of(SEED))
+      Checks.mutationSubjects(sample, CheckOptions.of(seed))
           .forEach(subject -> families.add(subject.withName("families: " + subject.name())));
     }
     return families;
   }
 
   /** The rungs of the ladder. */
-  static List<MutationSubject> ladder() {
+  public List<MutationSubject> ladder() {
     List<MutationSubject> rungs = new ArrayList<>();
     for (Rung rung : Ladder.RUNGS) {
-      Kernel kernel = Ladder.kernel(rung, LADDER, LADDER, LADDER / 4);
+      Kernel kernel = Ladder.kernel(rung, LADDER, LADDER, LADDER_DEPTH);
       rungs.add(
           MutationSubject.of(
               "ladder: " + rung.name(),
               kernel,
-              () -> KernelData.random(kernel.params(), Map.of(), SEED)));
+              data -> KernelData.random(kernel.params(), Map.of(), seed + data)));
     }
     return rungs;
   }
 
-  static List<MutationSubject> all() {
+  /** All of them. */
+  public List<MutationSubject> all() {
     List<MutationSubject> all = new ArrayList<>();
     kernels().forEach(name -> all.add(kernel(name)));
     all.addAll(families());
+    all.addAll(ladder());
     for (String name : networks()) {
       for (Precision precision : Precision.values()) {
         all.addAll(network(name, precision));

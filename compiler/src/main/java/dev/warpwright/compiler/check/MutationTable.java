@@ -1,0 +1,143 @@
+package dev.warpwright.compiler.check;
+
+import dev.warpwright.compiler.check.MutationTesting.Result;
+import dev.warpwright.compiler.check.MutationTesting.Verdict;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.mutation.Mutation;
+import dev.warpwright.sim.mutation.Mutations;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What became of planted mistakes, as text in Markdown.
+ *
+ * @param subjects the kernels in order
+ * @param results of their mutants
+ */
+public record MutationTable(List<String> subjects, List<Result> results) {
+  /** What stands above the table in a file stays as it is. */
+  public static final String MARK = "<!-- The rest of this file is written by check all --mutants -->";
+
+  private static final List<Verdict> COLUMNS =
+      List.of(
+          Verdict.REPORTED,
+          Verdict.WRONG_RESULT,
+          Verdict.REFUSED,
+          Verdict.NOT_EXECUTED,
+          Verdict.EQUIVALENT,
+          Verdict.MISSED);
+
+  public MutationTable {
+    subjects = List.copyOf(subjects);
+    results = List.copyOf(results);
+  }
+
+  /** One sentence. */
+  public String summary() {
+    return "%d mutants of %d kinds in %d kernels: %d reported, %d wrong results, %d refused, %d in statements that do not run, %d as good as the original, %d missed. No findings in the %d kernels as they are."
+        .formatted(
+            results.size(),
+            results.stream().map(r -> r.mutant().mutation()).distinct().count(),
+            subjects.size(),
+            count(Verdict.REPORTED),
+            count(Verdict.WRONG_RESULT),
+            count(Verdict.REFUSED),
+            count(Verdict.NOT_EXECUTED),
+            count(Verdict.EQUIVALENT),
+            count(Verdict.MISSED),
+            subjects.size());
+  }
+
+  private long count(Verdict verdict) {
+    return results.stream().filter(r -> r.verdict() == verdict).count();
+  }
+
+  /**
+   * A file with this table.
+   *
+   * @param before the file as it is; without {@link #MARK} the table follows all of it
+   */
+  public String into(String before) {
+    int mark = before.indexOf(MARK);
+    StringBuilder out =
+        new StringBuilder(mark < 0 ? before : before.substring(0, mark)).append(MARK);
+    out.append("\n\n").append(summary()).append("\n\n## By kind of mistake\n\n");
+    out.append("| mistake | mutants | reported as | wrong result | refused | not run | as good |\n")
+        .append("|---|---|---|---|---|---|---|\n");
+    for (Mutation mutation : Mutations.ALL) {
+      List<Result> of = results.stream().filter(r -> r.mutant().mutation() == mutation).toList();
+      out.append(
+          "| %s | %d | %s | %s | %s | %s | %s |\n"
+              .formatted(
+                  mutation.name(),
+                  of.size(),
+                  kinds(of),
+                  cell(of, Verdict.WRONG_RESULT),
+                  cell(of, Verdict.REFUSED),
+                  cell(of, Verdict.NOT_EXECUTED),
+                  cell(of, Verdict.EQUIVALENT)));
+    }
+    out.append("\n## By kernel\n\n| kernel | mutants | reported | wrong result | refused | not run")
+        .append(" | as good | missed |\n|---|---|---|---|---|---|---|---|\n");
+    Map<String, List<Result>> bySubject =
+        results.stream().collect(Collectors.groupingBy(Result::subject));
+    for (String subject : subjects) {
+      List<Result> of = bySubject.getOrDefault(subject, List.of());
+      out.append("| %s | %d |".formatted(subject, of.size()));
+      COLUMNS.forEach(verdict -> out.append(" %s |".formatted(cell(of, verdict))));
+      out.append('\n');
+    }
+    return out.append(equivalents()).toString();
+  }
+
+  private String equivalents() {
+    StringBuilder out = new StringBuilder("\n## Why some are as good as the original\n");
+    for (Equivalence rule : Equivalence.values()) {
+      List<Result> of = results.stream().filter(r -> r.rule() == rule).toList();
+      out.append(
+          "\n**%s** (%d mutants). %s\n\n"
+              .formatted(sentence(rule.text()), of.size(), rule.rule()));
+      for (Mutation mutation : Mutations.ALL) {
+        List<String> places = new ArrayList<>();
+        of.stream()
+            .filter(r -> r.mutant().mutation() == mutation)
+            .forEach(r -> places.add(r.subject() + ":" + r.mutant().line()));
+        if (!places.isEmpty()) {
+          out.append("- %s: %s.\n".formatted(mutation.name(), String.join(", ", places)));
+        }
+      }
+    }
+    return out.toString();
+  }
+
+  private static String sentence(String text) {
+    return Character.toUpperCase(text.charAt(0)) + text.substring(1);
+  }
+
+  private static String cell(List<Result> of, Verdict verdict) {
+    long count = of.stream().filter(r -> r.verdict() == verdict).count();
+    return count == 0 ? "" : Long.toString(count);
+  }
+
+  private static String kinds(List<Result> of) {
+    return of.stream()
+        .filter(r -> r.verdict() == Verdict.REPORTED)
+        .collect(Collectors.groupingBy(r -> kind(r.detail()), TreeMap::new, Collectors.counting()))
+        .entrySet()
+        .stream()
+        .map(e -> e.getKey() + " " + e.getValue())
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String kind(String message) {
+    for (Finding.Kind kind : Finding.Kind.values()) {
+      if (message.contains(": " + kind.text())) {
+        return kind.text();
+      }
+    }
+    return "other";
+  }
+}
