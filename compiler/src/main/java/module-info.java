@@ -21,6 +21,7 @@ module dev.warpwright.compiler {
   exports dev.warpwright.compiler.export;
   exports dev.warpwright.compiler.ladder;
   exports dev.warpwright.compiler.orders;
+  exports dev.warpwright.compiler.predict;
   exports dev.warpwright.compiler.program;
   exports dev.warpwright.compiler.tune;
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -74,7 +75,10 @@ public final class CheckAction implements Action<CheckRequest> {
         + " with seed "
         + seed
         + ": "
-        + (count == 0 ? "no findings" : count == 1 ? "1 finding" : count + " findings");
+        + (count == 0 ? "no findings" : count == 1 ? "1 finding" : count + " findings")
+        + (figure(report).text().isEmpty()
+            ? ""
+            : "; on an " + report.expected().device() + " " + figure(report).text());
   }
 
   private static Json json(CheckReport report) {
@@ -82,12 +86,19 @@ public final class CheckAction implements Action<CheckRequest> {
     for (Map.Entry<String, Long> scalar : new TreeMap<>(report.scalars()).entrySet()) {
       scalars = scalars.with(scalar.getKey(), scalar.getValue());
     }
-    return Json.object()
-        .with("name", report.subject())
-        .with("kernels", Json.array(report.kernels(), Json::of))
-        .with("scalars", scalars)
-        .with("schedules", report.schedules())
-        .with("findings", report.findings().size());
+    return figure(report)
+        .into(
+            Json.object()
+                .with("name", report.subject())
+                .with("kernels", Json.array(report.kernels(), Json::of))
+                .with("scalars", scalars)
+                .with("schedules", report.schedules())
+                .with("findings", report.findings().size())
+                .with("device", report.expected().device()));
+  }
+
+  private static Figure figure(CheckReport report) {
+    return Figure.expected(report.expected().prediction());
   }
 
   static Json json(Finding finding) {

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.check.CheckSubject;
@@ -67,18 +68,15 @@ final class CheckCounters {
           OneLine.of(
               String.format(
                   Locale.ROOT,
-                  "%s on an %s: %.1f us by its counters (%s)%s; %d waves, the last %.0f%% full",
+                  "%s on an %s: %s; by its counters, most of it %s%s; %d waves, the last %.0f%% full",
                   p.kernel(),
                   device.name(),
-                  p.time().micros(),
+                  figure(p).text(),
                   p.time().bound(),
-                  Double.isNaN(p.leastMicros())
+                  Double.isNaN(p.leastDramBytes())
                       ? ""
                       : String.format(
-                          Locale.ROOT,
-                          ", at least %.1f us, %.0f bytes",
-                          p.leastMicros(),
-                          p.leastDramBytes()),
+                          Locale.ROOT, "; at least %.0f bytes of memory", p.leastDramBytes()),
                   p.waves(),
                   100 * p.lastWave())));
       p.counters()
@@ -110,19 +108,24 @@ final class CheckCounters {
             .with("kernels", Json.array(predictions, CheckCounters::json)));
   }
 
+  private static Figure figure(CounterPrediction p) {
+    return new Figure(Double.NaN, p.time().micros(), p.least());
+  }
+
   private static Json json(CounterPrediction p) {
     Json.Members counters = Json.object();
     for (Map.Entry<String, Double> counter : p.counters().entrySet()) {
       counters = counters.with(counter.getKey(), counter.getValue());
     }
-    return Json.object()
-        .with("name", p.kernel())
-        .with("work", p.work())
-        .with("waves", p.waves())
-        .with("lastWave", p.lastWave())
-        .with("leastDramBytes", p.leastDramBytes())
-        .with("leastUs", p.leastMicros())
-        .with("predictedUs", p.time().micros())
+    Json.Members json =
+        Json.object()
+            .with("name", p.kernel())
+            .with("work", p.work())
+            .with("waves", p.waves())
+            .with("lastWave", p.lastWave())
+            .with("leastDramBytes", p.leastDramBytes());
+    return figure(p)
+        .into(json)
         .with("bound", p.time().bound())
         .with("counters", counters)
         .with("statements", Json.array(p.statements(), CheckCounters::json));

@@ -2,6 +2,7 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -88,14 +89,7 @@ public final class KernelBenchmark {
               timing.times(),
               String.format(Locale.ROOT, "%10.1f", timing.tflops()),
               ""));
-      if (!Double.isNaN(timing.leastUs())) {
-        lines.add(
-            String.format(
-                Locale.ROOT,
-                "%-46s %9.2f us: operations and bytes over the device's rates",
-                "no kernel takes less than",
-                timing.leastUs()));
-      }
+      lines.add(Figure.measured(timing.times().graphUs(), timing.expected()).text());
       for (KernelReport.Peer peer : r.peers()) {
         lines.add(
             row(
@@ -144,11 +138,11 @@ public final class KernelBenchmark {
             .with("seed", r.seed());
     if (timing != null) {
       json =
-          json.with("timeUs", timing.times().graphUs())
+          Figure.measured(timing.times().graphUs(), timing.expected())
+              .into(json.with("timeUs", timing.times().graphUs()))
               .with("launchUs", timing.times().launchUs())
               .with("tflops", timing.tflops())
               .with("gbps", timing.gbps())
-              .with("leastUs", timing.leastUs())
               .with("sets", timing.sets())
               .with("rounds", timing.rounds());
     }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.ladder;
 
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.compiler.ladder.RungReport;
 import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
@@ -14,11 +15,12 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %-5s %11s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
+        "%-17s %-5s %11s %10s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
             .formatted(
                 "rung",
                 "type",
                 "time us",
+                "model* us",
                 "bound us",
                 "GFLOP/s",
                 "cuBLAS",
@@ -35,11 +37,12 @@ final class LadderTable {
       lines.add(
           String.format(
               Locale.ROOT,
-              "%-17s %-5s %11s %9s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
+              "%-17s %-5s %11s %10s %9s %9s %7s %5d %7d %4.0f%% %9s %9s %6s  %s%s",
               r.name(),
               r.dtype().text(),
               number("%.1f", r.timeUs()),
-              number("%.1f", r.leastUs()),
+              number("%.1f", r.predictedUs()),
+              number("%.1f", r.least().micros()),
               number("%.0f", r.gflops()),
               number("%.1f%%", 100 * r.peerUs() / r.timeUs()),
               r.registers(),
@@ -74,12 +77,14 @@ final class LadderTable {
   }
 
   private static Json json(RungReport r) {
-    return Json.object()
-        .with("name", r.name())
-        .with("change", r.change())
-        .with("dtype", r.dtype().text())
-        .with("timeUs", r.timeUs())
-        .with("leastUs", r.leastUs())
+    Json.Members time =
+        Json.object()
+            .with("name", r.name())
+            .with("change", r.change())
+            .with("dtype", r.dtype().text())
+            .with("timeUs", r.timeUs());
+    return new Figure(r.timeUs(), r.predictedUs(), r.least())
+        .into(time)
         .with("gflops", r.gflops())
         .with("cublasUs", r.peerUs())
         .with("relError", r.relError())

@@ -2,8 +2,10 @@ package dev.warpwright.cli.orders;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Csv;
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cost.analyze.Analysis;
 import dev.warpwright.cost.analyze.GemmPrediction;
 import dev.warpwright.cost.analyze.Roofline;
@@ -70,9 +72,9 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       if (best != null) {
         lines.add(
             format(
-                "  %s: %s predicted with %s; %s from memory (at least %s), L2 serves %.0f%% of %s%s",
+                "  %s: %s, with %s; %s from memory (at least %s), L2 serves %.0f%% of %s%s",
                 line.part().name(),
-                time(best.timeUs()),
+                figure(line).text(),
                 best.tiling().text(),
                 bytes(best.dramBytes()),
                 bytes(line.part().bytes()),
@@ -144,9 +146,21 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
                         .with("parts", Json.array(analysis.lines(), AnalyzeAction::part))));
   }
 
+  /** One occurrence. */
+  private static Figure figure(Analysis.Line line) {
+    Roofline roofline = line.roofline();
+    return new Figure(
+        Double.NaN,
+        line.best() == null ? Double.NaN : line.best().timeUs(),
+        new LeastTime(
+            roofline.boundUs(),
+            roofline.memoryBound() ? LeastTime.By.BYTES : LeastTime.By.OPERATIONS));
+  }
+
   private static Json part(Analysis.Line line) {
     Json.Members json =
-        Json.object()
+        figure(line)
+            .into(Json.object())
             .with("name", line.part().name())
             .with("times", line.part().times())
             .with("vanishesWhenFused", line.part().vanishes())

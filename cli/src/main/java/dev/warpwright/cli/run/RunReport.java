@@ -1,18 +1,24 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.HostTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Gathers what is known of a run, and tells it. */
@@ -60,13 +66,13 @@ final class RunReport {
     StringBuilder lines = new StringBuilder();
     for (int i = 0; i < facts.size(); i++) {
       CompiledKernel kernel = compiled.program(rows).kernels().get(i);
-      kernels.add(json(facts.get(i), kernel, measured.kernelUs().get(i)));
+      kernels.add(json(facts.get(i), kernel, figure(kernel, measured.kernelUs().get(i))));
       lines.append(
           String.format(
               Locale.ROOT,
               "%n  %-12s %s  %s, %d stages",
               facts.get(i).name(),
-              micros(measured.kernelUs().get(i)),
+              figure(kernel, measured.kernelUs().get(i)).text(),
               kernel.strategy(),
               kernel.stages().size()));
     }
@@ -80,9 +86,9 @@ final class RunReport {
             rows,
             facts.size(),
             facts.size() == 1 ? "" : "s",
-            micros(measured.totalUs()).strip(),
+            (isSimulated() ? "simulated, on a real one " : "") + figure(measured.totalUs()).text(),
             warm ? "" : " while the JVM warms up (--time 2 measures on)");
-    Json json =
+    Json.Members json =
         Json.object()
             .with("model", request.model().file().toString())
             .with("target", compiled.device().target().name())
@@ -90,7 +96,10 @@ final class RunReport {
             .with("precision", compiled.precision().text())
             .with("rows", rows)
             .with("kernels", new Json.Array(kernels))
-            .with("timeUs", measured.totalUs())
+            .with("timeUs", measured.totalUs());
+    json =
+        figure(measured.totalUs())
+            .into(json)
             .with("maxAbsError", result.maxAbsError())
             .with("relError", result.relError())
             .with("rtol", tolerance)
@@ -120,21 +129,49 @@ final class RunReport {
     return words;
   }
 
-  private String micros(double us) {
-    return compiled.device() instanceof SimulatedDevice
-        ? "simulated"
-        : String.format(Locale.ROOT, "%10.1f us", us);
+  private boolean isSimulated() {
+    return compiled.device() instanceof SimulatedDevice;
   }
 
-  private static Json json(Executable.KernelFacts fact, CompiledKernel kernel, double micros) {
-    return Json.object()
-        .with("name", fact.name())
-        .with("strategy", kernel.strategy())
-        .with("ops", Json.array(kernel.stages(), Json::of))
-        .with("grid", Json.array(fact.grid(), Json::of))
-        .with("block", Json.array(fact.block(), b -> Json.of((long) b)))
-        .with("sharedBytes", fact.sharedBytes())
-        .with("registers", fact.registers())
-        .with("timeUs", micros);
+  /** A kernel's time; none for the simulator, whose own says nothing. */
+  private Figure figure(CompiledKernel kernel, double micros) {
+    CompiledProgram program = compiled.program(rows);
+    return figure(
+        micros,
+        compiled.device().target() instanceof HostTarget host
+            ? Prediction.onHost(program, kernel, rows, host.cores())
+            : gpu().map(gpu -> Prediction.of(program, kernel, rows, gpu)).orElse(Prediction.NONE));
+  }
+
+  /** The whole network's time. */
+  private Figure figure(double micros) {
+    CompiledProgram program = compiled.program(rows);
+    return figure(
+        micros,
+        compiled.device().target() instanceof HostTarget host
+            ? Prediction.onHost(program, rows, host.cores())
+            : gpu().map(gpu -> Prediction.of(program, rows, gpu)).orElse(Prediction.NONE));
+  }
+
+  private Figure figure(double micros, Prediction prediction) {
+    return isSimulated() ? Figure.expected(prediction) : Figure.measured(micros, prediction);
+  }
+
+  private Optional<DeviceModel> gpu() {
+    return Prediction.device(compiled.device().name(), compiled.device().target());
+  }
+
+  private static Json json(Executable.KernelFacts fact, CompiledKernel kernel, Figure figure) {
+    Json.Members json =
+        Json.object()
+            .with("name", fact.name())
+            .with("strategy", kernel.strategy())
+            .with("ops", Json.array(kernel.stages(), Json::of))
+            .with("grid", Json.array(fact.grid(), Json::of))
+            .with("block", Json.array(fact.block(), b -> Json.of((long) b)))
+            .with("sharedBytes", fact.sharedBytes())
+            .with("registers", fact.registers())
+            .with("timeUs", Double.isNaN(figure.measured()) ? 0 : figure.measured());
+    return figure.into(json);
   }
 }

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -212,7 +213,13 @@ public final class AcceptAction implements Action<AcceptRequest> {
       Candidate tuned = pair.tuned().candidate();
       return KernelBench.run(
           new KernelBench.Request(
-              tuned.kernel().get(), tuned.values(), TuneAction.SEED, ROUNDS, 0, rivals),
+              tuned.kernel().get(),
+              tuned.values(),
+              TuneAction.SEED,
+              ROUNDS,
+              0,
+              rivals,
+              OptionalDouble.of(tuned.features().predictedUs())),
           device,
           line -> {});
     }

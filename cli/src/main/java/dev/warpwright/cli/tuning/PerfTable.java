@@ -1,10 +1,13 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.cli.output.Figure;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /** Several measured products: a line for each, sums of those that belong to one network, means. */
 record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
@@ -15,7 +18,9 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
 
   String text() {
     List<String> rows = new ArrayList<>();
-    rows.add("%-46s %10s %10s %8s  %s".formatted("", "us", "best peer", "ratio", "origin"));
+    rows.add(
+        "%-46s %10s %10s %10s %10s %8s  %s"
+            .formatted("", "us", "predicted", "bound", "best peer", "ratio", "origin"));
     for (Products task : tasks) {
       List<PerfAction.Measured> parts = parts(task);
       parts.forEach(part -> rows.add(row(part)));
@@ -25,9 +30,11 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
         rows.add(
             String.format(
                 Locale.ROOT,
-                "%-46s %10.2f %10.2f %8.3f  %d products, one after the other",
+                "%-46s %10.2f %10s %10s %10.2f %8.3f  %d products, one after the other",
                 "all of " + task.name(),
                 ours,
+                Figure.number(expected(parts, Prediction::micros)),
+                Figure.number(expected(parts, p -> p.least().micros())),
                 peers,
                 peers / ours,
                 task.counts().values().stream().mapToInt(Integer::intValue).sum()));
@@ -59,6 +66,8 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
                   return Json.object()
                       .with("workload", task.name())
                       .with("timeUs", ours)
+                      .with("predictedUs", expected(parts(task), Prediction::micros))
+                      .with("leastUs", expected(parts(task), p -> p.least().micros()))
                       .with(
                           "peers",
                           Json.array(
@@ -110,6 +119,17 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     return sum;
   }
 
+  /** What is expected of all products, one after the other; NaN if it is not known of one. */
+  private static double expected(
+      List<PerfAction.Measured> parts, ToDoubleFunction<Prediction> what) {
+    double sum = 0;
+    for (PerfAction.Measured part : parts) {
+      KernelReport.Timing timing = part.bench().timing();
+      sum += timing == null ? Double.NaN : part.count() * what.applyAsDouble(timing.expected());
+    }
+    return sum;
+  }
+
   private static String row(PerfAction.Measured part) {
     KernelReport bench = part.bench();
     String name = bench.workload() + (part.count() > 1 ? ", " + part.count() + " times" : "");
@@ -119,9 +139,11 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     double ours = bench.timing().times().graphUs();
     return String.format(
         Locale.ROOT,
-        "%-46s %10.2f %10.2f %8.3f  %s %s",
+        "%-46s %10.2f %10s %10s %10.2f %8.3f  %s %s",
         name,
         ours,
+        Figure.number(bench.timing().expected().micros()),
+        Figure.number(bench.timing().expected().least().micros()),
         ours * part.ratio(),
         part.ratio(),
         part.origin(),

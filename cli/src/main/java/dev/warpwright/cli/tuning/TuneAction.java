@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -222,7 +223,14 @@ public final class TuneAction implements Action<TuneRequest> {
   static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress) {
     try (GpuDevice device = GpuDevice.require(here.target())) {
       return KernelBench.run(
-          new KernelBench.Request(winner.kernel().get(), winner.values(), SEED, rounds, 0),
+          new KernelBench.Request(
+              winner.kernel().get(),
+              winner.values(),
+              SEED,
+              rounds,
+              0,
+              List.of(),
+              OptionalDouble.of(winner.features().predictedUs())),
           device,
           progress::say);
     }

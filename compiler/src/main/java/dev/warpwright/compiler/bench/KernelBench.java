@@ -7,7 +7,8 @@ import dev.warpwright.compiler.bench.KernelReport.Repeats;
 import dev.warpwright.compiler.bench.KernelReport.Times;
 import dev.warpwright.compiler.bench.KernelReport.Timing;
 import dev.warpwright.compiler.execute.GridLauncher;
-import dev.warpwright.cost.LowerBounds;
+import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.ResourceUsage;
@@ -33,6 +34,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
@@ -53,6 +55,8 @@ public final class KernelBench {
    * @param rounds of timing, at least 5; 0 to verify only
    * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
    * @param rivals other kernels of the same workload to be timed beside it
+   * @param predictedUs what the model by which the kernel was chosen expects; empty for the model
+   *     of products in general
    */
   public record Request(
       Kernel kernel,
@@ -60,18 +64,19 @@ public final class KernelBench {
       long seed,
       int rounds,
       int repeats,
-      List<Rival> rivals) {
-    /** Without rivals. */
-    public Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
-      this(kernel, values, seed, rounds, repeats, List.of());
-    }
-
+      List<Rival> rivals,
+      OptionalDouble predictedUs) {
     public Request {
       values = Map.copyOf(values);
       rivals = List.copyOf(rivals);
       if ((rounds < 5 && rounds != 0) || repeats < 0) {
         throw new UserError("at least 5 rounds of timing, and no negative number of repeats");
       }
+    }
+
+    /** Of a kernel that no model chose, without rivals. */
+    public Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
+      this(kernel, values, seed, rounds, repeats, List.of(), OptionalDouble.empty());
     }
   }
 
@@ -250,7 +255,7 @@ public final class KernelBench {
               ours,
               flops / 1e12,
               workload.leastBytes() / (ours.graphUs() * 1e-6) / 1e9,
-              leastUs(peak),
+              expected(peak),
               memory.count(),
               request.rounds());
       List<Peer> peers = new ArrayList<>();
@@ -341,15 +346,16 @@ public final class KernelBench {
     return true;
   }
 
-  /** The bound on the time of this workload where units reach {@code peak} operations a second. */
-  private double leastUs(double peak) {
+  /** The bound is for units that reach {@code peak} operations a second. */
+  private Prediction expected(double peak) {
     return DeviceCatalogue.find(device.name())
         .map(
             model ->
-                1e6
-                    * LowerBounds.seconds(
-                        workload.flops(), peak, workload.leastBytes(), model.dramGBs() * 1e9))
-        .orElse(Double.NaN);
+                new Prediction(
+                    request.predictedUs().orElseGet(() -> Prediction.of(bound, model).micros()),
+                    LeastTime.of(
+                        workload.flops(), peak, workload.leastBytes(), model.dramGBs() * 1e9)))
+        .orElse(Prediction.NONE);
   }
 
   private OutputError error(BenchMemory memory, DeviceReference reference, int set) {

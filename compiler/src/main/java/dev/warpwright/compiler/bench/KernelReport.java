@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.compiler.predict.Prediction;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -64,13 +65,12 @@ public record KernelReport(
    * Speed.
    *
    * @param gbps of the bytes that must move at least
-   * @param leastUs below which no kernel for this workload gets: operations over the rate of the
-   *     device's units, or bytes that must move over the bandwidth of its memory; not a number if
-   *     the device is not in the catalogue
+   * @param expected by the analytic model, and below which no kernel for this workload gets at the
+   *     device's highest clock
    * @param sets of inputs and outputs that launches went through in turn
    */
   public record Timing(
-      Times times, double tflops, double gbps, double leastUs, int sets, int rounds) {}
+      Times times, double tflops, double gbps, Prediction expected, int sets, int rounds) {}
 
   /**
    * A peer.

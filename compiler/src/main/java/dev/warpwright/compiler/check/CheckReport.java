@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.check;
 
+import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.sim.Finding;
 import java.util.List;
 import java.util.Map;
@@ -12,13 +13,24 @@ import java.util.Map;
  * @param scalars the values of the scalar parameters
  * @param schedules in how many orders of blocks and warps
  * @param findings everything found, each once
+ * @param expected on a GPU: by the model, and at least; nothing for what does not say its job
  */
 public record CheckReport(
     String subject,
     List<String> kernels,
     Map<String, Long> scalars,
     int schedules,
-    List<Finding> findings) {
+    List<Finding> findings,
+    OnDevice expected) {
+  /**
+   * A prediction and its device.
+   *
+   * @param device its name; empty if nothing is predicted
+   */
+  public record OnDevice(String device, Prediction prediction) {
+    static final OnDevice NONE = new OnDevice("", Prediction.NONE);
+  }
+
   public CheckReport {
     kernels = List.copyOf(kernels);
     scalars = Map.copyOf(scalars);

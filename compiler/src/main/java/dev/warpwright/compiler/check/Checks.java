@@ -3,6 +3,7 @@ package dev.warpwright.compiler.check;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
+import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -18,6 +19,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.SimulationError;
+import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -66,7 +68,8 @@ public final class Checks {
             scalars,
             options,
             order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
-            () -> KernelData.of(ofProgram, scalars, options.seed()));
+            () -> KernelData.of(ofProgram, scalars, options.seed()),
+            CheckReport.OnDevice.NONE);
       }
       case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
     };
@@ -97,8 +100,7 @@ public final class Checks {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);
         yield MutationSubject.of(
-            ofProgram.program(),
-            data -> KernelData.of(ofProgram, scalars, options.seed() + data));
+            ofProgram.program(), data -> KernelData.of(ofProgram, scalars, options.seed() + data));
       }
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
@@ -122,7 +124,8 @@ public final class Checks {
         prepared.scalars(),
         options,
         order -> new GridInterpreter(prepared.kernel(), order)::check,
-        prepared.arguments());
+        prepared.arguments(),
+        expected(kernel, options));
   }
 
   private static CheckReport check(CompiledProgram network, CheckOptions options) {
@@ -142,7 +145,27 @@ public final class Checks {
                     order.withTarget((GpuTarget) network.target()),
                     Options.CHECKED)
                 ::check,
-        () -> arguments(network, rows, options.seed()));
+        () -> arguments(network, rows, options.seed()),
+        expected((GpuTarget) network.target(), gpu -> Prediction.of(network, rows, gpu)));
+  }
+
+  /** What is expected of a kernel that says what it computes. */
+  private static CheckReport.OnDevice expected(Kernel kernel, CheckOptions options) {
+    if (kernel.attrs().getString("workload") == null) {
+      return CheckReport.OnDevice.NONE;
+    }
+    BoundKernel bound = PreparedKernel.bound(kernel, options);
+    String arch = kernel.attrs().getString("arch");
+    GpuTarget target =
+        arch == null ? GpuTarget.SM_90A : GpuTarget.find(arch).orElse(GpuTarget.SM_90A);
+    return expected(target, gpu -> Prediction.of(bound, gpu));
+  }
+
+  private static CheckReport.OnDevice expected(
+      GpuTarget target, Function<DeviceModel, Prediction> prediction) {
+    return Prediction.device(target)
+        .map(gpu -> new CheckReport.OnDevice(gpu.name(), prediction.apply(gpu)))
+        .orElse(CheckReport.OnDevice.NONE);
   }
 
   /** Rows of a network. */
@@ -185,7 +208,7 @@ public final class Checks {
     } catch (IllegalArgumentException e) {
       throw refused(name, e);
     }
-    return new CheckReport(name, List.of(name), scalars, 1, findings);
+    return new CheckReport(name, List.of(name), scalars, 1, findings, CheckReport.OnDevice.NONE);
   }
 
   private static CheckReport grid(
@@ -194,7 +217,8 @@ public final class Checks {
       Map<String, Long> scalars,
       CheckOptions options,
       Function<GridOptions, Function<Arguments, List<Finding>>> interpreter,
-      Supplier<Arguments> arguments) {
+      Supplier<Arguments> arguments,
+      CheckReport.OnDevice expected) {
     Set<Finding> findings = new LinkedHashSet<>();
     try {
       for (GridOptions order : options.orders()) {
@@ -203,7 +227,8 @@ public final class Checks {
     } catch (IllegalArgumentException e) {
       throw refused(name, e);
     }
-    return new CheckReport(name, kernels, scalars, options.schedules(), List.copyOf(findings));
+    return new CheckReport(
+        name, kernels, scalars, options.schedules(), List.copyOf(findings), expected);
   }
 
   private static UserError refused(String name, IllegalArgumentException e) {

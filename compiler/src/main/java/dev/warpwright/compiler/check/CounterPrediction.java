@@ -8,6 +8,7 @@ import dev.warpwright.compiler.ladder.LadderRun;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cost.CounterTime;
+import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.OrderTraffic;
 import dev.warpwright.cuda.CudaPrinter;
@@ -56,7 +57,7 @@ import java.util.stream.Stream;
  * @param lastWave how full the last wave is, 0 to 1
  * @param leastDramBytes that any kernel for this job reads and writes; not a number if the kernel
  *     does not say what its job is
- * @param leastMicros operations and bytes over the device's rates, whichever takes longer
+ * @param least operations and bytes over the device's rates, whichever takes longer
  * @param time what the counters make the kernel take
  */
 public record CounterPrediction(
@@ -67,7 +68,7 @@ public record CounterPrediction(
     int waves,
     double lastWave,
     double leastDramBytes,
-    double leastMicros,
+    LeastTime least,
     CounterTime time) {
   private static final long RESERVED = 1 << 10;
 
@@ -193,7 +194,7 @@ public record CounterPrediction(
         waves,
         blocks / atOnce - (waves - 1),
         Double.NaN,
-        Double.NaN,
+        LeastTime.UNKNOWN,
         time);
   }
 
@@ -292,12 +293,8 @@ public record CounterPrediction(
         traffic.waves(),
         traffic.lastWave(),
         least,
-        1e6
-            * LowerBounds.seconds(
-                2.0 * product.m * product.n * product.k,
-                1e12 * rate,
-                least,
-                device.dramGBs() * 1e9),
+        LeastTime.of(
+            2.0 * product.m * product.n * product.k, 1e12 * rate, least, device.dramGBs() * 1e9),
         time(all, rate, product.leastBytes(), busy, device));
   }
 
@@ -429,9 +426,9 @@ public record CounterPrediction(
               waves,
               blocks / atOnce - (waves - 1),
               least,
-              Math.max(
-                  1e6 * LowerBounds.seconds(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
-                  simple / device.fp32Tflops() * 1e-6),
+              longer(
+                  LeastTime.of(matrix, 1e12 * rate, least, device.dramGBs() * 1e9),
+                  LeastTime.of(simple, 1e12 * device.fp32Tflops(), 0, Double.POSITIVE_INFINITY)),
               time(
                   counted,
                   rate,
@@ -441,6 +438,10 @@ public record CounterPrediction(
                   device)));
     }
     return predictions;
+  }
+
+  private static LeastTime longer(LeastTime a, LeastTime b) {
+    return b.micros() > a.micros() ? b : a;
   }
 
   private static double networkRate(Precision precision, DeviceModel device) {

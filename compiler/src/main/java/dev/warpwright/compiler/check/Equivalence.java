@@ -37,8 +37,7 @@ public enum Equivalence {
   /** How many sets of data, or orders, are tried beside the usual ones. */
   static final int MORE = 4;
 
-  private static final Pattern LAYOUT_TEXT =
-      Pattern.compile(" layout \\([^ ]*| align \\d+");
+  private static final Pattern LAYOUT_TEXT = Pattern.compile(" layout \\([^ ]*| align \\d+");
 
   private static final Set<String> ORDERING =
       Set.of(

@@ -26,11 +26,7 @@ import java.util.stream.Collectors;
  * @param scalars values of its scalar parameters
  * @param run executes a kernel in the place of {@code kernel}
  */
-public record MutationSubject(
-    String name,
-    Kernel kernel,
-    Map<String, Long> scalars,
-    Run run) {
+public record MutationSubject(String name, Kernel kernel, Map<String, Long> scalars, Run run) {
   public MutationSubject {
     scalars = Map.copyOf(scalars);
   }

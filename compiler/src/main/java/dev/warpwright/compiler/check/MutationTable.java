@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
  */
 public record MutationTable(List<String> subjects, List<Result> results) {
   /** What stands above the table in a file stays as it is. */
-  public static final String MARK = "<!-- The rest of this file is written by check all --mutants -->";
+  public static final String MARK =
+      "<!-- The rest of this file is written by check all --mutants -->";
 
   private static final List<Verdict> COLUMNS =
       List.of(
@@ -98,8 +99,7 @@ public record MutationTable(List<String> subjects, List<Result> results) {
     for (Equivalence rule : Equivalence.values()) {
       List<Result> of = results.stream().filter(r -> r.rule() == rule).toList();
       out.append(
-          "\n**%s** (%d mutants). %s\n\n"
-              .formatted(sentence(rule.text()), of.size(), rule.rule()));
+          "\n**%s** (%d mutants). %s\n\n".formatted(sentence(rule.text()), of.size(), rule.rule()));
       for (Mutation mutation : Mutations.ALL) {
         List<String> places = new ArrayList<>();
         of.stream()

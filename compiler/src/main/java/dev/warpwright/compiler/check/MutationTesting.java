@@ -40,11 +40,7 @@ public final class MutationTesting {
    * @param rule by which it is as good as the original, else null
    */
   public record Result(
-      String subject,
-      Mutant mutant,
-      Verdict verdict,
-      String detail,
-      @Nullable Equivalence rule) {
+      String subject, Mutant mutant, Verdict verdict, String detail, @Nullable Equivalence rule) {
     @Override
     public String toString() {
       return subject + ": " + mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
@@ -126,8 +122,7 @@ public final class MutationTesting {
           ? result(mutant, Verdict.WRONG_RESULT, "")
           : result(mutant, Verdict.MISSED, "wrong results without a finding");
     }
-    boolean executed =
-        !subject.run().of(mutant.trap(), orders.getFirst(), 0).findings().isEmpty();
+    boolean executed = !subject.run().of(mutant.trap(), orders.getFirst(), 0).findings().isEmpty();
     return executed ? equivalent(mutant) : result(mutant, Verdict.NOT_EXECUTED, "");
   }
 

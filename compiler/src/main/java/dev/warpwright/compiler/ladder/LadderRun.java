@@ -4,6 +4,7 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.SimtTime;
 import dev.warpwright.cost.WarpProfile;
@@ -84,7 +85,8 @@ public final class LadderRun {
               result.timeUs(),
               result.peerUs(),
               gflops(result.timeUs()),
-              leastUs(DType.F32),
+              predicted.predictedUs(),
+              least(DType.F32),
               result.relError(),
               false,
               result.registers(),
@@ -109,11 +111,15 @@ public final class LadderRun {
                 rung,
                 () -> {
                   Kernel kernel = kernel(rung, model.target(), model.multiprocessors());
-                  double rate = 2.0 * m * n * k / (efficiency(rung) * model.bf16Tflops()) * 1e-6;
-                  double bytes = 2.0 * (m * k + k * n + m * n) / model.dramGBs() * 1e-3;
-                  double micros = FILLING_US + Math.max(rate, bytes);
                   return report(
-                      rung, kernel, micros, Double.NaN, Double.NaN, true, registers(kernel), null);
+                      rung,
+                      kernel,
+                      tensorUs(rung),
+                      Double.NaN,
+                      Double.NaN,
+                      true,
+                      registers(kernel),
+                      null);
                 }));
       }
     }
@@ -180,7 +186,8 @@ public final class LadderRun {
           Double.NaN,
           Double.NaN,
           Double.NaN,
-          leastUs(DType.BF16),
+          Double.NaN,
+          least(DType.BF16),
           Double.NaN,
           true,
           0,
@@ -213,7 +220,8 @@ public final class LadderRun {
         micros,
         peer,
         gflops(micros),
-        leastUs(DType.BF16),
+        tensorUs(rung),
+        least(DType.BF16),
         relError,
         predicted,
         registers,
@@ -226,14 +234,20 @@ public final class LadderRun {
         failure);
   }
 
-  /** The bound of a product with such operands and sums in f32, in microseconds. */
-  private double leastUs(DType operands) {
+  /** What is expected of a rung on tensor cores. */
+  private double tensorUs(TensorRung rung) {
+    double rate = 2.0 * m * n * k / (efficiency(rung) * model.bf16Tflops()) * 1e-6;
+    double bytes = 2.0 * (m * k + k * n + m * n) / model.dramGBs() * 1e-3;
+    return FILLING_US + Math.max(rate, bytes);
+  }
+
+  /** The bound of a product with such operands and sums in f32. */
+  private LeastTime least(DType operands) {
     double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
     double words =
         LowerBounds.gemmWords(m, n, k, (double) (model.l2MiB() << 20) / operands.bytes());
-    return 1e6
-        * LowerBounds.seconds(
-            2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
+    return LeastTime.of(
+        2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
   }
 
   private double gflops(double micros) {
@@ -250,7 +264,8 @@ public final class LadderRun {
         time.micros(),
         Double.NaN,
         gflops(time.micros()),
-        leastUs(DType.F32),
+        time.micros(),
+        least(DType.F32),
         Double.NaN,
         true,
         registers,

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.ladder;
 
+import dev.warpwright.cost.LeastTime;
 import dev.warpwright.ir.DType;
 import org.jspecify.annotations.Nullable;
 
@@ -9,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param dtype of the operands
  * @param timeUs of one product; NaN if there is none
  * @param peerUs of cuBLAS, measured in turn; NaN if it was not
- * @param leastUs below which no kernel for this product gets on the device: operations over the
- *     rate of its units, or bytes that any order must move over the bandwidth of its memory
+ * @param predictedUs by the model, also where the time was measured; NaN if it knows none
+ * @param least below which no kernel for this product gets on the device
  * @param relError NaN if nothing ran
  * @param predicted whether the time comes from a model
  * @param registers of a thread; estimated where no compiler is installed
@@ -28,7 +29,8 @@ public record RungReport(
     double timeUs,
     double peerUs,
     double gflops,
-    double leastUs,
+    double predictedUs,
+    LeastTime least,
     double relError,
     boolean predicted,
     int registers,
