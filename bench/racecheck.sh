@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Plants mistakes into kernels, prints them as CUDA and runs each under compute-sanitizer's racecheck, beside the simulator's
 # verdict. Run it where the folders kernels/ and models/ lie, with nvcc and a GPU of compute capability 9.0.
-# Usage: racecheck.sh DIST_FOLDER OUT_FOLDER [JOBS]; writes OUT_FOLDER/race.txt, NAME.json for each program, and to standard
+# Usage: racecheck.sh DIST_FOLDER OUT_FOLDER [JOBS [PROGRAM]]; PROGRAM is one of the names below, else all are checked; writes OUT_FOLDER/race.txt, NAME.json for each program, and to standard
 # output the table of what racecheck says beside what the simulator says.
 set -u
 ww=$1/bin/warpwright
 out=$2
 jobs=${3:-$(nproc)}
+only=${4:-}
 mkdir -p "$out"
 
 # program NAME ARGUMENTS...
 program() {
   local name=$1
   shift
+  [[ -z $only || $only == "$name" ]] || return 0
   "$ww" check "$@" --seed 7 --emit "$out/$name" --json >"$out/$name.json" 2>"$out/$name.err" || echo "$name: a mistake was missed"
 }
 

@@ -15,8 +15,10 @@ public final class SectoredCache {
    *
    * @param bytes in all, a multiple of {@code lineBytes · ways}
    * @param lineBytes of a line, at most 32 sectors
+   * @param spread whether all bits of a line's number decide its set; otherwise neighbours lie in
+   *     neighbouring sets
    */
-  public record Geometry(long bytes, int lineBytes, int sectorBytes, int ways) {
+  public record Geometry(long bytes, int lineBytes, int sectorBytes, int ways, boolean spread) {
     public Geometry {
       if (bytes < 1
           || lineBytes < sectorBytes
@@ -30,10 +32,28 @@ public final class SectoredCache {
       }
     }
 
-    /** Lines of 128 bytes, sectors of 32, 16 ways: so are the caches of NVIDIA's GPUs modelled. */
+    /** A cache whose lines are spread over its sets. */
+    public Geometry(long bytes, int lineBytes, int sectorBytes, int ways) {
+      this(bytes, lineBytes, sectorBytes, ways, true);
+    }
+
+    /** Lines of 128 bytes, sectors of 32, 16 ways: so is the second level of GPUs modelled. */
     public static Geometry gpu(long bytes) {
-      long set = 128L * 16;
-      return new Geometry(Math.max(set, bytes / set * set), 128, 32, 16);
+      return of(bytes, 16, true);
+    }
+
+    /**
+     * The first level of GPUs: 4 ways, a line's number modulo the number of sets, which is no power
+     * of two where shared memory takes a part. Of 256 kB that are read again and again, a third is
+     * found in 224 kB of an H200, of 320 kB nothing.
+     */
+    public static Geometry firstLevel(long bytes) {
+      return of(bytes, 4, false);
+    }
+
+    private static Geometry of(long bytes, int ways, boolean spread) {
+      long set = 128L * ways;
+      return new Geometry(Math.max(set, bytes / set * set), 128, 32, ways, spread);
     }
 
     public int sectors() {
@@ -165,8 +185,10 @@ public final class SectoredCache {
     return new Counts(readHits, readMisses, writeHits, writeMisses, fills, writeBacks);
   }
 
-  /** Lines are spread over the sets by all their bits, so that strides of powers of two are too. */
   private int set(long line) {
+    if (!geometry.spread()) {
+      return (int) Long.remainderUnsigned(line, sets);
+    }
     long hash = line * 0x9E37_79B9_7F4A_7C15L;
     return (int) Long.remainderUnsigned(hash ^ (hash >>> 32), sets);
   }

@@ -63,4 +63,26 @@ class SectoredCacheTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("1000 bytes");
   }
+
+  /** As measured on an H200, see docs/benchmarks: bench/first-level.kernel, again_256 and 320. */
+  @Test
+  void ofTheFirstLevelSetsThatFitKeepTheirLines() {
+    SectoredCache cache = new SectoredCache(SectoredCache.Geometry.firstLevel(224 << 10));
+    assertThat(hitsOfSecondRound(cache, 256 << 10)).isEqualTo(768);
+    cache = new SectoredCache(SectoredCache.Geometry.firstLevel(224 << 10));
+    assertThat(hitsOfSecondRound(cache, 320 << 10)).isZero();
+    cache = new SectoredCache(SectoredCache.Geometry.firstLevel(224 << 10));
+    assertThat(hitsOfSecondRound(cache, 224 << 10)).isEqualTo(1792);
+  }
+
+  private static int hitsOfSecondRound(SectoredCache cache, int bytes) {
+    int hits = 0;
+    for (int round = 0; round < 2; round++) {
+      hits = 0;
+      for (int line = 0; line < bytes / 128; line++) {
+        hits += cache.read(line, 1) == 0 ? 1 : 0;
+      }
+    }
+    return hits;
+  }
 }

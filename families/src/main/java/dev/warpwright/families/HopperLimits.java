@@ -193,7 +193,10 @@ public final class HopperLimits {
 
   private static long staging(GemmWorkload workload, HopperConfig config) {
     int bytes = workload.result().bytes();
-    if (config.swapped() || config.direct() || workload.pitchOfC() * bytes % 16 != 0) {
+    if (config.swapped()
+        || config.direct()
+        || workload.pitchOfC() * bytes % 16 != 0
+        || workload.n() * bytes % 16 != 0) {
       return 0;
     }
     int row = config.tileN() * bytes;

@@ -66,6 +66,11 @@ final class Counting {
   private final KernelCounters.Caches caches;
   private final SectoredCache[] l1;
   private final SectoredCache l2;
+  private final Map<Integer, Integer> sharedBases;
+
+  /** Lanes that the last copy of a statement wrote one by one. */
+  private final Map<Stmt, Integer> alone = new IdentityHashMap<>();
+
   private long nextBase;
   private long bulkLoads;
   private long bulkStores;
@@ -75,8 +80,14 @@ final class Counting {
   private long multiplyAdds;
   private long matrixMultiplyAdds;
 
-  Counting(KernelCounters.Caches caches) {
+  /**
+   * Counts nothing yet.
+   *
+   * @param sharedBases where each shared buffer begins, in bytes, by slot
+   */
+  Counting(KernelCounters.Caches caches, Map<Integer, Integer> sharedBases) {
     this.caches = caches;
+    this.sharedBases = sharedBases;
     this.l1 = new SectoredCache[caches.multiprocessors()];
     this.l2 = new SectoredCache(SectoredCache.Geometry.gpu(caches.l2Bytes()));
     for (Kind kind : Kind.values()) {
@@ -145,6 +156,9 @@ final class Counting {
     int together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
     int wavefronts = 0;
     int least = 0;
+    boolean copy = site.kind == Kind.ASYNC_STORE && bytes == WIDEST;
+    int base = sharedBases.getOrDefault(site.slot, 0);
+    int single = 0;
     for (int first = 0; first < 32; first += together) {
       int group = lanes >>> first & (int) ((1L << together) - 1);
       if (together < 32 && first % (2 * together) == 0) {
@@ -158,12 +172,17 @@ final class Counting {
         }
       }
       if (group != 0) {
+        boolean apart = copy && !inOneLine(addresses, first, group, base);
+        single |= apart ? group << first : 0;
         wavefronts +=
-            site.kind == Kind.ASYNC_STORE && bytes == WIDEST && !inOneLine(addresses, first, group)
+            apart
                 ? Integer.bitCount(group)
                 : degree(addresses, first, group, Math.max(bytes, 4) / 4, from);
         least++;
       }
+    }
+    if (copy) {
+      alone.put(site.where, single);
     }
     add(site, wavefronts, least);
   }
@@ -187,10 +206,10 @@ final class Counting {
    * Whether lanes write to one line of 128 bytes. Copies past the first level are written lane by
    * lane if they do not, as measured on an H200.
    */
-  private static boolean inOneLine(long[] addresses, int first, int group) {
-    long line = addresses[first + Integer.numberOfTrailingZeros(group)] / LINE;
+  private static boolean inOneLine(long[] addresses, int first, int group, int base) {
+    long line = (base + addresses[first + Integer.numberOfTrailingZeros(group)]) / LINE;
     for (int m = group; m != 0; m &= m - 1) {
-      if (addresses[first + Integer.numberOfTrailingZeros(m)] / LINE != line) {
+      if ((base + addresses[first + Integer.numberOfTrailingZeros(m)]) / LINE != line) {
         return false;
       }
     }
@@ -223,13 +242,22 @@ final class Counting {
       Site site, BlockRun block, long[] addresses, int lanes, int bytes, int from, long storage) {
     long base = base(site.slot, storage);
     Map<Long, Integer> lines = new LinkedHashMap<>();
+    int single =
+        site.kind == Kind.ASYNC_LOAD && bytes == WIDEST ? alone.getOrDefault(site.where, 0) : 0;
+    int sectors = 0;
     for (int m = lanes; m != 0; m &= m - 1) {
-      long first = base + addresses[Integer.numberOfTrailingZeros(m)] + from;
+      int lane = Integer.numberOfTrailingZeros(m);
+      long first = base + addresses[lane] + from;
       for (long sector = first / SECTOR; sector <= (first + bytes - 1) / SECTOR; sector++) {
-        lines.merge(sector / 4, 1 << (int) (sector % 4), (a, b) -> a | b);
+        if ((single >>> lane & 1) != 0) {
+          // What is written lane by lane is read so, as measured on an H200.
+          sectors++;
+          read(1 << (int) (sector % 4), sector / 4);
+        } else {
+          lines.merge(sector / 4, 1 << (int) (sector % 4), (a, b) -> a | b);
+        }
       }
     }
-    int sectors = 0;
     for (Map.Entry<Long, Integer> line : lines.entrySet()) {
       sectors += Integer.bitCount(line.getValue());
       switch (site.kind) {
@@ -252,7 +280,7 @@ final class Counting {
     int sm = (int) (block.cluster() % l1.length);
     SectoredCache cache = l1[sm];
     if (cache == null) {
-      cache = new SectoredCache(SectoredCache.Geometry.gpu(caches.l1Bytes()));
+      cache = new SectoredCache(SectoredCache.Geometry.firstLevel(caches.l1Bytes()));
       l1[sm] = cache;
     }
     return cache;

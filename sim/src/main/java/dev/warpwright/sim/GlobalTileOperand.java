@@ -125,6 +125,15 @@ final class GlobalTileOperand {
             Context.element(buffer, new long[] {row, column}),
             "a bulk store must not begin before the matrix");
       }
+      long rowBytes = width * buffer.dtype().bytes();
+      if (column + columns > width && rowBytes % PITCH_ALIGNMENT != 0) {
+        throw context.fault(
+            Finding.Kind.OUT_OF_BOUNDS,
+            where,
+            f,
+            Context.element(buffer, new long[] {row, width}),
+            "bulk stores write whole 16 bytes, rows hold " + rowBytes);
+      }
       Shadow shadow = f.shadows[access.slot()];
       if (shadow != null) {
         inside((r, from, count) -> shadow.unitWrites(f, actor, epoch, from, count, where));

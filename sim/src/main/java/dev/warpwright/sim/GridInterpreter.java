@@ -10,11 +10,14 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -207,8 +210,17 @@ public final class GridInterpreter {
       throw new IllegalArgumentException("these options do not count");
     }
     Counting[] counting = {null};
-    execute(arguments, Shadow.THROWING, () -> counting[0] = new Counting(caches));
+    execute(arguments, Shadow.THROWING, () -> counting[0] = new Counting(caches, sharedBases()));
     return Objects.requireNonNull(counting[0]).result(context.source());
+  }
+
+  /** Where shared buffers begin, in bytes, by slot. */
+  private Map<Integer, Integer> sharedBases() {
+    Map<Integer, Integer> bases = new HashMap<>();
+    KernelResources.of(kernel)
+        .offsets()
+        .forEach((buffer, offset) -> bases.put(context.symbols().slot(buffer), offset));
+    return bases;
   }
 
   /** Runs; races go to the sink. */

@@ -171,6 +171,29 @@ class CountersTest {
     assertThat(c.l2ReadSectors()).isEqualTo(sectors);
   }
 
+  /** A buffer that begins within a line: lanes are written, and fetch their sectors, one by one. */
+  @Test
+  void copiesIntoPartsOfLines() {
+    KernelCounters c =
+        count(
+            """
+            kernel k(x: f32[128], y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc first: f32[4] shared align 16
+              alloc s: f32[128] shared align 16
+              cp.async.16(&s[t * 4], &x[t * 4], 16)
+              first[t % 4] = 1.0f32
+              cp.async.commit()
+              cp.async.wait(0)
+              sync_threads()
+              y[t] = s[t] + first[0]
+            }
+            """,
+            Map.of());
+    assertThat(c.asyncStores().units()).isEqualTo(32);
+    assertThat(c.l2ReadSectors()).isEqualTo(32);
+    assertThat(c.dramReadBytes()).isEqualTo(512);
+  }
+
   /** What a second block on another multiprocessor reads comes from the second level. */
   @Test
   void caches() {

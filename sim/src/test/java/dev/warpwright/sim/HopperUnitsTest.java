@@ -134,6 +134,16 @@ class HopperUnitsTest {
     expect(check(kernel, arguments), Finding.Kind.MISALIGNED, "multiple of 16 bytes");
   }
 
+  @Test
+  void aBulkStoreWritesPastRowsThatAreNoWhole16Bytes() {
+    Kernel kernel =
+        KernelTexts.parse(
+            KernelTexts.replaced(COPY, "Y: f32[P, 8]", "Y: f32[6, 7] layout (6:8),(7:1)"));
+    Arguments arguments =
+        Arguments.random(kernel.params(), SEED, Map.of("M", 9, "P", 6, "row", 0, "col", 0));
+    expect(check(kernel, arguments), Finding.Kind.OUT_OF_BOUNDS, "whole 16 bytes, rows hold 28");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"bulk.wait.read(0)", "bulk.commit()"})
   void aBlockMustNotEndWhileItsTileIsRead(String dropped) {

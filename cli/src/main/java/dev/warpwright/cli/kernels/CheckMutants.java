@@ -28,13 +28,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /** Plants mistakes into kernels and tells which the simulator reports. */
 final class CheckMutants {
   private CheckMutants() {}
 
   /** What was planted into one kernel. */
-  private record Planted(MutationSubject subject, List<MutationTesting.Result> results) {}
+  private record Planted(
+      MutationSubject subject, List<MutationTesting.Result> results, @Nullable String problem) {}
 
   static Report report(CheckRequest request, int most, Progress progress) {
     List<MutationSubject> subjects = subjects(request);
@@ -47,16 +49,8 @@ final class CheckMutants {
         kernels.add(threads.submit(() -> plant(subject, request, most, threads, progress)));
       }
       for (int i = 0; i < subjects.size(); i++) {
-        List<MutationTesting.Result> results = new ArrayList<>();
-        for (Future<MutationTesting.Result> result : kernels.get(i).get()) {
-          results.add(result.get());
-        }
-        progress.say(
-            "planted %d mistakes into %s".formatted(results.size(), subjects.get(i).name()));
-        all.add(new Planted(subjects.get(i), results));
+        all.add(planted(subjects.get(i), kernels.get(i), progress));
       }
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new UserError("interrupted", e);
@@ -64,6 +58,27 @@ final class CheckMutants {
       threads.shutdownNow();
     }
     return report(request, all);
+  }
+
+  /** Waits for what was planted into a kernel; one that is not clean as it is stops no others. */
+  private static Planted planted(
+      MutationSubject subject,
+      Future<List<Future<MutationTesting.Result>>> mutants,
+      Progress progress)
+      throws InterruptedException {
+    List<MutationTesting.Result> results = new ArrayList<>();
+    try {
+      for (Future<MutationTesting.Result> result : mutants.get()) {
+        results.add(result.get());
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof UserError error) {
+        return new Planted(subject, results, String.valueOf(error.getMessage()));
+      }
+      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+    }
+    progress.say("planted %d mistakes into %s".formatted(results.size(), subject.name()));
+    return new Planted(subject, results, null);
   }
 
   private static List<MutationSubject> subjects(CheckRequest request) {
@@ -99,6 +114,10 @@ final class CheckMutants {
     List<Json> mutants = new ArrayList<>();
     boolean good = true;
     for (Planted planted : all) {
+      if (planted.problem != null) {
+        good = false;
+        lines.add(OneLine.of(planted.problem));
+      }
       for (int i = 0; i < planted.results.size(); i++) {
         MutationTesting.Result result = planted.results.get(i);
         mutants.add(json(result, i));

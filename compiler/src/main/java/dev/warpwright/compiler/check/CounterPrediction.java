@@ -104,11 +104,17 @@ public record CounterPrediction(
   }
 
   /**
-   * First level: what the blocks in residence leave of it as shared memory. Second level: the half
-   * that serves a multiprocessor.
+   * First level: what as many blocks as fit leave of it as shared memory, as the driver divides it.
+   * Second level: the half that serves a multiprocessor.
    */
   private static KernelCounters.Caches caches(Kernel kernel, int sms, DeviceModel device) {
-    long shared = resident(kernel) * (KernelResources.of(kernel).sharedBytes() + RESERVED);
+    int bytes = KernelResources.of(kernel).sharedBytes();
+    int fitting =
+        device
+            .target()
+            .blocksPerSm(
+                kernel.threadsPerBlock(), LadderRun.registers(kernel, device.target()), bytes);
+    long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
         Math.max(FIRST_LEVEL - carved, RESERVED), ((long) device.l2MiB() << 20) / 2, sms);

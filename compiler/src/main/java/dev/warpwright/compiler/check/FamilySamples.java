@@ -181,6 +181,10 @@ public final class FamilySamples {
         product(72, 76, 40, DType.BF16, ALL).with(new Leading(48, 56, 80)),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
+        "wgmma-pitched-odd",
+        GemmWorkload.nt(72, 77, 37, DType.F16).with(new Leading(40, 48, 80)),
+        HopperConfig.pairs(64, 48, 3, 1, 2));
+    warpgroups(
         "wgmma-pitched-few-rows",
         GemmWorkload.of(24, 76, 40, DType.F16, Layout.TN).with(new Leading(32, 80, 77)),
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));

@@ -1,11 +1,14 @@
 package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.sim.Arguments;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -13,8 +16,10 @@ import java.util.function.Supplier;
  *
  * @param scalars what its scalar parameters were before it was made for this shape, for reports
  * @param arguments new ones each time, the same each time
+ * @param scratch buffers in which results that depend on the order of blocks may lie afterwards
  */
-record PreparedKernel(Kernel kernel, Map<String, Long> scalars, Supplier<Arguments> arguments) {
+record PreparedKernel(
+    Kernel kernel, Map<String, Long> scalars, Supplier<Arguments> arguments, Set<Buffer> scratch) {
   /** Scalars of a kernel with a workload: small, and no whole tiles. */
   private static final Map<Character, Long> SMALL = Map.of('M', 72L, 'N', 264L, 'K', 328L);
 
@@ -26,13 +31,29 @@ record PreparedKernel(Kernel kernel, Map<String, Long> scalars, Supplier<Argumen
   static PreparedKernel of(Kernel kernel, CheckOptions options) {
     if (kernel.attrs().getString("workload") != null) {
       BoundKernel bound = bound(kernel, options);
+      Set<Buffer> scratch = new HashSet<>();
+      bound
+          .contents()
+          .forEach(
+              (buffer, content) -> {
+                if (content instanceof BoundKernel.Content.Poison
+                    && !bound.workload().outputs().contains(buffer)) {
+                  scratch.add(buffer);
+                }
+              });
       return new PreparedKernel(
-          bound.kernel(), small(kernel, options), () -> KernelData.of(bound, options.seed()));
+          bound.kernel(),
+          small(kernel, options),
+          () -> KernelData.of(bound, options.seed()),
+          Set.copyOf(scratch));
     }
     Map<String, Long> scalars =
         KernelData.scalars(kernel.params(), options.scalars(), options.rows());
     return new PreparedKernel(
-        kernel, scalars, () -> KernelData.random(kernel.params(), scalars, options.seed()));
+        kernel,
+        scalars,
+        () -> KernelData.random(kernel.params(), scalars, options.seed()),
+        Set.of());
   }
 
   /** A kernel whose attributes say what it computes, for one shape. */

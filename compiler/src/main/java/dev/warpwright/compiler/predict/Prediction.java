@@ -91,8 +91,7 @@ public record Prediction(double micros, LeastTime least) {
     double micros = shapes.isEmpty() ? Double.NaN : 0;
     for (Part.GemmShape shape : shapes) {
       micros +=
-          GemmPrediction.of(shape, tiling(bound.kernel(), shape), order(bound.kernel()), device)
-              .timeUs();
+          GemmPrediction.of(shape, tiling(bound.kernel(), shape), order(bound), device).timeUs();
     }
     return new Prediction(
         micros, LeastTime.of(workload.flops(), rate, bytes, device.dramGBs() * 1e9));
@@ -105,9 +104,12 @@ public record Prediction(double micros, LeastTime least) {
     }
   }
 
-  private static BlockOrder order(Kernel kernel) {
-    String order = kernel.attrs().getString("order");
-    return order == null ? new BlockOrder.Row() : BlockOrder.parse(order);
+  /** Of one product; that of several is no order of the tiles of one. */
+  private static BlockOrder order(BoundKernel bound) {
+    String order = bound.kernel().attrs().getString("order");
+    return order == null || !(bound.workload() instanceof Workload.Gemm)
+        ? new BlockOrder.Row()
+        : BlockOrder.parse(order);
   }
 
   /** As the attributes say, else the result shared out to the blocks of the grid. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -14,13 +15,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytecode and closures of the simulator, over the kernels of the repository. */
 class EnginesAgreeTest {
+  private static final RepositoryKernels KERNELS = new RepositoryKernels(Path.of(".."), 7);
+
   /** Kernels of which some part is left to the interpreter, and which: none. */
   private static final List<String> INTERPRETED = List.of();
 
   static List<MutationSubject> all() {
-    List<MutationSubject> all = new ArrayList<>(MutationSubjects.all());
-    all.addAll(MutationSubjects.ladder());
-    return all;
+    return KERNELS.all();
   }
 
   @Test
@@ -34,11 +35,11 @@ class EnginesAgreeTest {
   }
 
   static Stream<MutationSubject> someOfEachFamily() {
-    List<MutationSubject> some = new ArrayList<>(MutationSubjects.families());
-    some.addAll(MutationSubjects.network("digits-relu-128-64", Precision.F16));
-    some.addAll(MutationSubjects.network("ffn-gelu-residual-128", Precision.BF16));
-    some.addAll(MutationSubjects.network("image-siren-64x4", Precision.TF32));
-    some.addAll(MutationSubjects.network("tabular-tanh-sigmoid", Precision.F32));
+    List<MutationSubject> some = new ArrayList<>(KERNELS.families());
+    some.addAll(KERNELS.network("digits-relu-128-64", Precision.F16));
+    some.addAll(KERNELS.network("ffn-gelu-residual-128", Precision.BF16));
+    some.addAll(KERNELS.network("image-siren-64x4", Precision.TF32));
+    some.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F32));
     return some.stream();
   }
 
@@ -46,9 +47,9 @@ class EnginesAgreeTest {
   @MethodSource("someOfEachFamily")
   void bothEnginesGiveTheSame(MutationSubject subject) {
     GridOptions options = GridOptions.random(5);
-    MutationSubject.Outcome fast = subject.run().apply(subject.kernel(), options);
+    MutationSubject.Outcome fast = subject.run().of(subject.kernel(), options, 0);
     MutationSubject.Outcome slow =
-        subject.run().apply(subject.kernel(), options.withEngine(GridOptions.Engine.INTERPRETER));
+        subject.run().of(subject.kernel(), options.withEngine(GridOptions.Engine.INTERPRETER), 0);
     assertThat(fast.findings()).isEqualTo(slow.findings()).isEmpty();
     for (int i = 0; i < slow.memory().size(); i++) {
       assertThat(fast.memory().get(i)).as("buffer %d", i).isEqualTo(slow.memory().get(i));

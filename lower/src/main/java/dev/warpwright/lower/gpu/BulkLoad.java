@@ -45,6 +45,19 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
         : "rows of " + global.name() + " take " + row + " bytes; tensor maps need a multiple of 16";
   }
 
+  /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */
+  static @org.jspecify.annotations.Nullable String storeRefusal(Buffer global) {
+    String refusal = refusal(global);
+    if (refusal != null) {
+      return refusal;
+    }
+    // What lies between the end of a row and the next is not ours to write.
+    long row = global.extent(global.rank() - 1) * global.dtype().bytes();
+    return row % 16 == 0
+        ? null
+        : "rows of " + global.name() + " hold " + row + " bytes; bulk stores write whole 16 bytes";
+  }
+
   /** Whether only the alignment of its rows keeps a matrix from bulk copies. */
   static boolean isUnaligned(Buffer global) {
     return global.scope() == Scope.GLOBAL

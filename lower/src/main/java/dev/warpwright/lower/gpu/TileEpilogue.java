@@ -43,7 +43,7 @@ final class TileEpilogue {
     boolean staging =
         consumers > 0
             && from.scope() == Scope.SHARED
-            && BulkLoad.refusal(to) == null
+            && BulkLoad.storeRefusal(to) == null
             && to.dtype() == from.dtype()
             && !isTransposed(staging());
     this.staged = staging ? StagedStore.of(from, code.layout(source()), consumers) : null;
