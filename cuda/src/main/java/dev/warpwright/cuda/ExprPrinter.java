@@ -159,7 +159,7 @@ final class ExprPrinter {
           case MOD ->
               isPlainDivision(b)
                   ? infix("%", x, y, Text.MULTIPLICATIVE, false)
-                  : function(uses.helper(Helper.FLOOR_MOD), x, y);
+                  : remainder(b, x, y);
           case MIN, MAX -> {
             String name = b.op() == BinaryOp.MIN ? "min" : "max";
             yield switch (dtype) {
@@ -192,8 +192,37 @@ final class ExprPrinter {
         : text;
   }
 
+  /** A remainder of what may be negative: of so many multiples more that it is not, or a call. */
+  private Text remainder(Expr.Binary b, Text x, Text y) {
+    if (b.b() instanceof Expr.IntImm by && by.value() > 0 && b.type().equals(Type.I32)) {
+      long least = facts.bounds().of(b.a()).min();
+      if (least > -Integer.MAX_VALUE / 2) {
+        Expr more = plus(b.a(), Math.ceilDiv(-least, by.value()) * by.value());
+        if (facts.isNonNegative(more)) {
+          return infix("%", print(more), y, Text.MULTIPLICATIVE, false);
+        }
+      }
+    }
+    return function(uses.helper(Helper.FLOOR_MOD), x, y);
+  }
+
+  private Expr plus(Expr e, long more) {
+    return facts.simplified(Exprs.add(e, more));
+  }
+
   private Text sum(Expr.Binary b, Text x, Text y, int lane) {
     DType dtype = b.type().dtype();
+    if (b.type().equals(Type.I32)
+        && b.a() instanceof Expr.Binary(BinaryOp op, Expr n, Expr.IntImm by)
+        && op == BinaryOp.DIV
+        && b.b() instanceof Expr.IntImm more
+        && by.value() > 0
+        && !facts.isNonNegative(n)
+        && facts.isNonNegative(plus(n, more.value() * by.value()))) {
+      // The quotient may be negative, the sum may not: (n + more * by) / by is what C computes.
+      Expr whole = plus(n, more.value() * by.value());
+      return infix("/", print(whole), CudaTypes.constant(by), Text.MULTIPLICATIVE, false);
+    }
     if (dtype.isInt()
         && b.b() instanceof Expr.IntImm imm
         && imm.value() < 0
@@ -303,7 +332,7 @@ final class ExprPrinter {
     DType to = b.type().dtype();
     DType from = b.a().type().dtype();
     if (isMemory(b.a()) && b.a() instanceof Expr.Load l && b.type().isScalar()) {
-      return Text.atom("*(const " + CudaTypes.name(to) + "*)&" + first(l));
+      return Text.atom("*(const " + CudaTypes.name(to) + "*)" + first(l));
     }
     if (to.bits() == from.bits()) {
       return Conversions.bitcast(uses, from, to, lane(b.a(), lane));
@@ -326,8 +355,9 @@ final class ExprPrinter {
     return Conversions.fromBits(uses, to, new Text(String.join(" | ", bits), Text.BIT_OR));
   }
 
-  private Text first(Expr.Load l) {
-    return element(l.buffer(), FlatIndex.lane(l.indices(), 0));
+  /** The address of the first element that is loaded. */
+  private String first(Expr.Load l) {
+    return pointer(l.buffer(), FlatIndex.lane(l.indices(), 0));
   }
 
   // Vectors as a whole.
@@ -347,7 +377,12 @@ final class ExprPrinter {
   /** The elements at vector indices as an lvalue of a type of the same size. */
   String vectorElement(Buffer buffer, List<Expr> indices, Type as) {
     String type = as.isScalar() ? CudaTypes.name(as.dtype()) : vecType(as);
-    return "*(" + type + "*)&" + element(buffer, FlatIndex.lane(indices, 0));
+    return "*(" + type + "*)" + pointer(buffer, FlatIndex.lane(indices, 0));
+  }
+
+  /** The address of an element, for a cast. */
+  private String pointer(Buffer buffer, List<Expr> indices) {
+    return address(buffer, indices).in(Text.UNARY);
   }
 
   /**
@@ -445,10 +480,10 @@ final class ExprPrinter {
           return Text.atom(names.of(v));
         }
         case Expr.Load l -> {
-          return new Text("*(const " + type + "*)&" + first(l), Text.UNARY);
+          return new Text("*(const " + type + "*)" + first(l), Text.UNARY);
         }
         case Expr.Bitcast(Type to, Expr.Load l) -> {
-          return new Text("*(const " + type + "*)&" + first(l), Text.UNARY);
+          return new Text("*(const " + type + "*)" + first(l), Text.UNARY);
         }
         case Expr.Select s -> {
           Text condition = lane(s.condition(), 0);

@@ -87,6 +87,10 @@ final class KernelPrinter {
       uses.helper(Helper.TENSOR_MAP);
       params.add("const __grid_constant__ TensorMap " + map);
     }
+    String above = kernel.attrs().getString(Attrs.COMMENT);
+    if (above != null) {
+      comment(above);
+    }
     line("// " + launch());
     maps.forEach((spec, map) -> comment(described(spec, map)));
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
@@ -247,6 +251,7 @@ final class KernelPrinter {
         // Simplified offsets may have no use for a variable that the IR mentions.
         if (!names.isMentioned(l.var()) && !callsIntrinsic(l.value())) {
           out.delete(start, end);
+          names.withdraw(l.var());
         }
       }
       case Stmt.Alloc a -> {
@@ -280,7 +285,10 @@ final class KernelPrinter {
           line(pragma(f.attrs()));
         }
       }
-      case UNROLLED, VECTORIZED -> line("#pragma unroll");
+      case UNROLLED, VECTORIZED -> {
+        line("#pragma unroll");
+        facts.unroll(f.var());
+      }
       case PARALLEL, THREAD_BOUND, PIPELINED, PERSISTENT ->
           throw new IllegalArgumentException(
               f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");
@@ -352,6 +360,10 @@ final class KernelPrinter {
       uses.type(var.type().dtype());
       String text = exprs.print(value).string();
       facts.bind(var, value);
+      String typed = CudaTypes.name(var.type().dtype()) + " " + text;
+      if (isIndex(value) && names.standsIn(var, typed)) {
+        return;
+      }
       line(
           "const "
               + CudaTypes.name(var.type().dtype())
@@ -360,6 +372,9 @@ final class KernelPrinter {
               + " = "
               + text
               + ";");
+      if (isIndex(value)) {
+        names.hasValue(var, typed);
+      }
     } else {
       holdLoadsInside(value);
       String text = exprs.vector(value).string();
@@ -372,6 +387,15 @@ final class KernelPrinter {
               + text
               + ";");
     }
+  }
+
+  /** Whether a value is arithmetic on integers that do not change while they are in scope. */
+  private static boolean isIndex(Expr value) {
+    boolean[] plain = {value.type().isScalar() && value.type().dtype().isInt()};
+    Walk.expressions(
+        value,
+        e -> plain[0] &= e instanceof Var || e instanceof Expr.IntImm || e instanceof Expr.Binary);
+    return plain[0] && value instanceof Expr.Binary;
   }
 
   private static boolean callsIntrinsic(Expr value) {

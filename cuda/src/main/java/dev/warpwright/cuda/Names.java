@@ -74,10 +74,17 @@ final class Names {
   private final Set<Object> mentioned = new HashSet<>();
   private final Deque<Set<String>> scopes = new ArrayDeque<>();
 
+  /** Variables by the text of their values, for each brace. */
+  private final Deque<Map<String, Object>> values = new ArrayDeque<>();
+
+  /** Variables for which another one of the same value stands. */
+  private final Map<Object, Object> same = new HashMap<>();
+
   /** Names of a function that calls these functions. */
   Names(Set<String> functions) {
     taken = new HashSet<>(functions);
     scopes.push(new HashSet<>());
+    values.push(new HashMap<>());
   }
 
   private static Set<String> words(String text) {
@@ -87,11 +94,35 @@ final class Names {
   /** Opens a brace. */
   void open() {
     scopes.push(new HashSet<>());
+    values.push(new HashMap<>());
   }
 
   /** Closes a brace: the names declared inside are free again. */
   void close() {
     taken.removeAll(scopes.pop());
+    values.pop();
+  }
+
+  /** Records that a declared variable has a value, which does not change, of this text. */
+  void hasValue(Object variable, String text) {
+    values.element().put(text, variable);
+  }
+
+  /** Takes a declared variable back, which is not printed. */
+  void withdraw(Object variable) {
+    values.element().values().remove(variable);
+  }
+
+  /** Lets a variable in scope with a value of this text stand for another; false without one. */
+  boolean standsIn(Object variable, String text) {
+    for (Map<String, Object> scope : values) {
+      Object there = scope.get(text);
+      if (there != null) {
+        same.put(variable, there);
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Declares a variable or buffer in the innermost brace. */
@@ -124,11 +155,12 @@ final class Names {
    * @throws IllegalArgumentException if it is not declared: the kernel is malformed
    */
   String of(Object object) {
-    String name = names.get(object);
+    Object declared = same.getOrDefault(object, object);
+    String name = names.get(declared);
     if (name == null) {
       throw new IllegalArgumentException("used outside its scope: " + object);
     }
-    mentioned.add(object);
+    mentioned.add(declared);
     return name;
   }
 

@@ -102,6 +102,11 @@ class ExpressionsTest {
     assertThat(print(op(BinaryOp.MOD, i, c(4)))).isEqualTo("i % 4");
     assertThat(print(op(BinaryOp.DIV, j, c(4)))).isEqualTo("floor_div(j, 4)");
     assertThat(print(op(BinaryOp.MOD, n, c(4)))).isEqualTo("floor_mod(n, 4)");
+    // What is added makes the dividend positive, or may be added without changing the remainder.
+    assertThat(print(op(BinaryOp.ADD, op(BinaryOp.DIV, j, c(4)), c(2)))).isEqualTo("(j + 8) / 4");
+    assertThat(print(op(BinaryOp.ADD, op(BinaryOp.DIV, j, c(4)), c(1))))
+        .isEqualTo("floor_div(j, 4) + 1");
+    assertThat(print(op(BinaryOp.MOD, j, c(4)))).isEqualTo("(j + 8) % 4");
     assertThat(print(op(BinaryOp.DIV, i, n))).isEqualTo("floor_div(i, n)");
   }
 
@@ -201,7 +206,7 @@ class ExpressionsTest {
     Expr from = SampleKernels.ramp(c(0), 4);
     Stmt shift = new Stmt.Alloc(x, new Stmt.Store(x, List.of(to), load(x, from)));
     assertThat(print(List.of(), shift, t))
-        .contains("const Vec<float, 4> x_new = *(const Vec<float, 4>*)&x[0];")
+        .contains("const Vec<float, 4> x_new = *(const Vec<float, 4>*)x;")
         .contains("x[1] = x_new.lane[0];");
   }
 

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 public record Attrs(SortedMap<String, Object> values) {
   public static final Attrs NONE = new Attrs(new TreeMap<>());
 
+  /** What a reader is told above a function or kernel, lines separated by {@code \n}. */
+  public static final String COMMENT = "comment";
+
   public Attrs {
     for (Map.Entry<String, Object> entry : values.entrySet()) {
       if (!(entry.getValue() instanceof Long) && !(entry.getValue() instanceof String)) {
@@ -38,6 +41,16 @@ public record Attrs(SortedMap<String, Object> values) {
   public Attrs with(Attrs others) {
     TreeMap<String, Object> copy = new TreeMap<>(values);
     copy.putAll(others.values);
+    return new Attrs(copy);
+  }
+
+  /** These attributes but the one of this name. */
+  public Attrs without(String name) {
+    if (!has(name)) {
+      return this;
+    }
+    TreeMap<String, Object> copy = new TreeMap<>(values);
+    copy.remove(name);
     return new Attrs(copy);
   }
 

@@ -12,7 +12,8 @@ import java.util.Optional;
  * @param name an identifier
  * @param bindings the launch of a grid kernel, at most one for each axis; empty in a host kernel
  * @param attrs {@code minBlocks}: blocks that must fit on a multiprocessor; {@code cluster}: blocks
- *     in a cluster; {@code fast}: 1 if spills and local memory are errors
+ *     in a cluster; {@code fast}: 1 if spills and local memory are errors; {@code comment}: see
+ *     {@link Attrs#COMMENT}
  */
 public record Kernel(
     String name,

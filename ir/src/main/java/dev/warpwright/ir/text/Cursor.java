@@ -1,6 +1,7 @@
 package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.UserError;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -47,6 +48,15 @@ final class Cursor {
   /** Takes the comment that {@link #peekWithComments} showed. */
   Token nextComment() {
     return tokens.get(at++);
+  }
+
+  /** Takes the comments before {@link #peek}, a line each. */
+  List<String> nextComments() {
+    List<String> lines = new ArrayList<>();
+    while (peekWithComments().kind() == Token.Kind.COMMENT) {
+      lines.add(nextComment().text());
+    }
+    return lines;
   }
 
   /** Where {@link #peek} is. */

@@ -42,15 +42,22 @@ final class HeaderParser {
     this.stmts = new StmtParser(cursor, definitions, exprs);
   }
 
+  /** The attributes with the comment that stood above. */
+  private static Attrs commented(Attrs attrs, List<String> above) {
+    return above.isEmpty() ? attrs : attrs.with(Attrs.COMMENT, String.join("\n", above));
+  }
+
   PrimFunc primFunc() {
+    List<String> above = cursor.nextComments();
     cursor.expect("primfunc");
     Token name = cursor.expectName("the name of a function");
     List<Param> params = params();
-    Attrs attrs = stmts.declarations().attrs();
+    Attrs attrs = commented(stmts.declarations().attrs(), above);
     return new PrimFunc(name.text(), params, stmts.braces(), attrs);
   }
 
   Kernel kernel() {
+    List<String> above = cursor.nextComments();
     boolean host = cursor.accept("host");
     cursor.expect("kernel");
     Token name = cursor.expectName("the name of a kernel");
@@ -60,7 +67,7 @@ final class HeaderParser {
       launch("grid", ThreadAxis.BLOCK_X, bindings);
       launch("block", ThreadAxis.THREAD_X, bindings);
     }
-    Attrs attrs = stmts.declarations().attrs();
+    Attrs attrs = commented(stmts.declarations().attrs(), above);
     Stmt body = stmts.braces();
     Kernel.Kind kind = host ? Kernel.Kind.HOST : Kernel.Kind.GRID;
     return cursor.make(name, () -> new Kernel(name.text(), kind, params, bindings, body, attrs));

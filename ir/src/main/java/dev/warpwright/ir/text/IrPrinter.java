@@ -1,5 +1,6 @@
 package dev.warpwright.ir.text;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
@@ -93,11 +94,19 @@ public final class IrPrinter {
       this.stmts = new StmtPrinter(out, names);
     }
 
+    private void comment(Attrs attrs) {
+      String text = attrs.getString(Attrs.COMMENT);
+      if (text != null) {
+        List.of(text.split("\n", -1)).forEach(stmts::commentLine);
+      }
+    }
+
     void primFunc(PrimFunc f) {
+      comment(f.attrs());
       out.begin(f);
       out.add("primfunc " + Names.written(f.name()));
       params(f.params());
-      stmts.attrs(f.attrs());
+      stmts.attrs(f.attrs().without(Attrs.COMMENT));
       out.end(f);
       out.add(" ");
       stmts.braces(f.body());
@@ -105,12 +114,13 @@ public final class IrPrinter {
     }
 
     void kernel(Kernel k, String name) {
+      comment(k.attrs());
       out.begin(k);
       out.add((k.kind() == Kernel.Kind.HOST ? "host kernel " : "kernel ") + name);
       params(k.params());
       launch("grid", k, true);
       launch("block", k, false);
-      stmts.attrs(k.attrs());
+      stmts.attrs(k.attrs().without(Attrs.COMMENT));
       out.end(k);
       out.add(" ");
       stmts.braces(k.body());

@@ -116,7 +116,7 @@ final class StmtPrinter {
         finish(s);
       }
       case Stmt.Comment(String text) -> {
-        out.add(text.isEmpty() ? "//" : "// " + Names.comment(text));
+        out.add(commentText(text));
         finish(s);
       }
       case Stmt.Block b -> block(b);
@@ -341,6 +341,16 @@ final class StmtPrinter {
       out.add(" align " + buffer.alignment());
     }
     out.end(buffer);
+  }
+
+  /** A line above what follows. */
+  void commentLine(String text) {
+    out.add(commentText(text));
+    out.newLine();
+  }
+
+  private static String commentText(String text) {
+    return text.isEmpty() ? "//" : "// " + Names.comment(text);
   }
 
   /** {@code [fast = 1, instr = "…"]}, nothing if there are none. */

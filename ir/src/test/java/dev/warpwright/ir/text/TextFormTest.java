@@ -81,6 +81,7 @@ class TextFormTest {
     assertThat(IrPrinter.text(f))
         .isEqualTo(
             """
+            // before
             primfunc f(a: f32[8], b: f32[8]) {
               // first
               a[0] = b[1]
@@ -88,6 +89,24 @@ class TextFormTest {
               //  indented
             }
             """);
+  }
+
+  @Test
+  void commentsAboveKernelsStayWithThem() {
+    String text =
+        """
+        program p {
+          input a: f32[8]
+          // What it is for,
+          //
+          //  in two paragraphs "with quotes".
+          kernel k(a: f32[8]) grid(bx = 8) block(tx = 1) [fast = 1] {
+            a[bx] = 1.0f32
+          }
+          launch k(a)
+        }
+        """;
+    assertThat(IrPrinter.text(parser.program("p", text))).isEqualTo(text);
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.PassListener;
@@ -87,7 +88,9 @@ public final class GpuLowering {
         new Kernel(
             program.name(), Kernel.Kind.GRID, program.params(), bindings, body, program.attrs());
     listener.tell("TilesToThreads", kernel);
-    return listener.tell("FlattenShared", kernel.withBody(FlattenShared.apply(body, plan)));
+    kernel = kernel.withBody(FlattenShared.apply(body, plan));
+    listener.tell("FlattenShared", kernel);
+    return listener.tell("Simplify", Simplify.kernel(kernel));
   }
 
   /** Tells the body of a block's loops. */

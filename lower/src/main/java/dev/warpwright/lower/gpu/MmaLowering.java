@@ -1,5 +1,6 @@
 package dev.warpwright.lower.gpu;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -25,6 +26,9 @@ import java.util.List;
  * with operands read by ldmatrix, or by fma.
  */
 final class MmaLowering {
+  /** So many steps along K of a product of threads are written out. */
+  private static final long UNROLLED_STEPS = 16;
+
   private final ThreadCode code;
 
   MmaLowering(ThreadCode code) {
@@ -261,59 +265,57 @@ final class MmaLowering {
     Buffer c = code.registers(mma.c().buffer());
     Var row = Var.index("row");
     Var col = Var.index("col");
+    Var k = Var.index("k");
+    Stmt step =
+        Stmts.alloc(
+            List.of(a, b),
+            Stmts.seq(
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "r",
+                    rows,
+                    r ->
+                        new Stmt.Store(
+                            a,
+                            List.of(r),
+                            element(
+                                mma.a(),
+                                Exprs.add(row, Exprs.mul(r, digits.get(2).rowStep())),
+                                k))),
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "s",
+                    runs,
+                    s ->
+                        loadRun(
+                            mma,
+                            b,
+                            s,
+                            vec,
+                            Exprs.add(col, Exprs.mul(s, digits.get(1).colStep())),
+                            k)),
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "r",
+                    rows,
+                    r ->
+                        Stmts.loop(
+                            ForKind.UNROLLED,
+                            "n",
+                            (long) runs * vec,
+                            n -> {
+                              List<Expr> at =
+                                  List.of(Exprs.add(Exprs.mul(r, (long) runs * vec), n));
+                              return new Stmt.Store(
+                                  c,
+                                  at,
+                                  Exprs.fma(
+                                      Exprs.load(a, r), Exprs.load(b, n), new Expr.Load(c, at)));
+                            }))));
+    // Said here, so that it does not depend on the compiler's taste: registers do.
     Stmt steps =
-        Stmts.loop(
-            ForKind.SERIAL,
-            "k",
-            depth(mma),
-            k ->
-                Stmts.alloc(
-                    List.of(a, b),
-                    Stmts.seq(
-                        Stmts.loop(
-                            ForKind.UNROLLED,
-                            "r",
-                            rows,
-                            r ->
-                                new Stmt.Store(
-                                    a,
-                                    List.of(r),
-                                    element(
-                                        mma.a(),
-                                        Exprs.add(row, Exprs.mul(r, digits.get(2).rowStep())),
-                                        k))),
-                        Stmts.loop(
-                            ForKind.UNROLLED,
-                            "s",
-                            runs,
-                            s ->
-                                loadRun(
-                                    mma,
-                                    b,
-                                    s,
-                                    vec,
-                                    Exprs.add(col, Exprs.mul(s, digits.get(1).colStep())),
-                                    k)),
-                        Stmts.loop(
-                            ForKind.UNROLLED,
-                            "r",
-                            rows,
-                            r ->
-                                Stmts.loop(
-                                    ForKind.UNROLLED,
-                                    "n",
-                                    (long) runs * vec,
-                                    n -> {
-                                      List<Expr> at =
-                                          List.of(Exprs.add(Exprs.mul(r, (long) runs * vec), n));
-                                      return new Stmt.Store(
-                                          c,
-                                          at,
-                                          Exprs.fma(
-                                              Exprs.load(a, r),
-                                              Exprs.load(b, n),
-                                              new Expr.Load(c, at)));
-                                    })))));
+        Stmt.For.of(ForKind.SERIAL, k, Exprs.i32(depth(mma)), step)
+            .withAttrs(Attrs.NONE.with("unroll", UNROLLED_STEPS));
     return new Stmt.Let(
         row,
         layout.rowOfThread(code.thread()),
