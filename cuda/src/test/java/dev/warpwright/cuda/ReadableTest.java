@@ -25,7 +25,8 @@ final class ReadableTest {
             }
             """);
     assertThat(text)
-        .contains("B[(bx * 16 + tx / 8) * 40 + tx % 8 * 4 + r] = A[(bx + tx / 32) * 32 + tx % 16 + r * 128];")
+        .contains(
+            "B[(bx * 16 + tx / 8) * 40 + tx % 8 * 4 + r] = A[(bx + tx / 32) * 32 + tx % 16 + r * 128];")
         // Shorter: here the coordinates are one run of elements, there is one product only.
         .contains("B[bx * 80] = A[tx * 4];");
   }

@@ -199,4 +199,13 @@ final class PartsTest {
     s.tensorize(s.block("s"), Attrs.NONE);
     Outcome.keepsResults(func, s);
   }
+
+  @Test
+  void aParallelLoopMovesOutOfTheOneThatKeptItApart() {
+    Schedule s = new Schedule(Samples.chain(4, 6));
+    Schedule.Halves row = s.split(loops(s, "y").get(0), 1);
+    Schedule.Halves far = s.split(row.inner(), 3);
+    s.parallel(far.inner());
+    Refusal.of(s, "reorder", 6, "depend on each other", () -> s.reorder(far.inner(), row.outer()));
+  }
 }
