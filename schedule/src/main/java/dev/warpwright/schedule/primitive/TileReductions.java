@@ -19,7 +19,10 @@ import dev.warpwright.ir.arith.Linear;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
+import dev.warpwright.schedule.analysis.Hull;
+import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.TileIndex;
+import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -87,25 +90,28 @@ final class TileReductions {
     return Stmts.seq(stmts);
   }
 
-  /**
-   * That elements outside of the extents have a value, if the statement goes on to accumulate
-   * there.
-   */
+  /** That elements outside of the extents have a value, where the statement accumulates there. */
   private void requireInitialised(Buffer sums) {
-    if (tile.conditions().stream().allMatch(c -> Affine.mentions(c, reduceVars))) {
+    List<Stmt> path = Tree.pathToAlloc(func, sums);
+    if (path == null || tile.conditions().stream().allMatch(c -> Affine.mentions(c, reduceVars))) {
       return;
     }
-    for (Access access : Accesses.of(func.body(), sums)) {
-      check.require(
-          5,
-          !(access.isWrite()
-              && access.leaf() != tile.block()
-              && access.leaf() instanceof Stmt.Block init
-              && Guard.isGuarded(init)),
-          "without its predicate the block accumulates where nothing is initialised: tensorize the"
-              + " initialisation first",
-          access.leaf());
+    Ranges ranges = Tree.ranges(func, path);
+    List<Access> first = new ArrayList<>();
+    List<Access> then = new ArrayList<>();
+    for (Access access : Accesses.of(path.getLast(), sums)) {
+      if (access.isWrite()) {
+        (access.leaf() == tile.block() ? then : first).add(access);
+      }
     }
+    boolean guarded =
+        first.stream().anyMatch(a -> a.leaf() instanceof Stmt.Block b && Guard.isGuarded(b));
+    check.require(
+        5,
+        !guarded && !first.isEmpty() && Hull.of(first, ranges).equals(Hull.of(then, ranges)),
+        "without its predicate the block accumulates where nothing is initialised: tensorize the"
+            + " initialisation first, in the same tiles",
+        tile.block());
   }
 
   private Stmt fill(Stmt.Store init, List<TileIndex> target) {

@@ -198,6 +198,14 @@ final class PartsTest {
     s.tensorize(init, Attrs.NONE);
     s.tensorize(s.block("s"), Attrs.NONE);
     Outcome.keepsResults(func, s);
+
+    // Here the initialisation has no predicate, but it has seven rows, and the tiles have ten.
+    Schedule t = new Schedule(func);
+    t.decomposeReduction(t.block("s"), loops(t, "s").get(0));
+    t.setScope(t.buffer("s"), Scope.SHARED);
+    t.split(loops(t, "s").get(0), 5);
+    t.compactAll();
+    Refusal.of(t, "tensorize", 5, why, () -> t.tensorize(t.block("s"), Attrs.NONE));
   }
 
   @Test
