@@ -124,7 +124,8 @@ class OrderMeasurerTest {
     assertThat(device.target().name()).isEqualTo(target);
     for (Tiling tiling : Tiling.usual(device)) {
       Map<String, String> sources = new HashMap<>();
-      for (String order : List.of("row", "hilbert")) {
+      // Rows need no table: their kernel counts.
+      for (String order : List.of("column", "hilbert")) {
         Kernel kernel =
             BoundKernel.of(
                     OrderKernels.of(
@@ -139,7 +140,7 @@ class OrderMeasurerTest {
         assertThat(Verifier.verify(probe.kernel())).as(tiling.text()).isEmpty();
         sources.put(CudaPrinter.print(probe.kernel(), device.target()), order);
       }
-      assertThat(sources).as("one source for all orders, %s", tiling.text()).hasSize(1);
+      assertThat(sources).as("one source for all orders of a table, %s", tiling.text()).hasSize(1);
     }
   }
 
