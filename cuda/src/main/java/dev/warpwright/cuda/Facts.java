@@ -6,9 +6,7 @@ import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What is known of integer expressions where the printer stands: bounds, and numbers that divide
@@ -19,7 +17,6 @@ final class Facts {
   private static final long LARGE = 1L << 40;
 
   private final Map<Var, Long> divisors = new HashMap<>();
-  private final Set<Var> unrolled = new HashSet<>();
   private Bounds bounds;
 
   Facts(Bounds bounds) {
@@ -35,24 +32,6 @@ final class Facts {
     Bounds outer = bounds;
     bounds = inner;
     return outer;
-  }
-
-  /** Records that a variable is one of a loop that is written out. */
-  void unroll(Var var) {
-    unrolled.add(var);
-  }
-
-  /** Whether the expression is a constant once loops are written out. */
-  boolean isConstantInTheEnd(Expr e) {
-    boolean[] constant = {true};
-    Walk.expressions(
-        e,
-        inner ->
-            constant[0] &=
-                inner instanceof Expr.IntImm
-                    || inner instanceof Expr.Binary
-                    || inner instanceof Var v && unrolled.contains(v));
-    return constant[0];
   }
 
   /** Records that a variable has the value of an expression. */

@@ -285,10 +285,7 @@ final class KernelPrinter {
           line(pragma(f.attrs()));
         }
       }
-      case UNROLLED, VECTORIZED -> {
-        line("#pragma unroll");
-        facts.unroll(f.var());
-      }
+      case UNROLLED, VECTORIZED -> line("#pragma unroll");
       case PARALLEL, THREAD_BOUND, PIPELINED, PERSISTENT ->
           throw new IllegalArgumentException(
               f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");

@@ -13,25 +13,6 @@ final class ReadableTest {
   }
 
   @Test
-  void offsetsKeepRowsAndColumnsApart() {
-    String text =
-        print(
-            """
-            kernel rows(A: f32[64, 32], B: f32[64, 40]) grid(bx = 4) block(tx = 128) {
-              unroll r in 4 {
-                B[bx * 16 + tx / 8, tx % 8 * 4 + r] = A[r * 4 + bx + tx / 32, tx % 16]
-                B[bx * 2, 0] = A[tx / 8, tx % 8 * 4]
-              }
-            }
-            """);
-    assertThat(text)
-        .contains(
-            "B[(bx * 16 + tx / 8) * 40 + tx % 8 * 4 + r] = A[(bx + tx / 32) * 32 + tx % 16 + r * 128];")
-        // Shorter: here the coordinates are one run of elements, there is one product only.
-        .contains("B[bx * 80] = A[tx * 4];");
-  }
-
-  @Test
   void aValueHasOneName() {
     String text =
         print(
