@@ -449,7 +449,7 @@ final class ExprPrinter {
     Expr.Load load = (Expr.Load) guarded.then();
     Type type = load.type();
     String cast = type.isScalar() ? "" : "(const " + vecType(type) + "*)";
-    return "%s(%s, %s&%s)"
+    return "%s(%s, %s%s)"
         .formatted(uses.helper(Helper.LOAD_IF), lane(guarded.condition(), 0), cast, first(load));
   }
 

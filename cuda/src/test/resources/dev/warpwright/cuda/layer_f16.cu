@@ -92,14 +92,14 @@ layer_f16(
       ldmatrix_x4_trans(b,
           &w_tile[k * 1024 + swizzle<3, 3, 3>(lane % 16 * 64 + n * 16 + lane / 16 * 8)]);
       mma_m16n8k16_f32_f16(&acc[n * 8], a, b);
-      mma_m16n8k16_f32_f16(&acc[(n * 2 + 1) * 4], a, &b[2]);
+      mma_m16n8k16_f32_f16(&acc[n * 8 + 4], a, &b[2]);
     }
   }
 #pragma unroll
   for (int n = 0; n < 8; ++n) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      *(unsigned*)&y[(block * 64 + warp * 16 + lane / 4) * 64 + lane % 4 * 2 + h * 512 + n * 8] =
+      *(unsigned*)&y[block * 4096 + warp * 1024 + lane / 4 * 64 + h * 512 + n * 8 + lane % 4 * 2] =
           pack_f16x2(0.5f * acc[n * 4 + h * 2] * (1.0f + erff(acc[n * 4 + h * 2] * 0.70710677f)),
               0.5f * acc[n * 4 + h * 2 + 1] * (1.0f + erff(acc[n * 4 + h * 2 + 1] * 0.70710677f)));
     }

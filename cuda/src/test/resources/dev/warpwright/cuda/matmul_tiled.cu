@@ -27,7 +27,7 @@ matmul_tiled(const float* __restrict__ A, const float* __restrict__ B, float* C,
         ? *(const Vec<float, 4>*)&A[(long long)(by * 64 + t / 4) * 1024 + k0 * 16 + t % 4 * 4]
         : Vec<float, 4>{};
     *(Vec<float, 4>*)&b_tile[t * 4] =
-        *(const Vec<float, 4>*)&B[(k0 * 16 + t / 16) * 512 + bx * 64 + t % 16 * 4];
+        *(const Vec<float, 4>*)&B[k0 * 8192 + t / 16 * 512 + bx * 64 + t % 16 * 4];
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
