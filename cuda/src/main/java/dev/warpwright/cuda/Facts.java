@@ -2,7 +2,6 @@ package dev.warpwright.cuda;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
 import java.util.HashMap;

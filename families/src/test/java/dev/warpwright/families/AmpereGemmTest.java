@@ -38,7 +38,7 @@ class AmpereGemmTest {
             GpuTarget.SM_80),
         set(
             GemmWorkload.nt(33, 65, 77, DType.I8),
-            new AmpereConfig(32, 64, 128, 2, 1, 2, 1, ORDER, false),
+            new AmpereConfig(32, 64, 64, 2, 1, 2, 1, ORDER, false),
             GpuTarget.SM_80),
         set(
             GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
