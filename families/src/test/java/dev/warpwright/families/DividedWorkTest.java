@@ -97,7 +97,10 @@ class DividedWorkTest {
     GemmWorkload workload = GemmWorkload.nt(100, 72, 512, DType.BF16);
     HopperConfig config =
         new HopperConfig(64, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 1, false)
-            .withDivision(new WorkDivision.Parts(2));
-    assertThat(HopperLimits.problem(workload, config)).contains("parts:2 needs a number of blocks");
+            .withDivision(new WorkDivision.Parts(3));
+    assertThat(HopperLimits.problem(workload, config)).contains("parts:3 needs a number of blocks");
+    // Two may be the pair of a cluster.
+    assertThat(HopperLimits.problem(workload, config.withDivision(new WorkDivision.Parts(2))))
+        .isNull();
   }
 }
