@@ -99,10 +99,7 @@ public final class AmpereGemm {
             + staged(workload.pitchOfA() * bytes, config.tileM() * config.tileK(), config)
             + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
-    if (registers
-        > Math.min(
-            GpuTarget.REGISTERS_PER_THREAD,
-            GpuTarget.REGISTERS_PER_SM / (config.threads() * config.minBlocks()))) {
+    if (registers > GpuTarget.registersOfThread(config.threads() * config.minBlocks())) {
       return "about %d registers of each of %d threads in %d blocks"
           .formatted(registers, config.threads(), config.minBlocks());
     }

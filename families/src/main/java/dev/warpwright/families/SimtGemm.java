@@ -76,10 +76,7 @@ public final class SimtGemm {
     if (c.threads() > 1024 || c.minBlocks() < 1) {
       return "%d blocks of %d threads".formatted(c.minBlocks(), c.threads());
     }
-    int each =
-        Math.min(
-            GpuTarget.REGISTERS_PER_THREAD,
-            GpuTarget.REGISTERS_PER_SM / (c.threads() * c.minBlocks()));
+    int each = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
     if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers(c, bytes) > each) {
       return "about %d registers of each of %d threads in %d blocks, there are %d"
           .formatted(registers(c, bytes), c.threads(), c.minBlocks(), each);

@@ -241,29 +241,7 @@ final class RegionExprs {
       throw new RegionPlan.Unsupported(call.op().text());
     }
     call.args().forEach(a -> value(a, lane));
-    switch (op) {
-      case FMA ->
-          code.invokestatic(MATH, "fma", MethodTypeDesc.of(CD_float, CD_float, CD_float, CD_float));
-      case POW -> code.invokestatic(OPS, "pow", TWO_FLOATS);
-      case EXP,
-          EXP2,
-          LOG,
-          SQRT,
-          RSQRT,
-          SIN,
-          COS,
-          TANH,
-          ERF,
-          ABS,
-          FLOOR,
-          CEIL,
-          EXP2_APPROX,
-          TANH_APPROX,
-          RCP_APPROX -> {
-        code.loadConstant(op.ordinal());
-        code.invokestatic(OPS, "apply", MethodTypeDesc.of(CD_float, CD_float, CD_int));
-      }
-    }
+    new LaneArithmetic(code).function(op, DType.F32);
   }
 
   private void load(Expr.Load load, int lane) {

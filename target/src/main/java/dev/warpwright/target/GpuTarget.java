@@ -102,6 +102,11 @@ public record GpuTarget(
     return arch <= 80 ? 128 : 256;
   }
 
+  /** Registers that each thread may use where so many threads are resident on a multiprocessor. */
+  public static int registersOfThread(int residentThreads) {
+    return Math.min(REGISTERS_PER_THREAD, REGISTERS_PER_SM / residentThreads);
+  }
+
   /**
    * Blocks of a kernel that fit on a multiprocessor at once, as the occupancy calculator counts
    * (barriers aside).

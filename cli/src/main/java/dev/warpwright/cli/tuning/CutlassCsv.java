@@ -1,11 +1,9 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
-import java.io.IOException;
-import java.nio.charset.MalformedInputException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -47,14 +45,7 @@ record CutlassCsv(Path file, List<Row> rows) {
    * @throws UserError if it is no such file
    */
   static CutlassCsv read(Path file) {
-    List<String> lines;
-    try {
-      lines = Files.readAllLines(file);
-    } catch (MalformedInputException e) {
-      throw new UserError(file + ": is no text");
-    } catch (IOException e) {
-      throw new UserError(file + ": cannot be read (" + e.getClass().getSimpleName() + ")");
-    }
+    List<String> lines = TextFile.lines(file);
     Map<String, Integer> columns = new HashMap<>();
     List<Row> rows = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -13,7 +14,6 @@ import java.io.StringReader;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -86,13 +86,7 @@ public final class DbAction implements Action<DbRequest> {
   }
 
   private static long add(TuningDatabase database, Path file) {
-    try (BufferedReader in = Files.newBufferedReader(file)) {
-      return database.importLines(in, file.toString());
-    } catch (MalformedInputException e) {
-      throw new UserError(file + ": is no text");
-    } catch (IOException e) {
-      throw new UserError(file + ": cannot be read (" + e.getClass().getSimpleName() + ")");
-    }
+    return TextFile.read(file, in -> database.importLines(in, file.toString()));
   }
 
   private static long merge(TuningDatabase database, Path file) {

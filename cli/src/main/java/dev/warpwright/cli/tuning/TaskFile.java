@@ -1,9 +1,7 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.ir.UserError;
-import java.io.IOException;
-import java.nio.charset.MalformedInputException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,17 +21,10 @@ final class TaskFile {
   /**
    * Reads a file.
    *
-   * @throws UserError if it cannot be read or holds no task
+   * @throws UserError if it is no text or holds no task
    */
   static List<Task> read(Path file) {
-    List<String> lines;
-    try {
-      lines = Files.readAllLines(file);
-    } catch (MalformedInputException e) {
-      throw new UserError(file + ": is no text");
-    } catch (IOException e) {
-      throw new UserError(file + ": cannot be read (" + e.getClass().getSimpleName() + ")");
-    }
+    List<String> lines = TextFile.lines(file);
     List<Task> tasks = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
       String line = lines.get(i).replaceAll("#.*", "").strip();

@@ -66,7 +66,7 @@ final class TuningCommandsTest {
         "ffn MNK=64 colour=red|there is no 'colour'",
         "mlp M=2 widths=4,x|is no whole number from 1",
         "nothing.onnx M=2|there is no such file",
-        "--file nowhere.txt|nowhere.txt: cannot be read",
+        "--file nowhere.txt|nowhere.txt: no such file",
         "gemm MNK=64 --file x.txt|not both"
       })
   void badRequestsAreRefusedInOneLine(String arguments, String message) {
@@ -127,7 +127,7 @@ final class TuningCommandsTest {
         "what|it is list, export, import, merge or prune",
         "export|needs a file",
         "list x|takes no file",
-        "import nowhere.jsonl|cannot be read",
+        "import nowhere.jsonl|nowhere.jsonl: no such file",
         "merge nowhere.db|no such file",
         "prune --keep 0|at least 1"
       })

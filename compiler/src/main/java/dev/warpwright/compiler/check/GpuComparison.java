@@ -101,12 +101,7 @@ public final class GpuComparison {
       for (Buffer buffer : prepared.kernel().buffers()) {
         // Which block leaves a part for another depends on who comes first.
         if (!prepared.scratch().contains(buffer)) {
-          arrays.add(
-              compare(
-                  buffer.name(),
-                  executed.get(buffer),
-                  simulated.get(buffer),
-                  tolerance(buffer.dtype())));
+          arrays.add(compare(buffer, executed, simulated));
         }
       }
     }
@@ -158,12 +153,7 @@ public final class GpuComparison {
       ProgramOnGpu.run(program, executed, gpu);
       for (Program.ProgramParam param : program.params()) {
         if (param.param() instanceof Buffer buffer) {
-          arrays.add(
-              compare(
-                  buffer.name(),
-                  executed.get(buffer),
-                  simulated.get(buffer),
-                  tolerance(buffer.dtype())));
+          arrays.add(compare(buffer, executed, simulated));
         }
       }
     }
@@ -204,6 +194,11 @@ public final class GpuComparison {
       }
     }
     return new Result(network.program().name(), Map.of("rows", (long) rows), arrays, findings);
+  }
+
+  private static OfArray compare(Buffer buffer, Arguments executed, Arguments simulated) {
+    return compare(
+        buffer.name(), executed.get(buffer), simulated.get(buffer), tolerance(buffer.dtype()));
   }
 
   private static OfArray compare(

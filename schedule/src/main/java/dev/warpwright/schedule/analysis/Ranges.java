@@ -4,6 +4,8 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.arith.Linear;
 import java.util.HashMap;
 import java.util.Map;
@@ -68,16 +70,12 @@ public final class Ranges {
       return spans.get(v);
     }
     // What is read from memory has no bounds but those that the program gives it.
-    if (atom
-            instanceof
-            Expr.Binary(
-                BinaryOp min,
-                Expr.Binary(BinaryOp max, Expr _, Expr.IntImm least),
-                Expr.IntImm most)
-        && min == BinaryOp.MIN
-        && max == BinaryOp.MAX
-        && least.value() <= most.value()) {
-      return new Span(least.value(), most.value());
+    if (atom instanceof Expr.Binary(BinaryOp op, Expr _, Expr _)
+        && (op == BinaryOp.MIN || op == BinaryOp.MAX)) {
+      Interval clamped = Bounds.NONE.of(atom);
+      return clamped.equals(Interval.ofType(atom.type().dtype()))
+          ? null
+          : new Span(clamped.min(), clamped.max());
     }
     if (atom instanceof Expr.Binary(BinaryOp op, Expr a, Expr.IntImm by) && by.value() > 0) {
       Span numerator = of(Forms.of(a, this));
