@@ -238,6 +238,22 @@ final class TensorizeTest {
   }
 
   @Test
+  void parallelLoopsStayIndependent() {
+    // Whether iterations of a parallel loop are apart is told without predicates: the one that
+    // keeps 3 rows within 2 does not count.
+    Schedule s = new Schedule(Samples.chain(4, 6));
+    Schedule.Halves rows = s.split(loops(s, "y").getFirst(), 2);
+    s.parallel(rows.outer());
+    s.split(s.split(rows.inner(), 1).inner(), 3);
+    Refusal.of(
+        s,
+        "tensorize",
+        7,
+        "depend on each other through y",
+        () -> s.tensorize(s.block("h"), Attrs.NONE));
+  }
+
+  @Test
   void aProductReadsWhatIsWritten() {
     PrimFunc func = Samples.matmul(4, 4, 6);
     Schedule s = new Schedule(func);
