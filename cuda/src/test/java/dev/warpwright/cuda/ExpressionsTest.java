@@ -319,7 +319,7 @@ class ExpressionsTest {
 
   @Test
   void refusesWhatTheTargetDoesNotHave() {
-    Kernel kernel = SampleKernels.asyncTf32();
+    Kernel kernel = AsyncSample.asyncTf32();
     assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_75))
         .isInstanceOf(UserError.class)
         .hasMessage("cp.async.16 needs sm_80 or newer, the target is sm_75");
