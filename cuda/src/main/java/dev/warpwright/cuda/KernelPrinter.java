@@ -102,7 +102,8 @@ final class KernelPrinter {
     String head = CudaPrinter.functionName(kernel) + "(";
     String joined = String.join(", ", params);
     String separator = head.length() + joined.length() <= 96 ? ", " : ",\n    ";
-    lines.line(head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
+    lines.line(
+        head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
     lines.indent();
     for (ThreadBinding binding : kernel.bindings()) {
       if (accesses.uses(binding.var())) {
@@ -432,5 +433,4 @@ final class KernelPrinter {
     Integer offset = resources.offsets().get(buffer);
     return offset == null || offset == 0 ? SHARED_BLOCK : SHARED_BLOCK + " + " + offset;
   }
-
 }

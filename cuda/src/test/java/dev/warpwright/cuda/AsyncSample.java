@@ -66,7 +66,8 @@ final class AsyncSample {
                       return evaluate(
                           Intrinsics.CP_ASYNC_16,
                           SampleKernels.at(as, stage, row, mul(t, 4)),
-                          SampleKernels.at(a, Exprs.min(global, add(m, -1)), add(mul(tile, 128), mul(t, 4))),
+                          SampleKernels.at(
+                              a, Exprs.min(global, add(m, -1)), add(mul(tile, 128), mul(t, 4))),
                           Exprs.select(lt(global, m), i32(16), i32(0)));
                     }),
                 loop(
@@ -151,7 +152,9 @@ final class AsyncSample {
               return when(
                   and(lt(row, m), bool(true)),
                   new Stmt.Store(
-                      c, List.of(row, SampleKernels.ramp(mul(q, 2), 2)), load(acc, SampleKernels.ramp(mul(h, 2), 2))));
+                      c,
+                      List.of(row, SampleKernels.ramp(mul(q, 2), 2)),
+                      load(acc, SampleKernels.ramp(mul(h, 2), 2))));
             });
     return new Kernel(
         "async_tf32",

@@ -1,7 +1,6 @@
 package dev.warpwright.cuda;
 
 import static dev.warpwright.ir.Exprs.add;
-import static dev.warpwright.ir.Exprs.and;
 import static dev.warpwright.ir.Exprs.cast;
 import static dev.warpwright.ir.Exprs.ceilDiv;
 import static dev.warpwright.ir.Exprs.div;

@@ -148,7 +148,8 @@ record Tile(
         Guard.isAboutExtents(Guard.withPredicate(block, Guard.all(conditions)), ranges),
         "a predicate of block "
             + block.name()
-            + " cuts off more than the ends of its extents: without it, elements are computed twice",
+            + " cuts off more than the ends of its extents: without it, elements are computed"
+            + " twice",
         block);
   }
 

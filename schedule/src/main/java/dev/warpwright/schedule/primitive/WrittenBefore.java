@@ -84,8 +84,7 @@ final class WrittenBefore {
 
   private static boolean always(List<Stmt> path) {
     return path.stream()
-        .noneMatch(
-            s -> s instanceof Stmt.If || s instanceof Stmt.While || s instanceof Stmt.Let);
+        .noneMatch(s -> s instanceof Stmt.If || s instanceof Stmt.While || s instanceof Stmt.Let);
   }
 
   /** Whether each dimension of a box holds another one's, or all that the buffer has. */

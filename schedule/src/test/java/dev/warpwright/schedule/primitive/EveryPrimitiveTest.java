@@ -59,8 +59,7 @@ final class EveryPrimitiveTest {
           continue;
         }
         Class<?> type = Class.forName(PACKAGE + simple);
-        if (Modifier.isPublic(type.getModifiers())
-            && type != NormalForm.class) {
+        if (Modifier.isPublic(type.getModifiers()) && type != NormalForm.class) {
           names.add(Character.toLowerCase(simple.charAt(0)) + simple.substring(1));
         }
       }

@@ -81,8 +81,7 @@ final class PrimitiveCases {
   }
 
   private void reductions() {
-    matmul(
-        "decomposeReduction", s -> () -> s.decomposeReduction(s.block("c"), loop(s, "c", 1)));
+    matmul("decomposeReduction", s -> () -> s.decomposeReduction(s.block("c"), loop(s, "c", 1)));
     matmul(
         "rfactor",
         s -> {
@@ -108,9 +107,7 @@ final class PrimitiveCases {
     chain(
         "setLayout",
         s ->
-            () ->
-                s.setLayout(
-                    s.buffer("h"), Layout.strided(new long[] {4, 6}, new long[] {1, 4})));
+            () -> s.setLayout(s.buffer("h"), Layout.strided(new long[] {4, 6}, new long[] {1, 4})));
     chain("transformLayout", s -> () -> s.transformLayout(s.buffer("h"), 1, 0));
     chain(
         "compact",
@@ -153,8 +150,7 @@ final class PrimitiveCases {
           LoopRef rows = s.split(loop(s, "c", 0), 2).outer();
           return () -> s.tensorize(s.block("c"), rows, Attrs.NONE.with("instr", "fma"));
         });
-    matmul(
-        "blockOrder", s -> () -> s.blockOrder(loop(s, "c", 0), loop(s, "c", 1), new Grouped(2)));
+    matmul("blockOrder", s -> () -> s.blockOrder(loop(s, "c", 0), loop(s, "c", 1), new Grouped(2)));
     chain("persistent", s -> () -> s.persistent(loop(s, "y", 0), 3));
     chain(
         "mergeGrids",

@@ -54,7 +54,10 @@ final class RequirementsTest {
   private static Set<String> requirements(String name, String asReported) throws IOException {
     String text = documentation(name);
     long count =
-        Pattern.compile("<li>").matcher(text.substring(text.indexOf("Requires:"))).results().count();
+        Pattern.compile("<li>")
+            .matcher(text.substring(text.indexOf("Requires:")))
+            .results()
+            .count();
     assertThat(count).as(name).isPositive();
     Set<String> requirements = new TreeSet<>();
     for (int n = 1; n <= count; n++) {
