@@ -38,7 +38,11 @@ final class Arithmetic {
           case SUB -> infix("-", x, y, Text.ADDITIVE, false);
           case MUL ->
               infix(
-                  "*", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.MULTIPLICATIVE, isInt);
+                  "*",
+                  x,
+                  factor(b, dtype == DType.I64 ? narrow(b.b(), lane) : y),
+                  Text.MULTIPLICATIVE,
+                  isInt);
           case DIV ->
               isInt && !isPlainDivision(b)
                   ? function(uses.helper(Helper.FLOOR_DIV), x, y)
@@ -116,8 +120,27 @@ final class Arithmetic {
         && imm.value() > Integer.MIN_VALUE) {
       return infix("-", x, Text.atom(String.valueOf(-imm.value())), Text.ADDITIVE, false);
     }
+    if (exprs.constants().areNamed()
+        && b.b() instanceof Expr.IntImm
+        && b.a() instanceof Expr.Binary(BinaryOp op, Expr less, Expr.IntImm once)
+        && op == BinaryOp.MUL
+        && once.value() == -1
+        && dtype == DType.I32) {
+      return infix("-", y, exprs.lane(less, lane), Text.ADDITIVE, false);
+    }
+    Text more = dtype.isInt() ? exprs.constants().addend(b.b()) : null;
     return infix(
-        "+", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.ADDITIVE, dtype.isInt());
+        "+",
+        x,
+        more != null ? more : dtype == DType.I64 ? narrow(b.b(), lane) : y,
+        Text.ADDITIVE,
+        dtype.isInt());
+  }
+
+  /** The right side of a product, by its name if it has one. */
+  private Text factor(Expr.Binary b, Text number) {
+    Text name = b.type().dtype().isInt() ? exprs.constants().factor(b.a(), b.b()) : null;
+    return name != null ? name : number;
   }
 
   /** The right side of a 64-bit sum or product, which C++ widens by itself. */

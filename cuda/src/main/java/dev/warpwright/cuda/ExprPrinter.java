@@ -27,6 +27,7 @@ final class ExprPrinter {
   private final Names names;
   private final Uses uses;
   private final Facts facts;
+  private final Constants constants;
   private final FlatIndex flat;
   private final HopperArguments hopper;
   private final Arithmetic arithmetic;
@@ -37,9 +38,11 @@ final class ExprPrinter {
   /** The variable without which asynchronous copies do not happen; null for none. */
   private @Nullable String guard;
 
-  ExprPrinter(Names names, Uses uses, Facts facts, Map<TensorMaps.Spec, String> maps) {
+  ExprPrinter(
+      Names names, Uses uses, Facts facts, Constants constants, Map<TensorMaps.Spec, String> maps) {
     this.names = names;
     this.uses = uses;
+    this.constants = constants;
     this.facts = facts;
     this.flat = new FlatIndex(facts);
     this.hopper = new HopperArguments(this, uses, maps);
@@ -49,6 +52,11 @@ final class ExprPrinter {
   /** Lets asynchronous copies that are printed from now on depend on a variable, or not: null. */
   void guard(@Nullable String variable) {
     guard = variable;
+  }
+
+  /** Names of sizes. */
+  Constants constants() {
+    return constants;
   }
 
   /** A scalar expression. */
@@ -99,7 +107,10 @@ final class ExprPrinter {
     if (isScalarVariable(buffer)) {
       return Text.atom(names.of(buffer));
     }
-    return Text.atom(names.of(buffer) + "[" + offset(buffer, indices) + "]");
+    Buffer outer = constants.enter(buffer);
+    Text offset = offset(buffer, indices);
+    constants.enter(outer);
+    return Text.atom(names.of(buffer) + "[" + offset + "]");
   }
 
   private Text offset(Buffer buffer, List<Expr> indices) {

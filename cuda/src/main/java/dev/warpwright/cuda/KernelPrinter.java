@@ -34,14 +34,16 @@ final class KernelPrinter {
   private final AccessSummary accesses;
   private final Facts facts;
   private final Names names;
+  private final Constants constants;
   private final ExprPrinter exprs;
   private final Map<TensorMaps.Spec, String> maps = new LinkedHashMap<>();
   private final Lines lines = new Lines();
   private final Stores stores;
 
-  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses) {
+  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
     this.kernel = kernel;
     this.uses = uses;
+    this.constants = constants;
     this.resources = KernelResources.of(kernel);
     this.accesses = AccessSummary.of(kernel);
     this.names = new Names(accesses.functions());
@@ -49,7 +51,7 @@ final class KernelPrinter {
     TensorMaps.of(kernel)
         .maps()
         .forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
-    this.exprs = new ExprPrinter(names, uses, facts, maps);
+    this.exprs = new ExprPrinter(names, uses, facts, constants, maps);
     this.stores = new Stores(lines, exprs, names, accesses);
     if (cluster() > 1 && !target.supports(90, false)) {
       throw new UserError(
@@ -71,8 +73,8 @@ final class KernelPrinter {
     }
   }
 
-  static String print(Kernel kernel, GpuTarget target, Uses uses) {
-    KernelPrinter printer = new KernelPrinter(kernel, target, uses);
+  static String print(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
+    KernelPrinter printer = new KernelPrinter(kernel, target, uses, constants);
     printer.function();
     return printer.lines.text();
   }
@@ -105,6 +107,7 @@ final class KernelPrinter {
     lines.line(
         head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
     lines.indent();
+    int top = lines.length();
     for (ThreadBinding binding : kernel.bindings()) {
       if (accesses.uses(binding.var())) {
         lines.line(
@@ -134,6 +137,7 @@ final class KernelPrinter {
     }
     prefetchMaps();
     stmt(kernel.body());
+    lines.insert(top, constants.definitions());
     lines.outdent();
     lines.line("}");
   }
@@ -431,6 +435,8 @@ final class KernelPrinter {
 
   private String sharedAddress(Buffer buffer) {
     Integer offset = resources.offsets().get(buffer);
-    return offset == null || offset == 0 ? SHARED_BLOCK : SHARED_BLOCK + " + " + offset;
+    return offset == null || offset == 0
+        ? SHARED_BLOCK
+        : SHARED_BLOCK + " + " + constants.begin(buffer, offset);
   }
 }

@@ -1,5 +1,7 @@
 package dev.warpwright.cuda;
 
+import java.util.List;
+
 /** Lines of a source file as they are written, indented. */
 final class Lines {
   private final StringBuilder out = new StringBuilder();
@@ -34,6 +36,15 @@ final class Lines {
   /** Takes back what was written between two lengths. */
   void cut(int start, int end) {
     out.delete(start, end);
+  }
+
+  /** Puts whole lines in at a length, indented as lines are now. */
+  void insert(int at, List<String> lines) {
+    StringBuilder inserted = new StringBuilder();
+    for (String line : lines) {
+      inserted.repeat(' ', 2 * depth).append(line).append('\n');
+    }
+    out.insert(at, inserted);
   }
 
   String text() {
