@@ -195,9 +195,16 @@ public final class SimtGemm {
     s.bind(down, ThreadAxis.BLOCK_Y);
   }
 
-  /** Tiles one product of a function: the loop over its tiles. */
+  /**
+   * Tiles one product of a function: the loop over its tiles.
+   *
+   * @throws UserError if tiles are shared, or in panels
+   */
   static LoopRef tiles(
       Schedule s, StagedProduct.Names names, GemmWorkload workload, SimtConfig config) {
+    if (config.parts() > 1 || config.panel() > 1) {
+      throw new UserError("tiles of several products are whole, and in an order of their own");
+    }
     List<LoopRef> tiles = new ArrayList<>();
     build(
         s,
@@ -229,7 +236,8 @@ public final class SimtGemm {
     BlockRef result = s.block(names.result());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.pad(sums, (long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts());
+    s.padRepeating(
+        sums, List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts()));
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);
@@ -283,8 +291,10 @@ public final class SimtGemm {
     s.computeAt(b, k.outer());
     // Before threads share the copies: there may be more of them than there is to copy.
     s.compactAll();
-    fetch(s, a, c, run, turnA);
-    fetch(s, b, c, run, turnB);
+    long alongA = workload.layout().transposedA() ? workload.m() : workload.k();
+    long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
+    fetch(s, a, c, run, alongA % run == 0 ? run : 1, turnA);
+    fetch(s, b, c, run, alongB % run == 0 ? run : 1, turnB);
     share.accept(m.outer(), n.outer());
     if (part != null) {
       s.bind(part, ThreadAxis.BLOCK_Z);
@@ -404,18 +414,22 @@ public final class SimtGemm {
    * All threads copy a tile, neighbours along the rows of the matrix in memory. Where it is turned
    * on its way, neighbours are in a sector of a row, and then in other rows: so their stores meet
    * different banks.
+   *
+   * @param run elements of half a sector, the widest access
+   * @param lanes elements that one access may take, as rows begin
    */
-  private static void fetch(Schedule s, BlockRef copy, SimtConfig c, int run, boolean turned) {
+  private static void fetch(
+      Schedule s, BlockRef copy, SimtConfig c, int run, int lanes, boolean turned) {
     List<LoopRef> loops = s.loops(copy);
     List<LoopRef> tile = loops.subList(loops.size() - 2, loops.size());
     if (!turned) {
-      ThreadLoops.together(s, tile, c.threads(), run);
+      ThreadLoops.together(s, tile, c.threads(), lanes);
       return;
     }
     Schedule.Halves k = s.split(tile.get(0), Math.min(c.tileK(), 2 * run));
     // Asynchronous copies of what is turned move single elements.
     ThreadLoops.together(
-        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : run);
+        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : lanes);
   }
 
   /** How a tile's elements are shared by warps, and those of a warp by its lanes. */
