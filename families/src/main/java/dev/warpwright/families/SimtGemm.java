@@ -181,7 +181,9 @@ public final class SimtGemm {
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 
-  /** A block for each tile: panels of rows one after another, in each columns from top to bottom. */
+  /**
+   * A block for each tile: panels of rows one after another, in each columns from top to bottom.
+   */
   private static void inPanels(Schedule s, LoopRef rows, LoopRef columns, long panel) {
     LoopRef across = columns;
     LoopRef down = rows;
@@ -236,8 +238,7 @@ public final class SimtGemm {
     BlockRef result = s.block(names.result());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.padRepeating(
-        sums, List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts()));
+    s.padRepeating(sums, List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts()));
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);

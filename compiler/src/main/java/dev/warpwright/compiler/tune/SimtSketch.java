@@ -94,13 +94,7 @@ final class SimtSketch implements GemmSketch {
         number(
             d,
             "slices",
-            fitting(
-                o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN,
-                1,
-                2,
-                4,
-                8,
-                16));
+            fitting(o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN, 1, 2, 4, 8, 16));
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");

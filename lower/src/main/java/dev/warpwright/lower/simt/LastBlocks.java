@@ -42,8 +42,8 @@ import java.util.Map;
  *
  * <p>Taking a number releases what all threads of the block wrote, for the barrier before it, and
  * acquires what those with lower numbers released. Nobody waits, so no order of blocks can lead to
- * a deadlock; and the order in which parts are used does not depend on who is last. The counters are
- * zero again after each launch.
+ * a deadlock; and the order in which parts are used does not depend on who is last. The counters
+ * are zero again after each launch.
  *
  * <p>Guarantees: every loop bound to a block index is around everything, no global memory is
  * allocated inside.
@@ -101,8 +101,7 @@ final class LastBlocks {
       case Stmt.Alloc(Buffer buffer, Stmt inner) -> new Stmt.Alloc(buffer, around(inner, blocks));
       case Stmt.Seq(List<Stmt> stmts)
           when stmts.size() > 1 && stmts.getFirst() instanceof Stmt.For loop && isOfBlocks(loop) ->
-          loop.withBody(
-              Stmts.seq(loop.body(), last(loop, blocks, stmts.subList(1, stmts.size()))));
+          loop.withBody(Stmts.seq(loop.body(), last(loop, blocks, stmts.subList(1, stmts.size()))));
       default ->
           throw new LoweringException(
               "blocks share memory, but there is no loop over them that fills it, with what the last"
@@ -148,8 +147,7 @@ final class LastBlocks {
             barrier,
             first(new Stmt.Store(turn, only, taken)),
             barrier,
-            new Stmt.If(
-                Exprs.eq(new Expr.Load(turn, only), others), Stmts.seq(finish), null)));
+            new Stmt.If(Exprs.eq(new Expr.Load(turn, only), others), Stmts.seq(finish), null)));
   }
 
   /** What the first thread of a block does. */

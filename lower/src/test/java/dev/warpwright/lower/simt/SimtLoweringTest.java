@@ -151,7 +151,8 @@ class SimtLoweringTest {
   @Test
   void globalMemoryIsForBlocksOfOneLoop() {
     refused(
-        TOGETHER.replace("bind z: blockIdx.z in 3", "for z in 3"), "no loop over them that fills it");
+        TOGETHER.replace("bind z: blockIdx.z in 3", "for z in 3"),
+        "no loop over them that fills it");
   }
 
   @Test
