@@ -130,7 +130,7 @@ class SimtLoweringTest {
     assertThat(IrPrinter.text(lower(TOGETHER)))
         .isEqualTo(
             """
-            kernel together(x: f32[2, 3, 32], y: f32[2, 32], p: f32[2, 3, 32], counters: u32[2]) grid(bx = 2, bz = 3) block(tx = 32) [zero = "counters"] {
+            kernel together(x: f32[2, 3, 32], y: f32[2, 32], p: f32[2, 3, 32], counters: u32[2]) grid(bx = 2, bz: blockIdx.z = 3) block(tx = 32) [zero = "counters"] {
               alloc turn: u32[1] shared
               p[bx, bz, tx] = x[bx, bz, tx]
               sync_threads()
