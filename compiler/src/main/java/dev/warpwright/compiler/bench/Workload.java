@@ -20,9 +20,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
- * Sums are at least as precise as f32; a result is rounded once, to the type of its buffer.
+ * Sums are at least as precise as f32, unless the arithmetic says f16; a result is rounded once, to
+ * the type of its buffer.
  */
 public sealed interface Workload {
+  /** Products that a matrix instruction adds to a sum in f16 before it is rounded. */
+  int HALF_GROUP = 8;
+
+  /** Half a unit in the last place of an f16, relative to it. */
+  double HALF_ROUNDING = 0x1p-11;
+
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
@@ -298,7 +305,7 @@ public sealed interface Workload {
         switch (arithmetic()) {
           case F32, I32, F64 -> 0;
           case TF32 -> 2e-3;
-          case F16 -> 1e-2;
+          case F16 -> halfTolerance();
         };
     for (Buffer buffer : inputs()) {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
@@ -307,6 +314,20 @@ public sealed interface Workload {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
     }
     return tolerance;
+  }
+
+  /**
+   * What sums in f16 may be off by: instructions add the products of a group to the sum and round
+   * that to f16, of 8 products at least (on Hopper of 16). Rounding moves a sum by half a unit of
+   * its last place at most, 2⁻¹¹ of it. The operands are random with mean 0, so that sums grow as
+   * the square root of what has been added, and so does the sum of independent roundings: with S
+   * groups ‖error‖ ≤ 2⁻¹¹ · √(Σ s/S for s = 1 … S) · ‖result‖. The result is rounded once more.
+   */
+  private double halfTolerance() {
+    Buffer a = inputs().getFirst();
+    long k = a.extent(a.rank() - (transposedInput() ? 2 : 1));
+    long groups = Math.ceilDiv(k, HALF_GROUP);
+    return HALF_ROUNDING * (Math.sqrt((groups + 1) / 2.0) + 1);
   }
 
   private static double tolerance(DType dtype) {
