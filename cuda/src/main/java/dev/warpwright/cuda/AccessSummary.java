@@ -20,8 +20,8 @@ import java.util.Set;
  * What a kernel does to its buffers and variables, as far as their declarations need to know.
  *
  * @param written buffers that it writes
- * @param vectorAccessed buffers that it reads or writes by vectors, or whose elements share registers of
- *     instructions
+ * @param vectorAccessed buffers that it reads or writes by vectors, or whose elements share
+ *     registers of instructions
  * @param used variables that it mentions
  * @param functions names of the CUDA functions of its intrinsics
  */

@@ -89,8 +89,7 @@ public final class AmpereGemm {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums =
-        (long) rows * columns * workload.arithmetic().sums().bytes() / 4 / config.threads();
+    long sums = (long) rows * columns * workload.arithmetic().sums().bytes() / 4 / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
     long registers =
         sums

@@ -38,7 +38,8 @@ public final class HopperLimits {
       return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
     }
     if (workload.operands() == DType.I8 && productColumns > 32 && productColumns % 16 != 0) {
-      return productColumns + " columns of a product of bytes; from 32 on multiples of 16 are possible";
+      return productColumns
+          + " columns of a product of bytes; from 32 on multiples of 16 are possible";
     }
     if (alongColumns && productColumns % 16 != 0) {
       return productColumns

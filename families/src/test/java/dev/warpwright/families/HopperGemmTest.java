@@ -87,8 +87,7 @@ class HopperGemmTest {
             GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
         set(
-            new GemmWorkload(
-                100, 72, 136, DType.F16, DType.F16, Layout.TN, ALL, Arithmetic.F16),
+            new GemmWorkload(100, 72, 136, DType.F16, DType.F16, Layout.TN, ALL, Arithmetic.F16),
             HopperConfig.pairs(128, 64, 3, 1, 2).withCluster(1, 1)),
         set(
             GemmWorkload.nt(13, 130, 72, DType.F16).with(Arithmetic.F16),

@@ -145,9 +145,7 @@ final class ProductQueue {
       List<Product> later = groups.get(g).products;
       for (int i = 0; i < groups.get(g).issued[member]; i++) {
         Product q = later.get(i);
-        if (q.slot == p.slot
-            && q.first < p.first + p.bytes()
-            && p.first < q.first + q.bytes()) {
+        if (q.slot == p.slot && q.first < p.first + p.bytes() && p.first < q.first + q.bytes()) {
           return true;
         }
       }

@@ -111,10 +111,7 @@ public final class FamilySamples {
         "mma-sync-scaled-f16",
         new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),
         small);
-    warps(
-        "mma-sync-f16-sums",
-        GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16),
-        small);
+    warps("mma-sync-f16-sums", GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16), small);
     sample(
         "mma-sync-f16-sums-turing",
         () ->
@@ -318,8 +315,7 @@ public final class FamilySamples {
     plain("plain-i8", GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT));
     plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
-    plain(
-        "plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
+    plain("plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
     noSums("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
     noSums(

@@ -233,8 +233,8 @@ final class TileReductions {
               6,
               ZeroPadding.isZeroOutside(func, tile, operand.load(), condition),
               operand.load().buffer().name()
-                  + " is not known to be zero where the predicate cuts the reduction off: split by a"
-                  + " divisor, or stage the operand by a tensorized copy",
+                  + " is not known to be zero where the predicate cuts the reduction off: split by"
+                  + " a divisor, or stage the operand by a tensorized copy",
               tile.block());
         }
       }

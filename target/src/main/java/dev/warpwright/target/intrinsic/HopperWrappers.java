@@ -15,13 +15,15 @@ final class HopperWrappers {
       shared(
           "void mbarrier_init(unsigned long long* barrier, int arrivals)",
           "barrier",
-          "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(address), \"r\"(arrivals) : \"memory\");");
+          "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(address),"
+              + " \"r\"(arrivals) : \"memory\");");
 
   static final String MBARRIER_ARRIVE =
       shared(
           "void mbarrier_arrive(unsigned long long* barrier)",
           "barrier",
-          "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(address) : \"memory\");");
+          "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(address) :"
+              + " \"memory\");");
 
   static final String MBARRIER_ARRIVE_EXPECT_TX =
       shared(
@@ -36,7 +38,8 @@ final class HopperWrappers {
           "barrier",
           "asm volatile(\n"
               + "      \"{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; \"\n"
-              + "      \"mbarrier.arrive.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address), \"r\"(rank)\n"
+              + "      \"mbarrier.arrive.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address),"
+              + " \"r\"(rank)\n"
               + "      : \"memory\");");
 
   static final String MBARRIER_WAIT = waiting();
