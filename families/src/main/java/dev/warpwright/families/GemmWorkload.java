@@ -48,6 +48,9 @@ public record GemmWorkload(
   /** The table of grouped products, {@code i32[count]}: which B each product takes. */
   public static final String GROUP = "group";
 
+  /** The attribute that tells the type of operands that are no parameters: where K is 0. */
+  public static final String OPERANDS = "operands";
+
   /**
    * Elements from one row of a matrix in memory to the next; 0 where rows follow each other.
    *
@@ -445,6 +448,9 @@ public record GemmWorkload(
   /** Lets a schedule's program say what it computes. */
   void describe(Schedule s) {
     s.annotate("workload", kind());
+    if (k == 0) {
+      s.annotate(OPERANDS, operands.text());
+    }
     if (arithmetic != Arithmetic.of(operands)) {
       s.annotate("arithmetic", arithmetic.text());
     }

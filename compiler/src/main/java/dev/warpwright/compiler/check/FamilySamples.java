@@ -317,8 +317,8 @@ public final class FamilySamples {
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
     plain("plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
-    noSums("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
-    noSums(
+    plain("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
+    plain(
         "plain-no-sums-scaled", new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, ALL));
   }
 
@@ -388,30 +388,6 @@ public final class FamilySamples {
   private static void sample(String name, Supplier<ScheduledGemm> product) {
     SAMPLES.put(
         name, () -> new CheckSubject.OfKernel(named(identifier(name), product.get().kernel())));
-  }
-
-  /** Without operands the kernel's attributes say nothing of its buffers, but a program does. */
-  private static void noSums(String name, GemmWorkload workload) {
-    SAMPLES.put(
-        name,
-        () -> {
-          Kernel kernel = named(identifier(name), PlainGemm.schedule(workload, 4, 16).kernel());
-          List<Program.ProgramParam> params =
-              kernel.buffers().stream()
-                  .map(
-                      b ->
-                          new Program.ProgramParam(
-                              b.name().equals("C") ? Program.Role.OUTPUT : Program.Role.INPUT, b))
-                  .toList();
-          Program.Launch launch =
-              new Program.Launch(
-                  kernel,
-                  kernel.buffers().stream()
-                      .<Program.Argument>map(Program.BufferArgument::new)
-                      .toList());
-          return new CheckSubject.OfProgram(
-              new Program(kernel.name(), params, List.of(), List.of(launch)), Map.of());
-        });
   }
 
   private static void workspace(
