@@ -87,6 +87,25 @@ class HopperGemmTest {
             GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
         set(
+            new GemmWorkload(100, 72, 136, DType.F16, DType.F16, Layout.TN, ALL, Arithmetic.F16),
+            HopperConfig.pairs(128, 64, 3, 1, 2).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(13, 130, 72, DType.F16).with(Arithmetic.F16),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true)),
+        set(
+            GemmWorkload.nt(136, 120, 144, DType.I8),
+            HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128)),
+        set(
+            new GemmWorkload(100, 72, 80, DType.I8, DType.F32, Layout.NT, ALL),
+            HopperConfig.pairs(128, 80, 3, 2, 2).withCluster(1, 1).withTileK(64)),
+        set(
+            GemmWorkload.nt(77, 45, 67, DType.I8),
+            new HopperConfig(64, 24, 32, 3, 1, 1, 1, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(13, 136, 656, DType.I8),
+            new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 4, 1, true)
+                .withDivision(new WorkDivision.Parts(3))),
+        set(
             new GemmWorkload(72, 76, 40, DType.BF16, DType.BF16, Layout.NT, ALL)
                 .with(new GemmWorkload.Leading(48, 56, 80)),
             HopperConfig.pairs(64, 48, 3, 1, 2)),

@@ -88,7 +88,13 @@ final class ProductCalls {
           queue.issue(
               w,
               new ProductQueue.Product(
-                  meaning, d.slot(), from * Float.BYTES, aRows, bRows, adds, site.where()));
+                  meaning,
+                  d.slot(),
+                  from * meaning.sums().bytes(),
+                  aRows,
+                  bRows,
+                  adds,
+                  site.where()));
         });
   }
 

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.HopperLimits;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.tune.space.Features;
@@ -164,7 +165,7 @@ final class HopperModel {
     f.put(
         "padding",
         tilesM * c.tileM() * tilesN * c.tileN() / ((double) w.m() * w.n() * w.batch().count()));
-    f.put("sums", (double) c.tileM() * c.tileN() / (128.0 * c.consumers()));
+    f.put("sums", (double) HopperLimits.sumRegisters(w, c));
     // For kernels of mma.sync; a space of both needs the same features of all.
     f.put(READING, 0.0);
     f.put("predicted", log(predicted));

@@ -106,8 +106,11 @@ final class MergedWarpgroups {
     int accumulators() {
       return program.fragments().stream()
           .filter(f -> program.products().stream().anyMatch(m -> m.c().buffer() == f))
-          .map(layouts::get)
-          .mapToInt(layout -> layout == null ? 0 : layout.registers())
+          .mapToInt(
+              f -> {
+                FragmentLayout layout = layouts.get(f);
+                return layout == null ? 0 : Roles.registers(f, layout);
+              })
           .sum();
     }
 

@@ -77,7 +77,7 @@ final class WarpgroupLowering {
     for (Buffer fragment : program.fragments()) {
       FragmentLayout layout = layouts.get(fragment);
       boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
-      accumulators += sums && layout != null ? layout.registers() : 0;
+      accumulators += sums && layout != null ? Roles.registers(fragment, layout) : 0;
     }
     Roles roles = Roles.of(func.attrs(), accumulators, !unaligned.isEmpty());
     List<StageCopy> copies =

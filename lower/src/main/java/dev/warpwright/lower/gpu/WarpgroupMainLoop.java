@@ -132,7 +132,7 @@ final class WarpgroupMainLoop {
 
   private boolean startsFromZero(Buffer fragment) {
     Stmt.TileFill fill = program.fill(fragment);
-    return fill != null && fill.value() instanceof Expr.FloatImm imm && imm.value() == 0;
+    return fill != null && Exprs.zero(fill.value().type()).equals(fill.value());
   }
 
   private Stmt products(Var k, Expr stage, Expr group) {
@@ -186,7 +186,7 @@ final class WarpgroupMainLoop {
                   return Exprs.evaluate(
                       instruction.intrinsic(),
                       new Expr.AddressOf(
-                          acc, List.of(Exprs.mul(x, instruction.registersPerRowTile()))),
+                          acc, List.of(Exprs.mul(x, instruction.elementsPerRowTile()))),
                       alongM ? across(a, stage, row, kk, depth) : at(a, stage, row, kk, depth),
                       alongN
                           ? across(b, stage, Exprs.i32(0), kk, depth)

@@ -338,16 +338,27 @@ public final class HopperIntrinsics {
 
   static {
     for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
-      for (int n = 8; n <= 256; n += 8) {
-        addProduct(new WarpgroupProduct(n, input, false, false));
-      }
-      // Only 16-bit operands may be stored along the product's rows or columns.
-      for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
-        addProduct(new WarpgroupProduct(n, input, true, false));
-        if (n % 16 == 0) {
-          addProduct(new WarpgroupProduct(n, input, false, true));
-          addProduct(new WarpgroupProduct(n, input, true, true));
+      if (input == MatrixMeanings.Input.S8) {
+        for (int n = 8; n <= 256; n += n < 32 ? 8 : 16) {
+          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false));
         }
+      } else {
+        addProducts(DType.F32, input);
+      }
+    }
+    addProducts(DType.F16, MatrixMeanings.Input.F16);
+  }
+
+  private static void addProducts(DType sums, MatrixMeanings.Input input) {
+    for (int n = 8; n <= 256; n += 8) {
+      addProduct(new WarpgroupProduct(n, sums, input, false, false));
+    }
+    // Only 16-bit operands may be stored along the product's rows or columns.
+    for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
+      addProduct(new WarpgroupProduct(n, sums, input, true, false));
+      if (n % 16 == 0) {
+        addProduct(new WarpgroupProduct(n, sums, input, false, true));
+        addProduct(new WarpgroupProduct(n, sums, input, true, true));
       }
     }
   }
@@ -360,7 +371,7 @@ public final class HopperIntrinsics {
             Collective.WARPGROUP,
             Unit.WARPGROUP_MMA,
             "",
-            new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, product.elements()),
+            new Operand("d", product.sums(), LOCAL, Access.READ_WRITE, product.elements()),
             new Operand("a", type, SHARED, Access.READ, 16),
             new Operand("b", type, SHARED, Access.READ, 16),
             i32("scale_d")),
