@@ -82,7 +82,7 @@ def cells(predicted, measured):
 
 
 def main(measured, predicted):
-    l2, dram, conflicts = {}, {}, {}
+    read, written, l2, dram, conflicts = {}, {}, {}, {}, {}
     print(
         "| kernel | L2 → L1, bytes | measured | | L1 → L2, bytes | measured | | DRAM read, bytes | measured | "
         "| µs by counters | measured | bound |"
@@ -94,8 +94,9 @@ def main(measured, predicted):
         bytes_l2 = seen["l1tex__m_xbar2l1tex_read_bytes.sum"]
         bytes_write = seen["l1tex__m_l1tex2xbar_write_bytes.sum"]
         bytes_dram = seen["dram__bytes_read.sum"]
-        l2[name + ", read"] = off(counters["l2ToL1Bytes"], bytes_l2)
-        l2[name + ", written"] = off(counters["l2WriteBytes"], bytes_write)
+        read[name] = off(counters["l2ToL1Bytes"], bytes_l2)
+        written[name] = off(counters["l2WriteBytes"], bytes_write)
+        l2[name] = off(counters["l2ToL1Bytes"] + counters["l2WriteBytes"], bytes_l2 + bytes_write)
         dram[name] = off(counters["dramReadBytes"], bytes_dram)
         micros = seen["gpu__time_duration.sum"] / 1e3
         print(
@@ -119,10 +120,15 @@ def main(measured, predicted):
         )
     print()
     misses = 0
-    for what, errors, bound in (("L2", l2, L2_BOUND), ("wavefronts", conflicts, CONFLICTS_BOUND)):
-        over = {name: error for name, error in errors.items() if abs(error) > bound}
-        misses += len(over)
-        print(f"{what}: {len(errors) - len(over)} of {len(errors)} within {100 * bound:.0f} %")
+    for what, errors, bound in (
+        ("L2 → L1", read, None),
+        ("L1 → L2", written, None),
+        ("L2, both ways", l2, L2_BOUND),
+        ("wavefronts of shared memory", conflicts, CONFLICTS_BOUND),
+    ):
+        over = {name: error for name, error in errors.items() if abs(error) > (bound or L2_BOUND)}
+        misses += len(over) if bound else 0
+        print(f"{what}: {len(errors) - len(over)} of {len(errors)} within {100 * (bound or L2_BOUND):.0f} %")
         for name, error in over.items():
             print(f"  {name}: {100 * error:+.1f} %")
     sizes = [abs(error) for error in dram.values()]

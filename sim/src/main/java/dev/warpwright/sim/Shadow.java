@@ -434,18 +434,30 @@ final class Shadow {
     return context.fault(kind, where, f, element(f, element), detail);
   }
 
-  /** The element at an offset, as coordinates where the storage is row-major. */
+  /** The element at an offset, as coordinates. */
   private String element(Frame f, int offset) {
-    if (buffer.layout() != null) {
-      return buffer.name() + "[offset " + offset + "]";
-    }
     long[] shape = context.shape(buffer, f);
+    if (buffer.layout() == null) {
+      return Context.element(buffer, coordinates(shape, offset));
+    }
+    // Layouts are not inverted: there are few elements, and this is for one message.
+    for (long i = 0; i < buffer.storageElements(); i++) {
+      long[] at = coordinates(shape, i);
+      if (at[0] < shape[0] && buffer.layout().offset(at) == offset) {
+        return Context.element(buffer, at);
+      }
+    }
+    return buffer.name() + "[offset " + offset + "]";
+  }
+
+  /** Of an element by its number, row-major. */
+  private static long[] coordinates(long[] shape, long number) {
     long[] at = new long[shape.length];
-    long rest = offset;
+    long rest = number;
     for (int d = shape.length - 1; d >= 0; d--) {
       at[d] = d == 0 ? rest : rest % shape[d];
       rest /= Math.max(shape[d], 1);
     }
-    return Context.element(buffer, at);
+    return at;
   }
 }
