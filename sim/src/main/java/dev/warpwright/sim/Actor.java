@@ -26,16 +26,18 @@ final class Actor {
   private int remote;
   private long epoch;
   private long readEpoch;
+  private long met;
+  private long metReads;
 
   Actor(Agents agents, BlockRun block, String name) {
     this.agents = agents;
     this.block = block;
     this.agent = agents.addWarp(block, name);
-    agents.add(block, name + " (fenced)");
-    agents.add(block, name + " (fenced for global memory)");
-    agents.add(block, "an arrival by " + name);
-    agents.add(block, name);
-    nextTick();
+    agents.addAspect(block, name + " (fenced)");
+    agents.addAspect(block, name + " (fenced for global memory)");
+    agents.addAspect(block, "an arrival by " + name);
+    agents.addAspect(block, name);
+    meetLanes();
   }
 
   String name() {
@@ -69,6 +71,23 @@ final class Actor {
     clock.learn(agent + READS, tick);
     epoch = epoch(agent, tick);
     readEpoch = epoch(agent + READS, tick);
+  }
+
+  /** The warp's lanes have met: what one of them did is over before the others go on. */
+  void meetLanes() {
+    nextTick();
+    met = epoch;
+    metReads = readEpoch;
+  }
+
+  /** Whether an epoch of writes is this warp's own, and its lanes have not met since. */
+  boolean wroteSinceMeeting(long other) {
+    return other >= met && other <= epoch;
+  }
+
+  /** Whether an epoch of reads is this warp's own, and its lanes have not met since. */
+  boolean readSinceMeeting(long other) {
+    return other >= metReads && other <= readEpoch;
   }
 
   /** Lets a clock know all that the warp does up to here. */

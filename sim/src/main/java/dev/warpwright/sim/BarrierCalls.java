@@ -75,6 +75,9 @@ final class BarrierCalls {
             for (MBarrier b : barriers) {
               b.acquire(w.actor);
             }
+            if (mask == w.fullMask()) {
+              w.actor.meetLanes();
+            }
           };
         });
   }

@@ -109,7 +109,7 @@ final class BlockRun {
     those.forEach(w -> all.join(w.actor.clock));
     for (Warp w : those) {
       w.actor.clock.join(all);
-      w.actor.nextTick();
+      w.actor.meetLanes();
     }
   }
 

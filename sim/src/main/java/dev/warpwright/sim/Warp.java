@@ -60,6 +60,7 @@ final class Warp {
       stores[i] = new BulkStores(block, actor, index * 32 + i);
       lanes[i].actor = actor;
       lanes[i].laneBit = 1 << i;
+      lanes[i].warpLane = (byte) i;
       lanes[i].requests = requests;
     }
   }
