@@ -102,11 +102,12 @@ final class WarpgroupLowering {
             ? work.each(item -> body.producerLoop(item))
             : new CopyingProducer(program, work, barriers, loads, copies, roles.producer(tid))
                 .code();
-    Stmt produced = work.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY;
+    boolean cluster = work.clusterSize() > 1;
+    boolean meets = work.isPaired() || body.meetsEarly();
+    Stmt produced = meets ? ClusterSums.meet() : Stmt.Seq.EMPTY;
     Stmt branch = roles.branch(tid, producer, produced, thread -> body.consumer(thread));
     shared.add(barriers.full());
     shared.add(barriers.empty());
-    boolean cluster = work.clusterSize() > 1;
     Stmt together =
         Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC : Intrinsics.SYNC_THREADS);
     // No block of a cluster may leave while another still writes to its memory or its barriers.
@@ -115,7 +116,7 @@ final class WarpgroupLowering {
             new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
             together,
             branch,
-            cluster && !work.isPaired()
+            cluster && !meets
                 ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC)
                 : Stmt.Seq.EMPTY);
     List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
@@ -173,6 +174,18 @@ final class WarpgroupLowering {
       this.direct = direct;
     }
 
+    /**
+     * Whether blocks of a cluster wait for each other before they store: behind their only tile's
+     * products nothing is written to another block any more, and results need not wait for those of
+     * the others.
+     */
+    boolean meetsEarly() {
+      return work.clusterSize() > 1
+          && !work.isPaired()
+          && !work.repeats()
+          && work.division() == null;
+    }
+
     /** Each warpgroup combines its rows by itself. */
     private PartialSums parts(ThreadCode code) {
       return PartialSums.of(
@@ -227,7 +240,7 @@ final class WarpgroupLowering {
                   return halves.around(group, inGroup, product, end);
                 }
                 return parts == null
-                    ? Stmts.seq(product, end)
+                    ? Stmts.seq(product, meetsEarly() ? ClusterSums.meet() : Stmt.Seq.EMPTY, end)
                     : parts.around(item, group, inGroup, product, end);
               });
       return new Stmt.Let(
