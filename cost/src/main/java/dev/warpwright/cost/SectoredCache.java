@@ -48,8 +48,8 @@ public final class SectoredCache {
     /**
      * The first level of GPUs: 4 ways, a line's number modulo the number of sets, which is no power
      * of two where shared memory takes a part, and a second chance. Of 256 kB that are read again
-     * and again, a third is found in 224 kB of an H200, of 320 kB nothing; but lines that each round
-     * looks up twice stay, whatever else passes through.
+     * and again, a third is found in 224 kB of an H200, of 320 kB nothing; but lines that each
+     * round looks up twice stay, whatever else passes through.
      */
     public static Geometry firstLevel(long bytes) {
       return of(bytes, 4, false, true);

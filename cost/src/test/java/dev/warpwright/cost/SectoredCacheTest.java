@@ -76,8 +76,8 @@ class SectoredCacheTest {
   }
 
   /**
-   * As measured on an H200 in 192 kB: of 1408 lines that each round reads once nothing stays; of 704
-   * that it reads in two halves most do, though LRU would keep none of them.
+   * As measured on an H200 in 192 kB: of 1408 lines that each round reads once nothing stays; of
+   * 704 that it reads in two halves most do, though LRU would keep none of them.
    */
   @Test
   void ofTheFirstLevelLinesThatAreLookedUpTwiceStay() {

@@ -59,8 +59,8 @@ final class Agents {
   }
 
   /**
-   * Whose epoch it is, of any cluster of the grid, for a message. Clusters that know nothing of each
-   * other have their warps' agents in the same order, what works beside the warps in any.
+   * Whose epoch it is, of any cluster of the grid, for a message. Clusters that know nothing of
+   * each other have their warps' agents in the same order, what works beside the warps in any.
    *
    * @param block to which the message is given
    */

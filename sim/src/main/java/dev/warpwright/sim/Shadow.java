@@ -117,8 +117,7 @@ final class Shadow {
   }
 
   /** Whether whoever wrote the element last had done so. */
-  private void checkRead(
-      Frame f, Actor actor, int element, Stmt where, long writer, byte lane) {
+  private void checkRead(Frame f, Actor actor, int element, Stmt where, long writer, byte lane) {
     if (actor.wroteSinceMeeting(writer)) {
       if (lane != WHOLE_WARP && writerLanes[element] != lane) {
         laneRace(f, actor, element, where, writerLanes[element], "read", "write");

@@ -173,33 +173,33 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     boolean turns = ring.rows() % (8 * size) != 0;
     long parts = turns ? 1 : size;
     Stmt copies =
-    Stmts.loop(
-        ForKind.UNROLLED,
-        "p",
-        ring.panels(),
-        panel -> {
-          Expr at = Exprs.mul(panel, ring.width());
-          if (!multicast()) {
-            return Exprs.evaluate(
-                planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
-                ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
-                place(from, Exprs.i32(0), at),
-                full,
-                Exprs.i32(ring.rows()),
-                Exprs.i32(ring.width()));
-          }
-          Expr part = turns ? Exprs.i32(0) : Exprs.mul(place(work), ring.rows() / parts);
-          return Exprs.evaluate(
-              planes
-                  ? HopperIntrinsics.BULK_LOAD_3D_MULTICAST
-                  : HopperIntrinsics.BULK_LOAD_MULTICAST,
-              ring.at(stage, panel, part, Exprs.i32(0)),
-              place(from, part, at),
-              full,
-              Exprs.i32(ring.rows() / parts),
-              Exprs.i32(ring.width()),
-              mask(work));
-        });
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "p",
+            ring.panels(),
+            panel -> {
+              Expr at = Exprs.mul(panel, ring.width());
+              if (!multicast()) {
+                return Exprs.evaluate(
+                    planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
+                    ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
+                    place(from, Exprs.i32(0), at),
+                    full,
+                    Exprs.i32(ring.rows()),
+                    Exprs.i32(ring.width()));
+              }
+              Expr part = turns ? Exprs.i32(0) : Exprs.mul(place(work), ring.rows() / parts);
+              return Exprs.evaluate(
+                  planes
+                      ? HopperIntrinsics.BULK_LOAD_3D_MULTICAST
+                      : HopperIntrinsics.BULK_LOAD_MULTICAST,
+                  ring.at(stage, panel, part, Exprs.i32(0)),
+                  place(from, part, at),
+                  full,
+                  Exprs.i32(ring.rows() / parts),
+                  Exprs.i32(ring.width()),
+                  mask(work));
+            });
     return turns ? new Stmt.If(Exprs.eq(Exprs.mod(step, size), place(work)), copies, null) : copies;
   }
 }

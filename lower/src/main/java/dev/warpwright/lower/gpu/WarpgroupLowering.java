@@ -116,9 +116,7 @@ final class WarpgroupLowering {
             new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
             together,
             branch,
-            cluster && !meets
-                ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC)
-                : Stmt.Seq.EMPTY);
+            cluster && !meets ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC) : Stmt.Seq.EMPTY);
     List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(roles.threads())));
     Attrs attrs =
