@@ -14,8 +14,8 @@ import dev.warpwright.tune.space.Features;
  * which the same warps issue; by the second-level cache, DRAM and latency.
  *
  * <p>Times are in microseconds, fitted to 235 measurements on an H200 of products whose rows no
- * bulk copy takes (docs/benchmarks, 2026-11-22, tuning): other devices are told apart by their
- * rate of products only.
+ * bulk copy takes (docs/benchmarks, 2026-11-22, tuning): other devices are told apart by their rate
+ * of products only.
  */
 final class AmpereModel {
   private static final double CLOCK = 1980;
@@ -62,8 +62,7 @@ final class AmpereModel {
 
   private AmpereModel() {}
 
-  static Features features(
-      GemmWorkload w, AmpereConfig c, GpuTarget target, int multiprocessors) {
+  static Features features(GemmWorkload w, AmpereConfig c, GpuTarget target, int multiprocessors) {
     double resident = (double) multiprocessors * c.minBlocks();
     TileGrid grid =
         new TileGrid(
@@ -87,7 +86,11 @@ final class AmpereModel {
     double rows = c.swapped() ? c.tileN() : c.tileM();
     double columns = c.swapped() ? c.tileM() : c.tileN();
     double reading =
-        (c.warpsN() * rows + c.warpsM() * columns) * c.tileK() * bytes / SHARED_BYTES / CLOCK
+        (c.warpsN() * rows + c.warpsM() * columns)
+            * c.tileK()
+            * bytes
+            / SHARED_BYTES
+            / CLOCK
             * sharing;
     ThreadCopies copies = ThreadCopies.of(w, c.tileM(), c.tileN(), c.tileK(), c.threads());
     double copying = (copies.instructions() * COPY + copies.small() * SMALL_COPY) * sharing;
@@ -95,8 +98,7 @@ final class AmpereModel {
     double l2 = grid.stepBytes() * Math.min(shares.items(), grid.slots()) / L2_BYTES;
     double dram = (grid.operandBytes() + grid.resultBytes()) / DRAM_BYTES;
     double step =
-        together(
-            SHARP, issued + BARRIER / sharing, l2, dram / steps, LATENCY / (c.stages() - 1));
+        together(SHARP, issued + BARRIER / sharing, l2, dram / steps, LATENCY / (c.stages() - 1));
     double sums = (double) c.tileM() * c.tileN() / c.threads();
     double combining = combining(c, shares);
     double predicted =

@@ -55,7 +55,9 @@ final class HopperModel {
   /** How much later what comes from DRAM is there. */
   private static final double FAR = 0.5;
 
-  /** How much later it is there for each doubling of a cluster, whose blocks wait for each other. */
+  /**
+   * How much later it is there for each doubling of a cluster, whose blocks wait for each other.
+   */
   private static final double CLUSTER_LATENCY = 0.11;
 
   /** Times of a step's products in which its stage stays in use. */
@@ -132,8 +134,7 @@ final class HopperModel {
 
   static Features features(GemmWorkload w, HopperConfig c, int multiprocessors) {
     TileGrid grid = grid(w, c, multiprocessors);
-    TileGrid.Shares shares =
-        c.isPaired() ? grid.parts(2) : grid.shares(c.division());
+    TileGrid.Shares shares = c.isPaired() ? grid.parts(2) : grid.shares(c.division());
     double cluster = log(c.clusterM() * c.clusterN());
     double sharing = grid.sharing(shares.items());
     double steps = shares.waves() * grid.steps();

@@ -51,12 +51,7 @@ final class TileFeatures {
    * @param predicted microseconds
    */
   static Features of(
-      TileGrid grid,
-      TileGrid.Shares shares,
-      Kind kind,
-      Step step,
-      double sums,
-      double predicted) {
+      TileGrid grid, TileGrid.Shares shares, Kind kind, Step step, double sums, double predicted) {
     var w = grid.workload();
     int bytes = w.operands().bytes();
     double[] values = {
