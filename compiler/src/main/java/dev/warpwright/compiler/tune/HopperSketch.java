@@ -236,7 +236,7 @@ final class HopperSketch implements GemmSketch {
   /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
   private boolean isDirect(Decisions d, boolean swapped, int tileN) {
     int bytes = workload.result().bytes();
-    if (swapped || workload.pitchOfC() * bytes % HopperModel.CHUNK != 0) {
+    if (swapped || workload.pitchOfC() * bytes % ThreadCopies.CHUNK != 0) {
       return false;
     }
     return tileN * bytes % HopperModel.SECTOR != 0
