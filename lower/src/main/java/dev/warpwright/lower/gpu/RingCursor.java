@@ -38,9 +38,13 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
     Stmt code(Expr parity, Expr stage, Expr last);
   }
 
-  /** A cursor of a role that goes through all steps of all its work items. */
-  static RingCursor of(RingBarriers barriers) {
-    return Long.bitCount(barriers.stages()) == 1
+  /**
+   * A cursor of a role that goes through all steps of all its work items.
+   *
+   * @param wraps whether there may be more steps than stages
+   */
+  static RingCursor of(RingBarriers barriers, boolean wraps) {
+    return !wraps || Long.bitCount(barriers.stages()) == 1
         ? numbered(barriers)
         : new RingCursor(barriers, variable("next"), variable("parity"));
   }

@@ -189,9 +189,17 @@ final class WarpgroupLowering {
       return ClusterSums.of(work, program, sums, roles.consumers());
     }
 
+    private RingCursor cursor() {
+      boolean wraps =
+          work.repeats()
+              || !(program.steps() instanceof Expr.IntImm steps)
+              || steps.value() > barriers.stages();
+      return RingCursor.of(barriers, wraps);
+    }
+
     Stmt producer() {
       ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
-      RingCursor cursor = RingCursor.of(barriers);
+      RingCursor cursor = cursor();
       WarpgroupMainLoop loop =
           new WarpgroupMainLoop(program, work, cursor, loads, copies, none, roles.consumers());
       return cursor.around(work.each(loop::produce));
@@ -200,7 +208,7 @@ final class WarpgroupLowering {
     Stmt consumer(Var thread) {
       ThreadCode code =
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
-      RingCursor cursor = RingCursor.of(barriers);
+      RingCursor cursor = cursor();
       WarpgroupMainLoop loop =
           new WarpgroupMainLoop(program, work, cursor, loads, copies, code, roles.consumers());
       TileEpilogue epilogue =
