@@ -172,6 +172,13 @@ public final class HopperLimits {
     if (size > MAX_CLUSTER) {
       return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
     }
+    // Tiles stored along K are cut into parts of so many rows, others along K.
+    int rowsOfA = workload.layout().transposedA() ? config.tileK() : config.tileM();
+    int rowsOfB = workload.layout().transposedB() ? config.tileN() : config.tileK();
+    if (rowsOfA % config.clusterN() != 0 || rowsOfB % config.clusterM() != 0) {
+      return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
+          .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
+    }
     if (workload.batch().isMany()
         && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
       return "clusters of %d tiles do not divide the tiles of a product of the batch"

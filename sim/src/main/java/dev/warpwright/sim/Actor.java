@@ -2,9 +2,9 @@ package dev.warpwright.sim;
 
 /**
  * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
- * the asynchronous units see. Five agents: its accesses, those that are fenced for units that read
- * shared and global memory, what it does in other blocks, and its reads. Reads are apart because
- * where it is only known that they are over, a write may follow.
+ * the asynchronous units see. Six agents: its accesses, those that are fenced for units that read
+ * shared and global memory, what it does in other blocks, its reads, and the barriers that it has
+ * published. Reads are apart because where it is only known that they are over, a write may follow.
  */
 final class Actor {
   /** Kinds of memory whose ordinary writes need a fence before an asynchronous unit reads them. */
@@ -15,6 +15,7 @@ final class Actor {
 
   private static final int REMOTE = 3;
   private static final int READS = 4;
+  private static final int BARRIERS = 5;
 
   final Agents agents;
   final BlockRun block;
@@ -24,6 +25,7 @@ final class Actor {
   private final int[] unfenced = new int[Fence.values().length];
   private int tick;
   private int remote;
+  private int published;
   private long epoch;
   private long readEpoch;
   private long met;
@@ -37,6 +39,7 @@ final class Actor {
     agents.addAspect(block, name + " (fenced for global memory)");
     agents.addAspect(block, "an arrival by " + name);
     agents.addAspect(block, name);
+    agents.addAspect(block, "a barrier made by " + name);
     meetLanes();
   }
 
@@ -107,10 +110,16 @@ final class Actor {
     other.outstanding.learn(agent + REMOTE, remote);
   }
 
+  /** The epoch in which barriers are published that the warp has made. */
+  long publishes() {
+    clock.learn(agent + BARRIERS, ++published);
+    return epoch(agent + BARRIERS, published);
+  }
+
   /** Whether the warp knows that another block has started: it met all of its warps. */
   boolean knowsStart(BlockRun other) {
     for (Warp w : other.warps()) {
-      if (clock.get(w.actor.agent) == 0) {
+      if (clock.get(w.actor.agent + READS) == 0) {
         return false;
       }
     }

@@ -42,7 +42,8 @@ final class BarrierCalls {
   }
 
   private static void publish(Warp w) {
-    w.block.unpublished.forEach(MBarrier::publish);
+    long epoch = w.actor.publishes();
+    w.block.unpublished.forEach(barrier -> barrier.publish(epoch));
     w.block.unpublished.clear();
   }
 

@@ -93,6 +93,7 @@ final class ClusterRun {
     for (Warp w : waiting) {
       w.waiting = null;
       w.waitingForCluster = false;
+      w.meetsRelaxed = false;
     }
     return true;
   }

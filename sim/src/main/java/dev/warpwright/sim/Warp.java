@@ -25,6 +25,9 @@ final class Warp {
   /** Whether that barrier is the cluster's. */
   boolean waitingForCluster;
 
+  /** Whether it lets others know there only what it has waited for. */
+  boolean meetsRelaxed;
+
   /** What else the warp waits for, or null. */
   private @Nullable Blocked blocked;
 

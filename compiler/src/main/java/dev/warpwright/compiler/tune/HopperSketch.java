@@ -294,6 +294,12 @@ final class HopperSketch implements GemmSketch {
       if (workload.n() > 3L * tileN) {
         shapes.add("2x4");
       }
+      if (workload.m() > 7L * tileM) {
+        shapes.add("8x1");
+      }
+      if (workload.n() > 7L * tileN) {
+        shapes.add("1x8");
+      }
     }
     return shapes;
   }

@@ -20,8 +20,7 @@ import java.util.Map;
 
 /**
  * A copy of an operand's tile that one thread starts and the copy engine carries out. Blocks of a
- * cluster that need the same tile load an equal part of its rows each, into all of them, or take
- * turns where its rows cannot be parted: each loads the whole tile of every so many steps.
+ * cluster that need the same tile load an equal part of its rows each, into all of them.
  */
 record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   /** Which blocks of a cluster copy the same tile together. */
@@ -98,7 +97,8 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     OperandRing ring = OperandRing.of(to.buffer(), stages);
     Sharing sharing = copy.attrs().has("multicast") ? sharing(from, work) : Sharing.NONE;
-    return new BulkLoad(copy, ring, sharing);
+    boolean parts = ring.rows() % blocks(sharing, work) == 0;
+    return new BulkLoad(copy, ring, parts ? sharing : Sharing.NONE);
   }
 
   private static Sharing sharing(Region from, WorkItems work) {
@@ -169,37 +169,32 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
     boolean planes = from.buffer().rank() == 3;
     long size = blocks(sharing, work);
-    // Parts must begin where a swizzle does: every 8 rows.
-    boolean turns = ring.rows() % (8 * size) != 0;
-    long parts = turns ? 1 : size;
-    Stmt copies =
-        Stmts.loop(
-            ForKind.UNROLLED,
-            "p",
-            ring.panels(),
-            panel -> {
-              Expr at = Exprs.mul(panel, ring.width());
-              if (!multicast()) {
-                return Exprs.evaluate(
-                    planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
-                    ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
-                    place(from, Exprs.i32(0), at),
-                    full,
-                    Exprs.i32(ring.rows()),
-                    Exprs.i32(ring.width()));
-              }
-              Expr part = turns ? Exprs.i32(0) : Exprs.mul(place(work), ring.rows() / parts);
-              return Exprs.evaluate(
-                  planes
-                      ? HopperIntrinsics.BULK_LOAD_3D_MULTICAST
-                      : HopperIntrinsics.BULK_LOAD_MULTICAST,
-                  ring.at(stage, panel, part, Exprs.i32(0)),
-                  place(from, part, at),
-                  full,
-                  Exprs.i32(ring.rows() / parts),
-                  Exprs.i32(ring.width()),
-                  mask(work));
-            });
-    return turns ? new Stmt.If(Exprs.eq(Exprs.mod(step, size), place(work)), copies, null) : copies;
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "p",
+        ring.panels(),
+        panel -> {
+          Expr at = Exprs.mul(panel, ring.width());
+          if (!multicast()) {
+            return Exprs.evaluate(
+                planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
+                ring.at(stage, panel, Exprs.i32(0), Exprs.i32(0)),
+                place(from, Exprs.i32(0), at),
+                full,
+                Exprs.i32(ring.rows()),
+                Exprs.i32(ring.width()));
+          }
+          Expr part = Exprs.mul(place(work), ring.rows() / size);
+          return Exprs.evaluate(
+              planes
+                  ? HopperIntrinsics.BULK_LOAD_3D_MULTICAST
+                  : HopperIntrinsics.BULK_LOAD_MULTICAST,
+              ring.at(stage, panel, part, Exprs.i32(0)),
+              place(from, part, at),
+              full,
+              Exprs.i32(ring.rows() / size),
+              Exprs.i32(ring.width()),
+              mask(work));
+        });
   }
 }

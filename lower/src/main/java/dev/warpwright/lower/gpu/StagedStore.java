@@ -146,14 +146,11 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
         Exprs.i32(WarpgroupInstruction.THREADS));
   }
 
-  /**
-   * The last store has left shared memory, which may not be given back before; that it is written
-   * is for the end of the grid to wait for. One thread of each warpgroup waits.
-   */
+  /** The last store has left shared memory and is visible; one thread of each warpgroup waits. */
   static Stmt finish(Expr thread) {
     return new Stmt.If(
         Exprs.eq(thread, Exprs.i32(0)),
-        Exprs.evaluate(HopperIntrinsics.BULK_WAIT_READ, Exprs.i32(0)),
+        Exprs.evaluate(HopperIntrinsics.BULK_WAIT, Exprs.i32(0)),
         null);
   }
 

@@ -77,7 +77,7 @@ final class WarpgroupLowering {
     for (Buffer fragment : program.fragments()) {
       FragmentLayout layout = layouts.get(fragment);
       boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
-      accumulators += sums && layout != null ? Roles.registers(fragment, layout) : 0;
+      accumulators += sums && layout != null ? layout.registers() : 0;
     }
     Roles roles = Roles.of(func.attrs(), accumulators, !unaligned.isEmpty());
     List<StageCopy> copies =
@@ -99,24 +99,25 @@ final class WarpgroupLowering {
         new Body(program, work, roles, barriers, loads, copies, layouts, shared, params, direct);
     Stmt producer =
         copies.isEmpty()
-            ? work.each(item -> body.producerLoop(item))
+            ? body.producer()
             : new CopyingProducer(program, work, barriers, loads, copies, roles.producer(tid))
                 .code();
-    boolean cluster = work.clusterSize() > 1;
-    boolean meets = work.isPaired() || body.meetsEarly();
-    Stmt produced = meets ? ClusterSums.meet() : Stmt.Seq.EMPTY;
+    Stmt produced = work.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY;
     Stmt branch = roles.branch(tid, producer, produced, thread -> body.consumer(thread));
     shared.add(barriers.full());
     shared.add(barriers.empty());
+    boolean cluster = work.clusterSize() > 1;
     Stmt together =
-        Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC : Intrinsics.SYNC_THREADS);
+        Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC_RELAXED : Intrinsics.SYNC_THREADS);
     // No block of a cluster may leave while another still writes to its memory or its barriers.
     Stmt all =
         Stmts.seq(
             new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
             together,
             branch,
-            cluster && !meets ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC) : Stmt.Seq.EMPTY);
+            cluster && !work.isPaired()
+                ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC_RELAXED)
+                : Stmt.Seq.EMPTY);
     List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(roles.threads())));
     Attrs attrs =
@@ -172,18 +173,6 @@ final class WarpgroupLowering {
       this.direct = direct;
     }
 
-    /**
-     * Whether blocks of a cluster wait for each other before they store: behind their only tile's
-     * products nothing is written to another block any more, and results need not wait for those of
-     * the others.
-     */
-    boolean meetsEarly() {
-      return work.clusterSize() > 1
-          && !work.isPaired()
-          && !work.repeats()
-          && work.division() == null;
-    }
-
     /** Each warpgroup combines its rows by itself. */
     private PartialSums parts(ThreadCode code) {
       return PartialSums.of(
@@ -200,17 +189,28 @@ final class WarpgroupLowering {
       return ClusterSums.of(work, program, sums, roles.consumers());
     }
 
-    Stmt producerLoop(WorkItems.Item item) {
+    private RingCursor cursor() {
+      boolean wraps =
+          work.repeats()
+              || !(program.steps() instanceof Expr.IntImm steps)
+              || steps.value() > barriers.stages();
+      return RingCursor.of(barriers, wraps);
+    }
+
+    Stmt producer() {
       ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
-      return new WarpgroupMainLoop(program, work, barriers, loads, copies, none, roles.consumers())
-          .produce(item);
+      RingCursor cursor = cursor();
+      WarpgroupMainLoop loop =
+          new WarpgroupMainLoop(program, work, cursor, loads, copies, none, roles.consumers());
+      return cursor.around(work.each(loop::produce));
     }
 
     Stmt consumer(Var thread) {
       ThreadCode code =
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
+      RingCursor cursor = cursor();
       WarpgroupMainLoop loop =
-          new WarpgroupMainLoop(program, work, barriers, loads, copies, code, roles.consumers());
+          new WarpgroupMainLoop(program, work, cursor, loads, copies, code, roles.consumers());
       TileEpilogue epilogue =
           new TileEpilogue(program, code, direct ? 0 : roles.consumers(), work.isExact());
       shared.addAll(epilogue.sharedBuffers());
@@ -238,7 +238,7 @@ final class WarpgroupLowering {
                   return halves.around(group, inGroup, product, end);
                 }
                 return parts == null
-                    ? Stmts.seq(product, meetsEarly() ? ClusterSums.meet() : Stmt.Seq.EMPTY, end)
+                    ? Stmts.seq(product, end)
                     : parts.around(item, group, inGroup, product, end);
               });
       return new Stmt.Let(
@@ -247,7 +247,8 @@ final class WarpgroupLowering {
           new Stmt.Let(
               inGroup,
               roles.inGroup(thread),
-              Stmts.alloc(registers, Stmts.seq(items, epilogue.finish(inGroup)))));
+              Stmts.alloc(
+                  registers, Stmts.seq(cursor.around(items), epilogue.finish(inGroup)))));
     }
   }
 }
