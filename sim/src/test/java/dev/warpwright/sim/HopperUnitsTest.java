@@ -386,7 +386,8 @@ class HopperUnitsTest {
         check(KernelTexts.replaced(relaxed, "fence.mbarrier_init()", "")),
         Finding.Kind.BARRIER,
         "mbarrier.init");
-    // The second barrier of EXCHANGE is the one behind which a block reads what another has written.
+    // The second barrier of EXCHANGE is the one behind which a block reads what another has
+    // written.
     String late =
         KernelTexts.replaced(
             EXCHANGE,
@@ -395,9 +396,7 @@ class HopperUnitsTest {
     expect(check(late), Finding.Kind.RACE, "given[");
     String early =
         KernelTexts.replaced(
-            EXCHANGE,
-            "cluster.sync()\n  cluster.store",
-            "cluster.sync.relaxed()\n  cluster.store");
+            EXCHANGE, "cluster.sync()\n  cluster.store", "cluster.sync.relaxed()\n  cluster.store");
     expect(check(early), Finding.Kind.RACE, "mine[");
   }
 

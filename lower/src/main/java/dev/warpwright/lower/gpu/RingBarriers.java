@@ -82,9 +82,7 @@ record RingBarriers(
   /** A thread of the producer waits until a step's stage is empty. */
   Stmt waitEmpty(Expr parity, Expr stage) {
     return Exprs.evaluate(
-        HopperIntrinsics.MBARRIER_WAIT,
-        address(empty, stage),
-        Exprs.bitXor(parity, Exprs.i32(1)));
+        HopperIntrinsics.MBARRIER_WAIT, address(empty, stage), Exprs.bitXor(parity, Exprs.i32(1)));
   }
 
   /** A thread of the producer has done its part, and bulk copies will bring so many bytes. */
@@ -104,9 +102,8 @@ record RingBarriers(
   }
 
   /**
-   * A warpgroup says that it has read a stage. Arrival at the other
-   * blocks of a cluster publishes no ordinary accesses, for release at cluster scope would cost a
-   * full memory barrier each time.
+   * A warpgroup says that it has read a stage. Arrival at the other blocks of a cluster publishes
+   * no ordinary accesses, for release at cluster scope would cost a full memory barrier each time.
    *
    * @param thread in its warpgroup
    * @param condition when it does

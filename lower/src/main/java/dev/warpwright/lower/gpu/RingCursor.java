@@ -64,8 +64,7 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
       return role;
     }
     return Stmts.alloc(
-        List.of(next, parity),
-        Stmts.seq(set(next, Exprs.i32(0)), set(parity, Exprs.i32(0)), role));
+        List.of(next, parity), Stmts.seq(set(next, Exprs.i32(0)), set(parity, Exprs.i32(0)), role));
   }
 
   /**

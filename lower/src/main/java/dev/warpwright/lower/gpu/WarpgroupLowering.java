@@ -247,8 +247,7 @@ final class WarpgroupLowering {
           new Stmt.Let(
               inGroup,
               roles.inGroup(thread),
-              Stmts.alloc(
-                  registers, Stmts.seq(cursor.around(items), epilogue.finish(inGroup)))));
+              Stmts.alloc(registers, Stmts.seq(cursor.around(items), epilogue.finish(inGroup)))));
     }
   }
 }
