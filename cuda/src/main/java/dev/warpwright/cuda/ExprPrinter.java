@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * is an aligned access of memory.
  */
 final class ExprPrinter {
+  /** Bytes that descriptors of operands count in. */
+  private static final int CHUNK = 16;
+
   private final Names names;
   private final Uses uses;
   private final Facts facts;
@@ -139,6 +143,33 @@ final class ExprPrinter {
   /** Whether the buffer is printed as a variable instead of an array. */
   static boolean isScalarVariable(Buffer buffer) {
     return buffer.scope() == Scope.LOCAL && buffer.storageElements() == 1;
+  }
+
+  /**
+   * Where rows begin before the swizzle: the copy engine applies that to each address by itself.
+   */
+  Text rows(Expr.AddressOf tile) {
+    Expr offset = flat.offset(tile.buffer(), tile.indices());
+    String name = names.of(tile.buffer());
+    return Exprs.isConst(offset, 0)
+        ? Text.atom(name)
+        : new Text("&" + name + "[" + print(offset) + "]", Text.UNARY);
+  }
+
+  /**
+   * The buffer's name and by how many times 16 bytes the address lies behind its start, as two
+   * arguments; empty if that is no sum of constants and products by them.
+   */
+  Optional<String> chunks(Expr.AddressOf tile) {
+    Buffer buffer = tile.buffer();
+    Expr offset = flat.offset(buffer, tile.indices());
+    Swizzle swizzle = FlatIndex.swizzle(buffer);
+    if (!swizzle.isIdentity()
+        && !flat.isLeftAlone(flat.swizzleParts(offset, swizzle).inside(), swizzle)) {
+      return Optional.empty();
+    }
+    return FlatIndex.quotient(offset, CHUNK / buffer.dtype().bytes())
+        .map(chunks -> names.of(buffer) + ", " + print(chunks));
   }
 
   private Text address(Buffer buffer, List<Expr> indices) {

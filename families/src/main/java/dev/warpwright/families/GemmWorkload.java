@@ -48,6 +48,9 @@ public record GemmWorkload(
   /** The table of grouped products, {@code i32[count]}: which B each product takes. */
   public static final String GROUP = "group";
 
+  /** The attribute that tells the type of operands that are no parameters: where K is 0. */
+  public static final String OPERANDS = "operands";
+
   /**
    * Elements from one row of a matrix in memory to the next; 0 where rows follow each other.
    *
@@ -266,6 +269,7 @@ public record GemmWorkload(
 
   /** The product of each part of K, as if they were a batch. */
   GemmWorkload part(int parts) {
+    // What has been rounded to f16 is added up in f32.
     DType sums = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
     return new GemmWorkload(
         m,
@@ -413,8 +417,8 @@ public record GemmWorkload(
   private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
     Expr rows = Exprs.i32(swapped ? n : m);
     Expr columns = Exprs.i32(swapped ? m : n);
-    // Tensor cores that sum in f32 do it at the same rate.
-    DType type = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
+    DType type = arithmetic.sums();
+    boolean half = arithmetic == Arithmetic.F16;
     return Tensor.reduce(
         "acc",
         type,
@@ -429,18 +433,24 @@ public record GemmWorkload(
           Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
           Expr product = s.getFirst();
           Expr matrix = group == null ? product : chosen(group.at(product));
-          Expr left = Exprs.cast(type, element(a, product, row, step, layout.transposedA()));
-          Expr right = Exprs.cast(type, element(b, matrix, column, step, !layout.transposedB()));
+          DType wide = half ? DType.F32 : type;
+          Expr left = Exprs.cast(wide, element(a, product, row, step, layout.transposedA()));
+          Expr right = Exprs.cast(wide, element(b, matrix, column, step, !layout.transposedB()));
           if (arithmetic == Arithmetic.I32) {
             return Exprs.add(Exprs.mul(left, right), last);
           }
-          return swapped ? Exprs.fma(right, left, last) : Exprs.fma(left, right, last);
+          Expr sum = Exprs.cast(wide, last);
+          Expr next = swapped ? Exprs.fma(right, left, sum) : Exprs.fma(left, right, sum);
+          return Exprs.cast(type, next);
         });
   }
 
   /** Lets a schedule's program say what it computes. */
   void describe(Schedule s) {
     s.annotate("workload", kind());
+    if (k == 0) {
+      s.annotate(OPERANDS, operands.text());
+    }
     if (arithmetic != Arithmetic.of(operands)) {
       s.annotate("arithmetic", arithmetic.text());
     }

@@ -400,9 +400,19 @@ public final class Schedule extends Session {
 
   /** See {@link Pad}. */
   public void pad(BlockRef block, List<Long> multiples) {
-    func = Pad.apply(func, block.name(), multiples);
+    pad(block, multiples, Pad.Edge.ZERO);
+  }
+
+  /** See {@link Pad}, with {@link Pad.Edge#REPEATED}. */
+  public void padRepeating(BlockRef block, List<Long> multiples) {
+    pad(block, multiples, Pad.Edge.REPEATED);
+  }
+
+  private void pad(BlockRef block, List<Long> multiples, Pad.Edge edge) {
+    func = Pad.apply(func, block.name(), multiples, edge);
     String text = String.join(",", multiples.stream().map(String::valueOf).toList());
-    record("pad", List.of(block.name()), Map.of("multiples", text), List.of());
+    String op = edge == Pad.Edge.ZERO ? "pad" : "padRepeating";
+    record(op, List.of(block.name()), Map.of("multiples", text), List.of());
   }
 
   /** {@link #compact} for every intermediate without a layout of its own, in program order. */

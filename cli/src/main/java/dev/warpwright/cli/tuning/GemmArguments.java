@@ -43,7 +43,7 @@ final class GemmArguments {
         new GemmWorkload(
             values.number("M", 1, MOST),
             values.number("N", 1, MOST),
-            values.number("K", 1, MOST),
+            values.number("K", 0, MOST),
             operands,
             dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
             layout(values.text("layout", "nt")),

@@ -79,6 +79,18 @@ final class TuningCommandsTest {
   }
 
   @Test
+  void withoutProductsThereIsNothingToTune() {
+    assertThat(run("tune", "gemm", "MN=64", "K=0", "beta=1")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("K=0: there is nothing to tune", "'perf gemm' runs and verifies it")
+        .hasLineCount(1);
+    Assumptions.assumeTrue(CudaDriver.find().isEmpty(), "there is a GPU here");
+    // It takes the product, and would measure it.
+    assertThat(run("perf", "gemm", "MN=64", "K=0", "beta=1", "--db", database("d.db")))
+        .isEqualTo(ExitCode.DEVICE);
+  }
+
+  @Test
   void aTaskFileTellsWhichLineIsWrong() throws IOException {
     Path tasks = folder.resolve("tasks.txt");
     Files.writeString(tasks, "# squares\ngemm MNK=64\n\ngemm MN=64 # no K\n");

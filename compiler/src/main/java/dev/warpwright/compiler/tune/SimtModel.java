@@ -55,6 +55,9 @@ final class SimtModel {
 
   private static final double LAUNCH = 2.1;
 
+  /** Bytes of operands that the second-level cache keeps from wave to wave. */
+  private static final double KEPT_BYTES = 4e7;
+
   private SimtModel() {}
 
   static Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
@@ -62,8 +65,8 @@ final class SimtModel {
     int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
-    double tiles = tilesM * tilesN;
-    double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK()));
+    double tiles = tilesM * tilesN * c.parts();
+    double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK() * c.parts()));
     double slots = (double) multiprocessors * c.minBlocks();
     double own = Math.ceil(tiles / multiprocessors);
     double resident = Math.min(own, c.minBlocks());
@@ -105,6 +108,10 @@ final class SimtModel {
     // Copies are under way for all stages but one, or until the end of a step.
     step = mixed(step, LATENCY / (c.stages() - 1));
     double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
+    if (c.parts() > 1) {
+      // Every part is written, and read by the last block, before which it may not begin.
+      end += resident * 2 * c.tileM() * c.tileN() * 4 / L2_BYTES + LATENCY;
+    }
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
     double work = waves * (steps * step + end);
     double predicted = LAUNCH + (mixed(work, dram) + LATENCY) / MHZ;
@@ -126,6 +133,8 @@ final class SimtModel {
     f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
     f.put("alongK", c.alongK() ? 1.0 : 0.0);
     f.put("minBlocks", (double) c.minBlocks());
+    f.put("parts", (double) c.parts());
+    f.put("panel", (double) c.panel());
     f.put("residentWarps", warps * c.minBlocks());
     f.put("waves", waves);
     f.put("tail", tiles / (waves * slots));
@@ -177,10 +186,19 @@ final class SimtModel {
     int bytes = w.operands().bytes();
     double a = (double) w.m() * w.k() * bytes;
     double b = (double) w.n() * w.k() * bytes;
-    double rows = Math.clamp(slots / tilesN, 1, tilesM);
+    // A wave covers a panel's rows, or more than one panel.
+    double panels = Math.max(1, Math.floor(slots / (tilesN * c.panel())));
+    double rows = Math.clamp(panels * c.panel(), 1, tilesM);
     double result = (double) w.m() * w.n() * w.result().bytes();
-    boolean kept = a + b <= 4e7;
-    return a + result + b * (kept ? 1 : Math.max(1, tilesM / rows));
+    double partial = c.parts() * (double) w.m() * w.n() * bytes;
+    if (c.parts() > 1 && partial > KEPT_BYTES / 2) {
+      result += 2 * partial;
+    }
+    if ((a + b) / c.parts() <= KEPT_BYTES) {
+      return a + b + result;
+    }
+    double timesA = a * rows / tilesM <= KEPT_BYTES / 2 ? 1 : Math.max(1, tilesN * rows / slots);
+    return a * timesA + result + b * Math.max(1, tilesM / rows);
   }
 
   private static double log(double x) {

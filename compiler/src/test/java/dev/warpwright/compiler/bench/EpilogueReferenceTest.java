@@ -9,6 +9,7 @@ import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.PlainGemm;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
@@ -77,6 +78,48 @@ class EpilogueReferenceTest {
         assertThat(out.get(i, j))
             .as("[%d, %d], seed %d", i, j, SEED)
             .isCloseTo(HostReference.epilogue(epilogue, sum, values), offset(1e-9));
+      }
+    }
+  }
+
+  /** Where K is 0, no operand has elements: what is left is the epilogue of zero. */
+  @ParameterizedTest
+  @EnumSource(GemmWorkload.Layout.class)
+  void sumsOfNoProducts(GemmWorkload.Layout layout) {
+    Epilogue epilogue = new Epilogue(0.5, -2, true, Activation.RELU, true, true, true, true);
+    GemmWorkload workload =
+        new GemmWorkload(9, 16, 0, DType.BF16, DType.F32, layout, epilogue)
+            .with(new GemmWorkload.Leading(0, 0, 20));
+    Kernel kernel = PlainGemm.schedule(workload, 4, 16).kernel();
+    BoundKernel bound = BoundKernel.of(kernel, Map.of());
+    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    assertThat(gemm.k()).isZero();
+    assertThat(gemm.m()).isEqualTo(9);
+    assertThat(gemm.hasProducts()).isFalse();
+    assertThat(gemm.operands()).isEqualTo(DType.BF16);
+    assertThat(gemm.inputs()).isEqualTo(gemm.extras());
+    assertThat(gemm.flops()).isZero();
+    Arguments ours = Arguments.random(kernel.params(), SEED);
+    ours.get("C").poison();
+    new GridInterpreter(kernel, GridOptions.DEFAULT).run(ours);
+    Kernel reference = ReferenceProduct.of(gemm).getFirst().kernel();
+    assertThat(reference.buffers()).hasSize(gemm.inputs().size() + 1);
+    Arguments theirs = Arguments.random(reference.params(), SEED);
+    for (Buffer input : gemm.inputs()) {
+      theirs.bind(
+          reference.buffers().stream()
+              .filter(b -> b.name().equals(input.name()))
+              .findFirst()
+              .orElseThrow(),
+          ours.get(input));
+    }
+    new GridInterpreter(reference, GridOptions.DEFAULT).run(theirs);
+    NdArray out = theirs.get(reference.buffers().getLast());
+    for (int i = 0; i < 9; i++) {
+      for (int j = 0; j < 16; j++) {
+        assertThat(ours.get("C").get(i, j))
+            .as("[%d, %d], seed %d", i, j, SEED)
+            .isCloseTo(out.get(i, j), offset(1e-5));
       }
     }
   }

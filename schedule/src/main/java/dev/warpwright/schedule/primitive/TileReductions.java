@@ -12,6 +12,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Affine;
@@ -181,11 +182,21 @@ final class TileReductions {
     return product != null ? product : product(store, c, y, x);
   }
 
-  /** The factors of what is added to a sum: {@code fma(a, b, c)}, of integers {@code a * b + c}. */
+  /**
+   * The factors of what is added to a sum: {@code fma(a, b, c)}, of integers {@code a * b + c}, of
+   * f16 {@code f16(fma(a, b, f32(c)))}.
+   */
   private static @Nullable List<Expr> factors(Stmt.Store store) {
     return switch (store.value()) {
       case Expr.Call(var op, List<Expr> args, var _)
           when op == MathOp.FMA && isSelf(args.get(2), store) ->
+          args.subList(0, 2);
+      case Expr.Cast(var _, Expr.Call(var op, List<Expr> args, var _))
+          when op == MathOp.FMA
+              && store.buffer().dtype() == DType.F16
+              && args.get(2) instanceof Expr.Cast(Type wide, Expr sum)
+              && wide.equals(Type.F32)
+              && isSelf(sum, store) ->
           args.subList(0, 2);
       case Expr.Binary(BinaryOp op, Expr.Binary(BinaryOp times, Expr a, Expr b), Expr c)
           when op == BinaryOp.ADD
