@@ -175,6 +175,7 @@ public final class SimtGemm {
         StagedProduct.Names.GEMM,
         workload,
         config,
+        true,
         (rows, columns) -> inPanels(s, rows, columns, config.panel()));
     s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
@@ -213,6 +214,7 @@ public final class SimtGemm {
         names,
         workload,
         config,
+        false,
         (rows, columns) -> tiles.add(s.blockOrder(rows, columns, new BlockOrder.Row())));
     s.annotate("minBlocks", (long) config.minBlocks());
     return tiles.getFirst();
@@ -221,6 +223,7 @@ public final class SimtGemm {
   /**
    * Tiles a product.
    *
+   * @param alone whether nothing else has to see which rows it reads
    * @param share is given the loops over rows and columns of tiles
    */
   private static void build(
@@ -228,6 +231,7 @@ public final class SimtGemm {
       StagedProduct.Names names,
       GemmWorkload workload,
       SimtConfig c,
+      boolean alone,
       BiConsumer<LoopRef, LoopRef> share) {
     int run = WIDEST / workload.operands().bytes();
     boolean turnA = !workload.layout().transposedA() && !c.alongK();
@@ -310,6 +314,8 @@ public final class SimtGemm {
     }
     s.decomposeReduction(product, k.outer());
     s.pipeline(k.outer(), c.stages());
+    // A part that is shorter than the others ends with steps that add zeros.
+    s.annotate(k.outer(), "zeros", 1L);
     if (c.stages() > 2) {
       s.annotate(k.outer(), "async", 1L);
     }
