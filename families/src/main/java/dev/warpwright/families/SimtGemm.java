@@ -242,7 +242,12 @@ public final class SimtGemm {
     BlockRef result = s.block(names.result());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.padRepeating(sums, List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts()));
+    List<Long> whole = List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts());
+    if (alone) {
+      s.padRepeating(sums, whole);
+    } else {
+      s.pad(sums, whole);
+    }
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);
@@ -268,8 +273,8 @@ public final class SimtGemm {
       lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
     } else if (c.parts() > 1) {
       s.reverseComputeAt(result, n.outer());
-      List<LoopRef> whole = s.loops(result);
-      lanes.vectorize(s, lanes.bind(s, null, whole.get(2), whole.get(3)).getLast());
+      List<LoopRef> ends = s.loops(result);
+      lanes.vectorize(s, lanes.bind(s, null, ends.get(2), ends.get(3)).getLast());
       addParts(s, lanes, sums);
       BlockRef copy = s.block(product.name() + "_write");
       s.computeAt(copy, n.outer());
