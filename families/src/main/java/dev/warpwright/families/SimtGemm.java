@@ -175,6 +175,7 @@ public final class SimtGemm {
         StagedProduct.Names.GEMM,
         workload,
         config,
+        true,
         (rows, columns) -> inPanels(s, rows, columns, config.panel()));
     s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
@@ -213,6 +214,7 @@ public final class SimtGemm {
         names,
         workload,
         config,
+        false,
         (rows, columns) -> tiles.add(s.blockOrder(rows, columns, new BlockOrder.Row())));
     s.annotate("minBlocks", (long) config.minBlocks());
     return tiles.getFirst();
@@ -221,6 +223,7 @@ public final class SimtGemm {
   /**
    * Tiles a product.
    *
+   * @param alone whether nothing else has to see which rows it reads
    * @param share is given the loops over rows and columns of tiles
    */
   private static void build(
@@ -228,6 +231,7 @@ public final class SimtGemm {
       StagedProduct.Names names,
       GemmWorkload workload,
       SimtConfig c,
+      boolean alone,
       BiConsumer<LoopRef, LoopRef> share) {
     int run = WIDEST / workload.operands().bytes();
     boolean turnA = !workload.layout().transposedA() && !c.alongK();
@@ -238,7 +242,12 @@ public final class SimtGemm {
     BlockRef result = s.block(names.result());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.padRepeating(sums, List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts()));
+    List<Long> whole = List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts());
+    if (alone) {
+      s.padRepeating(sums, whole);
+    } else {
+      s.pad(sums, whole);
+    }
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);
@@ -264,8 +273,8 @@ public final class SimtGemm {
       lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
     } else if (c.parts() > 1) {
       s.reverseComputeAt(result, n.outer());
-      List<LoopRef> whole = s.loops(result);
-      lanes.vectorize(s, lanes.bind(s, null, whole.get(2), whole.get(3)).getLast());
+      List<LoopRef> ends = s.loops(result);
+      lanes.vectorize(s, lanes.bind(s, null, ends.get(2), ends.get(3)).getLast());
       addParts(s, lanes, sums);
       BlockRef copy = s.block(product.name() + "_write");
       s.computeAt(copy, n.outer());
@@ -310,6 +319,8 @@ public final class SimtGemm {
     }
     s.decomposeReduction(product, k.outer());
     s.pipeline(k.outer(), c.stages());
+    // A part that is shorter than the others ends with steps that add zeros.
+    s.annotate(k.outer(), "zeros", 1L);
     if (c.stages() > 2) {
       s.annotate(k.outer(), "async", 1L);
     }

@@ -13,8 +13,8 @@ import java.util.Map;
  * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the
  * second-level cache and by latency; all of it by DRAM.
  *
- * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements (docs/benchmarks,
- * 2026-11-22, threads); they make an order of candidates, not a promise.
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements and corrected by 1050
+ * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.
  */
 final class SimtModel {
   private static final double MHZ = 1980;
@@ -54,6 +54,9 @@ final class SimtModel {
   private static final double MIXED = 0.15;
 
   private static final double LAUNCH = 2.1;
+
+  /** What each element more of the next tile costs that a thread holds for a step. */
+  private static final double CROWDING = 0.004;
 
   /** Bytes of operands that the second-level cache keeps from wave to wave. */
   private static final double KEPT_BYTES = 4e7;
@@ -105,8 +108,13 @@ final class SimtModel {
     // What a scheduler's other warps may hide: reads, the barrier.
     double together = Math.max(1, resident * warps / 4);
     double step = busy + (depth * READ + BARRIER) / together;
+    if (!c.alongK()) {
+      // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
+      double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
+      step *= 1 + CROWDING * Math.max(0, waiting - 8);
+    }
     // Copies are under way for all stages but one, or until the end of a step.
-    step = mixed(step, LATENCY / (c.stages() - 1));
+    step = Math.max(step, LATENCY / (c.stages() - 1));
     double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
     if (c.parts() > 1) {
       // Every part is written, and read by the last block, before which it may not begin.
@@ -158,18 +166,27 @@ final class SimtModel {
 
   /** Instructions of all warps of a block that bring the tiles of a step. */
   private static double copies(GemmWorkload w, SimtConfig c, int run) {
-    return copies(c, (double) c.tileM() * c.tileK(), !w.layout().transposedA(), run)
-        + copies(c, (double) c.tileN() * c.tileK(), w.layout().transposedB(), run);
+    boolean alongA = !w.layout().transposedA();
+    boolean alongB = w.layout().transposedB();
+    int lanesA = (alongA ? w.k() : w.m()) % run == 0 ? run : 1;
+    int lanesB = (alongB ? w.k() : w.n()) % run == 0 ? run : 1;
+    return copies(c, (double) c.tileM() * c.tileK(), alongA, lanesA)
+        + copies(c, (double) c.tileN() * c.tileK(), alongB, lanesB);
   }
 
-  private static double copies(SimtConfig c, double elements, boolean turned, int run) {
+  /**
+   * The same of one tile.
+   *
+   * @param lanes elements that an access may take, as rows begin
+   */
+  private static double copies(SimtConfig c, double elements, boolean turned, int lanes) {
     if (c.alongK() || !turned) {
-      return elements / run / 32 * COPY_VECTOR;
+      return elements / lanes / 32 * COPY_VECTOR;
     }
     // What is turned on its way is stored element by element, or copied so.
     return c.stages() > 2
         ? elements / 32 * COPY_ELEMENT
-        : elements / 32 * (1 + 1.0 / run) * COPY_VECTOR / 2;
+        : elements / 32 * (1 + 1.0 / lanes) * COPY_VECTOR / 2;
   }
 
   private static double f64PerClock(GpuTarget target) {

@@ -109,7 +109,7 @@ final class AsyncCopies extends Rewriter {
    */
   private static List<Expr> within(Buffer buffer, List<Expr> indices, Expr inside) {
     List<Expr> result = new ArrayList<>(indices);
-    for (Expr part : conjuncts(inside)) {
+    for (Expr part : Copy.conjuncts(inside)) {
       if (!(part instanceof Expr.Binary(BinaryOp op, Expr index, Expr extent))
           || op != BinaryOp.LT
           || !indices.contains(index)
@@ -119,14 +119,5 @@ final class AsyncCopies extends Rewriter {
       result.set(indices.indexOf(index), Exprs.min(index, Exprs.add(extent, -1)));
     }
     return result;
-  }
-
-  private static List<Expr> conjuncts(Expr condition) {
-    if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.AND) {
-      List<Expr> all = new ArrayList<>(conjuncts(a));
-      all.addAll(conjuncts(b));
-      return all;
-    }
-    return List.of(condition);
   }
 }
