@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Intrinsic.Access;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
@@ -19,12 +20,15 @@ import java.util.Set;
  * What a kernel does to its buffers and variables, as far as their declarations need to know.
  *
  * @param written buffers that it writes
- * @param vectorAccessed buffers that it reads or writes by vectors
+ * @param vectorAccessed buffers that it reads or writes by vectors, or whose elements share
+ *     registers of instructions
  * @param used variables that it mentions
  * @param functions names of the CUDA functions of its intrinsics
  */
 record AccessSummary(
     Set<Buffer> written, Set<Buffer> vectorAccessed, Set<Var> used, Set<String> functions) {
+
+  private static final int REGISTER_BYTES = 4;
 
   static AccessSummary of(Kernel kernel) {
     AccessSummary summary =
@@ -82,6 +86,12 @@ record AccessSummary(
       if (args.get(i) instanceof Expr.AddressOf a
           && (access == Access.WRITE || access == Access.READ_WRITE || mapped)) {
         written.add(a.buffer());
+      }
+      if (args.get(i) instanceof Expr.AddressOf(Buffer buffer, var _)
+          && buffer.scope() == Scope.LOCAL
+          && buffer.dtype().bytes() < REGISTER_BYTES) {
+        // Instructions take registers, in which such elements lie by twos.
+        vectorAccessed.add(buffer);
       }
     }
   }

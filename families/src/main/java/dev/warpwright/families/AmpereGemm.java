@@ -89,7 +89,7 @@ public final class AmpereGemm {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = (long) rows * columns / config.threads();
+    long sums = (long) rows * columns * workload.arithmetic().sums().bytes() / 4 / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
     long registers =
         sums
@@ -200,7 +200,7 @@ public final class AmpereGemm {
           };
       case TF32 -> ampere ? "mma.m16n8k8.f32.tf32" : null;
       case I32 -> ampere && workload.operands() == DType.I8 ? "mma.m16n8k32.s32.s8" : null;
-      case F16 -> ampere ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+      case F16 -> ampere ? "mma.m16n8k16.f16.f16" : "mma.m16n8k8.f16.f16";
       case F64 -> null;
     };
   }

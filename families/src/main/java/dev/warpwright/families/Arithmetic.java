@@ -9,7 +9,10 @@ public enum Arithmetic {
   F32(DType.F32),
   /** f32 operands rounded to tf32, sums in f32. */
   TF32(DType.F32),
-  /** f16 operands, sums in f16 or, where that costs nothing, more precise ones. */
+  /**
+   * f16 operands, sums rounded to f16 for each group of products that an instruction adds; in f32
+   * where threads multiply.
+   */
   F16(DType.F16),
   /** Integer operands, exact sums. */
   I32(DType.I32),

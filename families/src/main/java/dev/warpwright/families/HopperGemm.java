@@ -2,6 +2,7 @@ package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
@@ -107,10 +108,12 @@ public final class HopperGemm {
     GemmWorkload.Layout layout = workload.layout();
     boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
     boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
-    return "wgmma.m64n%dk%d.f32.%s%s%s"
+    DType sums = workload.arithmetic().sums();
+    return "wgmma.m64n%dk%d.%s.%s%s%s"
         .formatted(
             config.swapped() ? config.tileM() : config.tileN(),
             32 / workload.operands().bytes(),
+            sums == DType.I32 ? "s32" : sums.text(),
             HopperLimits.instructionType(workload),
             alongRows ? ".ta" : "",
             alongColumns ? ".tb" : "");

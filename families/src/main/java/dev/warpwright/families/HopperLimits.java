@@ -37,6 +37,10 @@ public final class HopperLimits {
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
       return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
     }
+    if (workload.operands() == DType.I8 && productColumns > 32 && productColumns % 16 != 0) {
+      return productColumns
+          + " columns of a product of bytes; from 32 on multiples of 16 are possible";
+    }
     if (alongColumns && productColumns % 16 != 0) {
       return productColumns
           + " columns of an operand stored along them; multiples of 16 are possible";
@@ -50,7 +54,7 @@ public final class HopperLimits {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = productRows / config.consumers() * (long) productColumns / 128;
+    long sums = sumRegisters(workload, config);
     if (sums > MAX_SUMS) {
       return "sums of %d registers of a thread, at most %d fit".formatted(sums, MAX_SUMS);
     }
@@ -61,12 +65,20 @@ public final class HopperLimits {
       }
     } else if (config.isDivided() && config.blocks() == 0) {
       return "work divided as %s needs a number of blocks".formatted(config.division().text());
+    } else if (config.isDivided() && workload.arithmetic() == Arithmetic.F16) {
+      return "sums in f16 are not added up over several blocks";
     }
     String cluster = cluster(workload, config);
     if (cluster != null) {
       return cluster;
     }
     return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
+  }
+
+  /** Registers of a consumer thread that hold sums. */
+  public static long sumRegisters(GemmWorkload workload, HopperConfig config) {
+    long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
+    return Math.ceilDiv(elements * workload.arithmetic().sums().bytes(), 4);
   }
 
   /**
@@ -85,6 +97,11 @@ public final class HopperLimits {
     int bytes = workload.operands().bytes();
     long rowOfA = workload.pitchOfA() * bytes;
     long rowOfB = workload.pitchOfB() * bytes;
+    Batch.Strides strides = workload.batch().strides();
+    if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
+      return "products' matrices %d and %d bytes apart: bulk copies need multiples of 16"
+          .formatted(strides.a() * bytes, strides.b() * bytes);
+    }
     return rowOfA % 16 == 0 && rowOfB % 16 == 0
         ? null
         : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
@@ -93,7 +110,7 @@ public final class HopperLimits {
   /** Why no configuration computes a product; null if some may, though threads have to copy it. */
   public static @Nullable String typeProblem(GemmWorkload workload) {
     if (instructionType(workload) == null) {
-      return "warpgroup products take bf16, f16, tf32 and 8-bit floats, not %s in %s"
+      return "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s"
           .formatted(workload.operands().text(), workload.arithmetic().text());
     }
     if (workload.k() == 0) {
@@ -117,7 +134,8 @@ public final class HopperLimits {
       case F8E4M3 -> sums ? "e4m3" : null;
       case F8E5M2 -> sums ? "e5m2" : null;
       case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : null;
-      case BOOL, I8, U8, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
+      case I8 -> "s8";
+      case BOOL, U8, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
     };
   }
 
@@ -159,10 +177,10 @@ public final class HopperLimits {
     if (size > MAX_CLUSTER) {
       return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
     }
-    // Tiles stored along K are cut into parts of whole groups of 8 rows, others along K.
+    // Tiles stored along K are cut into parts of so many rows, others along K.
     int rowsOfA = workload.layout().transposedA() ? config.tileK() : config.tileM();
     int rowsOfB = workload.layout().transposedB() ? config.tileN() : config.tileK();
-    if (rowsOfA % (8 * config.clusterN()) != 0 || rowsOfB % (8 * config.clusterM()) != 0) {
+    if (rowsOfA % config.clusterN() != 0 || rowsOfB % config.clusterM() != 0) {
       return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
           .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
     }

@@ -75,6 +75,22 @@ class CompiledFamiliesTest {
                 GemmWorkload.nt(4096, 4096, 4096, DType.F8E4M3),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(128))),
         set(
+            "sums in f16",
+            HopperGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+                HopperConfig.pairs(128, 256, 4, 2, 132))),
+        set(
+            "sums in f16 by mma.sync",
+            AmpereGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+                new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "bytes",
+            HopperGemm.schedule(
+                GemmWorkload.nt(4096, 4096, 4096, DType.I8),
+                HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(128))),
+        set(
             "threads copy, registers store",
             HopperGemm.schedule(
                 GemmWorkload.nt(968, 1376, 2618, DType.BF16),

@@ -63,6 +63,19 @@ class HopperGemmTest {
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             HopperConfig.pairs(128, 112, 2, 2, 4).withCluster(1, 2)),
         set(
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, ALL)
+                .times(Batch.of(3).with(new Batch.Strides(6408, 4616, 7216))),
+            HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(70, 72, 136, DType.F16)
+                .with(new GemmWorkload.Leading(3 * 136, 0, 3 * 72))
+                .times(Batch.of(3).with(new Batch.Strides(136, 0, 72))),
+            HopperConfig.pairs(64, 72, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(13, 200, 136, DType.BF16)
+                .times(Batch.grouped(4, 2).with(new Batch.Strides(13 * 136 + 8, 27208, 2601))),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+        set(
             new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL)
                 .times(new Batch(3, false, true)),
             HopperConfig.pairs(64, 64, 3, 1, 4)
@@ -86,6 +99,25 @@ class HopperGemmTest {
         set(
             GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
+        set(
+            new GemmWorkload(100, 72, 136, DType.F16, DType.F16, Layout.TN, ALL, Arithmetic.F16),
+            HopperConfig.pairs(128, 64, 3, 1, 2).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(13, 130, 72, DType.F16).with(Arithmetic.F16),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true)),
+        set(
+            GemmWorkload.nt(136, 120, 144, DType.I8),
+            HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128)),
+        set(
+            new GemmWorkload(100, 72, 80, DType.I8, DType.F32, Layout.NT, ALL),
+            HopperConfig.pairs(128, 80, 3, 2, 2).withCluster(1, 1).withTileK(64)),
+        set(
+            GemmWorkload.nt(77, 45, 67, DType.I8),
+            new HopperConfig(64, 24, 32, 3, 1, 1, 1, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(13, 136, 656, DType.I8),
+            new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 4, 1, true)
+                .withDivision(new WorkDivision.Parts(3))),
         set(
             new GemmWorkload(72, 76, 40, DType.BF16, DType.BF16, Layout.NT, ALL)
                 .with(new GemmWorkload.Leading(48, 56, 80)),
@@ -144,6 +176,25 @@ class HopperGemmTest {
         set(
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             new HopperConfig(128, 64, 64, 2, 2, 2, 2, ROW, 0, 1, false)),
+        // The blocks of a cluster copy parts of rows that are no multiples of 8.
+        set(
+            GemmWorkload.nt(264, 300, 328, DType.BF16),
+            new HopperConfig(128, 88, 64, 3, 2, 2, 2, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(520, 200, 264, DType.BF16),
+            new HopperConfig(128, 112, 64, 3, 2, 4, 2, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(200, 200, 200, DType.F16),
+            new HopperConfig(192, 40, 64, 2, 3, 1, 3, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(200, 264, 136, DType.BF16),
+            new HopperConfig(56, 64, 64, 3, 1, 2, 2, ROW, 0, 1, true)),
+        set(
+            GemmWorkload.nt(264, 120, 136, DType.BF16),
+            new HopperConfig(64, 48, 64, 3, 1, 4, 1, ROW, 4, 1, false)),
+        set(
+            GemmWorkload.of(200, 264, 72, DType.F16, Layout.TN),
+            new HopperConfig(64, 64, 80, 3, 1, 2, 2, ROW, 0, 1, false)),
         // Two blocks share a tile's steps.
         set(
             GemmWorkload.nt(200, 200, 328, DType.BF16),

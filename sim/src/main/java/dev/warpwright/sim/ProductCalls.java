@@ -88,7 +88,13 @@ final class ProductCalls {
           queue.issue(
               w,
               new ProductQueue.Product(
-                  meaning, d.slot(), from * Float.BYTES, aRows, bRows, adds, site.where()));
+                  meaning,
+                  d.slot(),
+                  from * meaning.sums().bytes(),
+                  aRows,
+                  bRows,
+                  adds,
+                  site.where()));
         });
   }
 
@@ -107,7 +113,14 @@ final class ProductCalls {
     }
     for (int r = firstRow; r < firstRow + count; r++) {
       for (int c = firstColumn; c < firstColumn + columns; c += rows.chunk()) {
-        shadow.unitReads(w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where());
+        shadow.unitReads(
+            w.lanes[0],
+            w.actor,
+            epoch,
+            rows.offset(r, c),
+            rows.chunk(),
+            site.where(),
+            Shadow.WHOLE_WARP);
       }
     }
   }

@@ -46,7 +46,13 @@ final class ProductQueue {
       SharedRows a,
       SharedRows b,
       boolean adds,
-      Stmt where) {}
+      Stmt where) {
+
+    /** Bytes of the registers of D. */
+    int bytes() {
+      return meaning.elements() * meaning.sums().bytes();
+    }
+  }
 
   ProductQueue(Context context, BlockRun block, int group) {
     this.context = context;
@@ -124,7 +130,7 @@ final class ProductQueue {
         for (Frame f : w.lanes) {
           Shadow shadow = f.shadows[p.slot];
           if (shadow != null && !pendingLater(member, target, p)) {
-            shadow.arrived(p.first / Float.BYTES, p.meaning.elements());
+            shadow.arrived(p.first / p.meaning.sums().bytes(), p.meaning.elements());
           }
         }
       }
@@ -139,9 +145,7 @@ final class ProductQueue {
       List<Product> later = groups.get(g).products;
       for (int i = 0; i < groups.get(g).issued[member]; i++) {
         Product q = later.get(i);
-        if (q.slot == p.slot
-            && q.first < p.first + p.meaning.elements() * Float.BYTES
-            && p.first < q.first + q.meaning.elements() * Float.BYTES) {
+        if (q.slot == p.slot && q.first < p.first + p.bytes() && p.first < q.first + q.bytes()) {
           return true;
         }
       }
@@ -151,11 +155,14 @@ final class ProductQueue {
 
   private void execute(Product p) {
     int elements = p.meaning.elements();
+    int bytes = p.meaning.sums().bytes();
     int[] d = new int[WarpgroupProduct.THREADS * elements];
     for (int thread = 0; p.adds && thread < WarpgroupProduct.THREADS; thread++) {
       byte[] registers = registers(thread, p);
       for (int i = 0; i < elements; i++) {
-        d[thread * elements + i] = Bytes.getInt(registers, p.first + Float.BYTES * i);
+        int at = p.first + bytes * i;
+        d[thread * elements + i] =
+            bytes == 2 ? Bytes.getShort(registers, at) : Bytes.getInt(registers, at);
       }
     }
     int depth = p.meaning.depth();
@@ -170,7 +177,12 @@ final class ProductQueue {
     for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
       byte[] registers = registers(thread, p);
       for (int i = 0; i < elements; i++) {
-        Bytes.putInt(registers, p.first + Float.BYTES * i, d[thread * elements + i]);
+        int at = p.first + bytes * i;
+        if (bytes == 2) {
+          Bytes.putShort(registers, at, (short) d[thread * elements + i]);
+        } else {
+          Bytes.putInt(registers, at, d[thread * elements + i]);
+        }
       }
     }
   }

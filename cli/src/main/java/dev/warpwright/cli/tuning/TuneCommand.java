@@ -26,13 +26,16 @@ import picocli.CommandLine.Parameters;
       "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
           + " t=500 dtype=bf16'. Goes on where an earlier search was interrupted.",
       "",
-      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16,"
-          + " f16, tf32, e4m3, e5m2, f32, f64, int8. layout: nt, nn, tn, tt. t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
-          + " space: template or free; O: 0 and 1 for the same, 65536 more for --detach."
-          + " model, transfer: 0 to search without what was learnt. bias, act, alpha, beta,"
-          + " scale (row, column, both), gate, residual: what follows the product."
-          + " batch: so many products of one shape; shared: a or b, what all of them share;"
-          + " groups: so many B, of which a table names one for each product."
+      "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16, tf32, e4m3,"
+          + " e5m2, f32, f64, int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt."
+          + " t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
+          + " space: template or free; O: 0 and 1 for the same, 65536 more for --detach. model,"
+          + " transfer: 0 to search without what was learnt. bias, act, alpha, beta, scale (row,"
+          + " column, both), gate, residual: what follows the product. batch: so many products of"
+          + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
+          + " table names one for each product. lda, ldb, ldc: elements from a row to the next;"
+          + " stridea, strideb, stridec: from the matrix of one product to the next one's, 0 where"
+          + " all share it."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
@@ -131,6 +134,11 @@ public final class TuneCommand extends Command {
   private TuneRequest.Search search(String what, List<String> arguments) {
     KeyValues values = new KeyValues(arguments);
     Products products = Products.of(what, values, arch);
+    if (products.workloads().stream().anyMatch(product -> product.k() == 0)) {
+      throw new UserError(
+          "K=0: there is nothing to tune where nothing is multiplied; 'perf gemm' runs and verifies"
+              + " it");
+    }
     Tuner.Limits limits =
         new Tuner.Limits(
             (int) values.number("t", 1, 1_000_000, 200L * products.counts().size()),

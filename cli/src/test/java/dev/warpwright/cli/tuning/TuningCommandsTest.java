@@ -58,6 +58,10 @@ final class TuningCommandsTest {
         "gemm MNK=0|M=0: it is a whole number from 1 to 1048576",
         "gemm MNK=64 M=3|two values for M",
         "gemm MNK=64 dtype=i4|dtype=i4: it is bf16, f16, tf32, f32, f64, e4m3, e5m2 or int8",
+        "gemm MNK=64 stridea=5000|batch=1: one product has no strides to another",
+        "gemm MNK=64 batch=3 stridea=4000|3 matrices of 64 rows of 64 elements, 64 apart, overlap",
+        "gemm MNK=64 batch=3 shared=b strideb=4096|strideb=4096: all products share this operand",
+        "gemm MNK=64 batch=3 stridec=0|stridec=0: it is a whole number from 1",
         "gemm MNK=64 layout=xx|layout=xx: it is nt, nn, tn or tt",
         "gemm MNK=64 act=what|act=what: it is none, relu",
         "gemm MNK=64 alpha=big|alpha=big: it is a number",
@@ -76,6 +80,18 @@ final class TuningCommandsTest {
       assertThat(err.toString(StandardCharsets.UTF_8)).contains(message).hasLineCount(1);
       assertThat(out.size()).isZero();
     }
+  }
+
+  @Test
+  void withoutProductsThereIsNothingToTune() {
+    assertThat(run("tune", "gemm", "MN=64", "K=0", "beta=1")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("K=0: there is nothing to tune", "'perf gemm' runs and verifies it")
+        .hasLineCount(1);
+    Assumptions.assumeTrue(CudaDriver.find().isEmpty(), "there is a GPU here");
+    // It takes the product, and would measure it.
+    assertThat(run("perf", "gemm", "MN=64", "K=0", "beta=1", "--db", database("d.db")))
+        .isEqualTo(ExitCode.DEVICE);
   }
 
   @Test

@@ -55,21 +55,21 @@ final class DeviceReference implements AutoCloseable {
   /** Computes the reference of a set, and checks some of its elements. */
   void compute(int set, long seed) {
     List<Buffer> inputs = workload.inputs();
-    CudaBuffer left = memory.get(set, inputs.getFirst());
     for (int i = 0; i < products.size(); i++) {
       Kernel kernel = products.get(i).kernel();
       List<Buffer> params = kernel.buffers();
       Map<Buffer, CudaBuffer> arguments = new HashMap<>();
-      arguments.put(params.get(0), left);
-      arguments.put(params.get(1), memory.get(set, inputs.get(i + 1)));
-      for (int p = 2; p < params.size() - 1; p++) {
-        // What an epilogue reads follows the operands of the one product, then its table.
-        Buffer param = params.get(p);
-        arguments.put(param, memory.get(set, p < inputs.size() ? inputs.get(p) : table(workload)));
+      for (int p = 0; p < params.size() - 1; p++) {
+        // The result before takes the first one's place; what an epilogue reads follows the
+        // operands of the one product, then its table.
+        CudaBuffer argument =
+            i > 0 && p == 0
+                ? results.get(i - 1)
+                : memory.get(set, i + p < inputs.size() ? inputs.get(i + p) : table(workload));
+        arguments.put(params.get(p), argument);
       }
       arguments.put(params.getLast(), results.get(i));
       GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
-      left = results.get(i);
     }
     stream.synchronize();
     spotCheck(set, seed);
@@ -91,34 +91,37 @@ final class DeviceReference implements AutoCloseable {
     DType precise = products.get(output).kernel().buffers().getLast().dtype();
     long columns = shape.extent(shape.rank() - 1);
     long pitch = MatrixRows.pitch(shape);
-    long all = Workload.rows(shape);
-    long step = Math.max(1, CHUNK / columns);
+    long matrix = shape.extent(shape.rank() - 2);
+    long step = Math.max(1, CHUNK / pitch);
     OutputError error = OutputError.NONE;
-    for (long row = 0; row < all; row += step) {
-      long rows = Math.min(step, all - row);
-      error =
-          error.plus(
-              OutputError.of(
-                  download(result, shape.dtype(), row, rows, pitch).columns(columns),
-                  download(results.get(output), precise, row, rows, columns),
-                  row * columns));
+    for (long m = 0; m < Workload.rows(shape) / matrix; m++) {
+      long start = shape.rank() == 2 ? 0 : m * MatrixRows.distance(shape);
+      for (long row = 0; row < matrix; row += step) {
+        long rows = Math.min(step, matrix - row);
+        long before = (m * matrix + row) * columns;
+        error =
+            error.plus(
+                OutputError.of(
+                    download(result, shape.dtype(), start + row * pitch, rows, pitch)
+                        .columns(columns),
+                    download(results.get(output), precise, before, rows, columns),
+                    before));
+      }
     }
     return error;
   }
 
-  private HostMatrix download(
-      CudaBuffer from, DType dtype, long firstRow, long rows, long columns) {
+  private HostMatrix download(CudaBuffer from, DType dtype, long first, long rows, long columns) {
     HostMatrix matrix = HostMatrix.zeros(dtype, rows, columns);
-    from.copyTo(matrix.segment(), firstRow * columns * dtype.bytes(), stream);
+    from.copyTo(matrix.segment(), first * dtype.bytes(), stream);
     return matrix;
   }
 
   private void spotCheck(int set, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
-    HostMatrix first = memory.host(set, workload.inputs().getFirst());
     for (int p = 0; p < products.size(); p++) {
       Buffer out = products.get(p).kernel().buffers().getLast();
-      HostMatrix weights = memory.host(set, workload.inputs().get(p + 1));
+      Dot sum = workload.hasProducts() ? dot(set, p) : (product, i, j) -> 0;
       for (int spot = 0; spot < SPOTS; spot++) {
         long columns = out.extent(out.rank() - 1);
         // Rows of all products of a batch, one after the other.
@@ -127,24 +130,7 @@ final class DeviceReference implements AutoCloseable {
         long i = at % out.extent(out.rank() - 2);
         long j = random.nextLong(columns);
         double got = download(results.get(p), out.dtype(), at * columns + j, 1, 1).get(0);
-        HostMatrix row =
-            p == 0
-                ? matrix(first, workload.inputs().getFirst(), product)
-                : download(
-                    results.get(p - 1),
-                    workload.outputs().get(p - 1).dtype(),
-                    i,
-                    1,
-                    weights.columns());
-        double want =
-            HostReference.dot(
-                row,
-                p == 0 && workload.transposedInput(),
-                p == 0 ? i : 0,
-                matrix(weights, workload.inputs().get(p + 1), chosen(product)),
-                workload.transposedWeights(),
-                j,
-                depth(p));
+        double want = sum.of(product, i, j);
         boolean hidden = p < products.size() - 1;
         want = hidden ? HostReference.gelu(want) : finished(want, set, product, i, j);
         double allowed =
@@ -156,6 +142,34 @@ final class DeviceReference implements AutoCloseable {
         }
       }
     }
+  }
+
+  /** A sum of products on the host. */
+  private interface Dot {
+    double of(long product, long i, long j);
+  }
+
+  private Dot dot(int set, int p) {
+    Buffer input = workload.inputs().getFirst();
+    Buffer second = workload.inputs().get(p + 1);
+    HostMatrix weights = memory.host(set, second);
+    HostMatrix first = p == 0 ? memory.host(set, input) : null;
+    return (product, i, j) ->
+        HostReference.dot(
+            first != null
+                ? matrix(first, input, product)
+                : download(
+                    results.get(p - 1),
+                    workload.outputs().get(p - 1).dtype(),
+                    i * weights.columns(),
+                    1,
+                    weights.columns()),
+            p == 0 && workload.transposedInput(),
+            p == 0 ? i : 0,
+            matrix(weights, second, chosen(product)),
+            workload.transposedWeights(),
+            j,
+            depth(p));
   }
 
   private static Buffer table(Workload workload) {
@@ -177,7 +191,10 @@ final class DeviceReference implements AutoCloseable {
 
   /** The matrix of one product, of an operand that may have one for each. */
   private static HostMatrix matrix(HostMatrix all, Buffer operand, long product) {
-    return operand.rank() < 3 ? all : all.rows(product * operand.extent(1), operand.extent(1));
+    return operand.rank() < 3
+        ? all
+        : all.at(
+            product * MatrixRows.distance(operand), operand.extent(1), MatrixRows.pitch(operand));
   }
 
   /** What the workload's epilogue makes of a sum. */

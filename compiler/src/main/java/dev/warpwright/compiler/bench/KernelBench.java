@@ -194,13 +194,16 @@ public final class KernelBench {
       List<Repeats> repeats) {
     List<Contestant> contestants = new ArrayList<>();
     contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
-    @Nullable Cublas cublas = Cublas.open(stream).orElse(null);
+    @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(stream).orElse(null) : null;
     @Nullable CublasLtPeer light = null;
     List<RivalKernel> loaded = new ArrayList<>();
     List<KernelReport.Rival> rivals = new ArrayList<>();
     try {
       if (cublas == null) {
-        progress.accept("cuBLAS is not installed: there is no peer");
+        progress.accept(
+            workload.hasProducts()
+                ? "cuBLAS is not installed: there is no peer"
+                : "sums of no products: there is no peer");
       } else {
         CudaBuffer workspace = memory.allocate(CUBLAS_WORKSPACE);
         cublas.setWorkspace(workspace);
@@ -245,7 +248,8 @@ public final class KernelBench {
         String failure =
             String.format(
                 Locale.ROOT,
-                "measured %.0f TFLOP/s, more than the device's peak of %.0f: the measurement is wrong",
+                "measured %.0f TFLOP/s, more than the device's peak of %.0f: the measurement is"
+                    + " wrong",
                 flops / 1e12,
                 peak / 1e12);
         return report(compiled, first, failure, null, List.of(), repeats);
@@ -406,7 +410,7 @@ public final class KernelBench {
             : OutputComparison.ofValues(output, workload.tolerance(), typical);
     try (CudaStream other = device.context().newStream();
         RepeatCheck check = new RepeatCheck(workload, memory, device, stream, launch, compare)) {
-      @Nullable Cublas cublas = Cublas.open(other).orElse(null);
+      @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(other).orElse(null) : null;
       try {
         if (cublas == null) {
           CudaBuffer scratch = memory.allocate(64L << 20);
@@ -427,7 +431,8 @@ public final class KernelBench {
   private String wrong(String what, OutputError error) {
     return String.format(
         Locale.ROOT,
-        "%s: relative error %.2e (at most %.0e), greatest error %.2e, %d elements not finite (seed %d)",
+        "%s: relative error %.2e (at most %.0e), greatest error %.2e, %d elements not finite (seed"
+            + " %d)",
         what,
         error.relative(),
         workload.tolerance(),

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * and f in f64, of f64 operands {@link CompensatedSums with a compensated sum}; one GPU thread for
  * each element.
  *
- * @param func the computation, unscheduled; its parameters are a, w, what the epilogue reads, the
- *     table of grouped products, and out
+ * @param func the computation, unscheduled; its parameters are a and w, unless K is 0, what the
+ *     epilogue reads, the table of grouped products, and out
  * @param kernel the same for a GPU
  */
 record ReferenceProduct(PrimFunc func, Kernel kernel) {
@@ -118,24 +118,31 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     if (a.rank() == 3 || w.rank() == 3 || batch > 1) {
       shape.addFirst(Exprs.i32(batch));
     }
+    Expr zero = Exprs.zero(Type.of(DType.F64));
     Tensor sum =
-        Tensor.reduce(
-            "sum",
-            DType.F64,
-            shape,
-            List.of(Exprs.i32(k)),
-            Exprs.zero(Type.of(DType.F64)),
-            (s, r, last) -> {
-              Expr product = s.getFirst();
-              Expr matrix = group == null ? product : group.at(product);
-              return Exprs.fma(
-                  Exprs.cast(DType.F64, element(left, product, s.get(s.size() - 2), r.get(0), ta)),
-                  Exprs.cast(DType.F64, element(right, matrix, s.getLast(), r.get(0), !tb)),
-                  last);
-            });
+        k == 0
+            ? Tensor.compute("sum", DType.F64, shape, v -> zero)
+            : Tensor.reduce(
+                "sum",
+                DType.F64,
+                shape,
+                List.of(Exprs.i32(k)),
+                zero,
+                (s, r, last) -> {
+                  Expr product = s.getFirst();
+                  Expr matrix = group == null ? product : group.at(product);
+                  Expr row = s.get(s.size() - 2);
+                  return Exprs.fma(
+                      Exprs.cast(DType.F64, element(left, product, row, r.get(0), ta)),
+                      Exprs.cast(DType.F64, element(right, matrix, s.getLast(), r.get(0), !tb)),
+                      last);
+                });
     Tensor result =
         Tensor.compute("out", out, shape, v -> finish.of(sum.at(v.toArray(Expr[]::new)), v));
-    List<Param> params = new ArrayList<>(List.of(left.buffer(), right.buffer()));
+    List<Param> params = new ArrayList<>();
+    if (k > 0) {
+      params.addAll(List.of(left.buffer(), right.buffer()));
+    }
     extras.forEach(extra -> params.add(extra.buffer()));
     if (group != null) {
       params.add(group.buffer());

@@ -7,29 +7,34 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.MatrixRows;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
- * Sums are at least as precise as f32; a result is rounded once, to the type of its buffer.
+ * Sums are at least as precise as f32, unless the arithmetic says f16; a result is rounded once, to
+ * the type of its buffer.
  */
 public sealed interface Workload {
+  /** Products that a matrix instruction adds to a sum in f16 before it is rounded. */
+  int HALF_GROUP = 8;
+
+  /** Half a unit in the last place of an f16, relative to it. */
+  double HALF_ROUNDING = 0x1p-11;
+
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
    * what is computed in, if not what is usual for the operands; the attribute {@code epilogue} what
    * follows the product, whose operands are {@code extras}. Results and operands of rank 3 hold the
    * matrices of several products, one behind the other; a buffer {@code group} says which B each of
-   * them takes.
+   * them takes. Sums of no products, K = 0, have no operands among the kernel's buffers: the
+   * attribute {@code operands} says their type.
    */
   record Gemm(
       Buffer a,
@@ -117,46 +122,7 @@ public sealed interface Workload {
    *     fit
    */
   static Workload of(Kernel kernel) {
-    String name = kernel.attrs().getString("workload");
-    Workload workload =
-        switch (name) {
-          case "gemm_nt", "gemm_nn", "gemm_tn", "gemm_tt" -> gemm(kernel, name);
-          case "ffn_gelu" ->
-              new FfnGelu(
-                  matrix(kernel, "X"),
-                  matrix(kernel, "W1"),
-                  matrix(kernel, "H"),
-                  matrix(kernel, "W2"),
-                  matrix(kernel, "Y"));
-          case null ->
-              throw new UserError(
-                  "kernel "
-                      + kernel.name()
-                      + " does not say what it computes; add [workload = \"gemm_nt\"] or"
-                      + " \"ffn_gelu\"");
-          default ->
-              throw new UserError(
-                  "kernel "
-                      + kernel.name()
-                      + ": workload \""
-                      + name
-                      + "\" is none of \"gemm_nt\", \"gemm_nn\", \"gemm_tn\", \"gemm_tt\" and"
-                      + " \"ffn_gelu\"");
-        };
-    switch (workload) {
-      case Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout(), g.group());
-      case FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
-        for (Buffer buffer : List.of(x, w1, h, w2, y)) {
-          if (buffer.rank() != 2) {
-            throw new UserError(
-                "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
-          }
-        }
-        checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, null);
-        checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, null);
-      }
-    }
-    return workload;
+    return WorkloadAttributes.read(kernel);
   }
 
   /** The attribute's value. */
@@ -183,7 +149,7 @@ public sealed interface Workload {
                       ? ""
                       : " in " + g.arithmetic().text(),
                   g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
-                  pitch("lda", g.a()) + pitch("ldb", g.b()) + pitch("ldc", g.c()),
+                  apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
                   g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
@@ -194,9 +160,15 @@ public sealed interface Workload {
   /** What the caller fills, in the order of the formula. */
   default List<Buffer> inputs() {
     return switch (this) {
+      case Gemm g when g.k() == 0 -> g.extras();
       case Gemm g -> Stream.concat(Stream.of(g.a(), g.b()), g.extras().stream()).toList();
       case FfnGelu f -> List.of(f.x(), f.w1(), f.w2());
     };
+  }
+
+  /** Whether there is anything to multiply: sums may have no products. */
+  default boolean hasProducts() {
+    return !(this instanceof Gemm g) || g.k() > 0;
   }
 
   /** What the kernel writes, the result last. */
@@ -213,7 +185,10 @@ public sealed interface Workload {
 
   /** Type of the operands of products. */
   default DType operands() {
-    return inputs().getFirst().dtype();
+    return switch (this) {
+      case Gemm g -> g.a().dtype();
+      case FfnGelu f -> f.x().dtype();
+    };
   }
 
   /**
@@ -250,20 +225,30 @@ public sealed interface Workload {
     };
   }
 
-  /** Bytes of inputs and result, each once: no kernel moves less. */
+  /** Bytes of the elements of inputs and result, each once: no kernel moves less. */
   default long leastBytes() {
-    long bytes = bytes(result());
-    for (Buffer input : inputs()) {
-      bytes += bytes(input);
+    long bytes = 0;
+    for (Buffer buffer : Stream.concat(inputs().stream(), Stream.of(result())).toList()) {
+      bytes += rows(buffer) * buffer.extent(buffer.rank() - 1) * buffer.dtype().bytes();
     }
     return bytes;
   }
 
   /** Bytes of a buffer's memory, behind its last row as much as between two rows. */
   static long bytes(Buffer buffer) {
-    long elements =
-        MatrixRows.are(buffer) ? rows(buffer) * MatrixRows.pitch(buffer) : buffer.storageElements();
-    return Math.multiplyExact(elements, buffer.dtype().bytes());
+    return Math.multiplyExact(elements(buffer), buffer.dtype().bytes());
+  }
+
+  /** Elements of a buffer's memory, with those between rows and matrices. */
+  static long elements(Buffer buffer) {
+    if (!MatrixRows.are(buffer)) {
+      return buffer.storageElements();
+    }
+    long matrix = buffer.extent(buffer.rank() - 2) * MatrixRows.pitch(buffer);
+    return buffer.rank() == 2
+        ? matrix
+        : Math.addExact(
+            Math.multiplyExact(buffer.extent(0) - 1, MatrixRows.distance(buffer)), matrix);
   }
 
   /** Rows of a matrix, or of all matrices of a buffer. */
@@ -275,9 +260,16 @@ public sealed interface Workload {
     return rows;
   }
 
-  /** What is told of rows that do not follow each other. */
-  private static String pitch(String name, Buffer matrix) {
-    return matrix.layout() == null ? "" : " %s=%d".formatted(name, MatrixRows.pitch(matrix));
+  /** What is told of rows or matrices that do not follow each other. */
+  private static String apart(String name, Buffer matrix) {
+    if (matrix.layout() == null) {
+      return "";
+    }
+    long pitch = MatrixRows.pitch(matrix);
+    int rank = matrix.rank();
+    boolean dense = rank == 2 || MatrixRows.distance(matrix) == matrix.extent(rank - 2) * pitch;
+    return (pitch == matrix.extent(rank - 1) ? "" : " ld%s=%d".formatted(name, pitch))
+        + (dense ? "" : " stride%s=%d".formatted(name, MatrixRows.distance(matrix)));
   }
 
   /**
@@ -298,7 +290,7 @@ public sealed interface Workload {
         switch (arithmetic()) {
           case F32, I32, F64 -> 0;
           case TF32 -> 2e-3;
-          case F16 -> 1e-2;
+          case F16 -> halfTolerance();
         };
     for (Buffer buffer : inputs()) {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
@@ -307,6 +299,19 @@ public sealed interface Workload {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
     }
     return tolerance;
+  }
+
+  /**
+   * What sums in f16 may be off by: instructions add the products of a group to the sum and round
+   * that to f16, of 8 products at least (on Hopper of 16). Rounding moves a sum by half a unit of
+   * its last place at most, 2⁻¹¹ of it. The operands are random with mean 0, so that sums grow as
+   * the square root of what has been added, and so does the sum of independent roundings: with S
+   * groups ‖error‖ ≤ 2⁻¹¹ · √(Σ s/S for s = 1 … S) · ‖result‖. The result is rounded once more.
+   */
+  private double halfTolerance() {
+    long k = this instanceof Gemm g ? g.k() : 0;
+    long groups = Math.ceilDiv(k, HALF_GROUP);
+    return HALF_ROUNDING * (Math.sqrt((groups + 1) / 2.0) + 1);
   }
 
   private static double tolerance(DType dtype) {
@@ -324,161 +329,5 @@ public sealed interface Workload {
                   + dtype
                   + " cannot be verified; use f16, bf16, f32, f64, i8 or an 8-bit float");
     };
-  }
-
-  private static Buffer matrix(Kernel kernel, String name) {
-    for (Buffer buffer : kernel.buffers()) {
-      if (buffer.name().equals(name)) {
-        if (!MatrixRows.are(buffer)) {
-          throw new UserError(
-              "kernel " + kernel.name() + ": " + name + " is no row-major matrix: " + buffer);
-        }
-        if (!buffer.hasConstantShape()) {
-          throw new UserError(
-              "kernel "
-                  + kernel.name()
-                  + ": the shape of "
-                  + buffer
-                  + " is open; give its scalars");
-        }
-        if (buffer.storageElements() > Integer.MAX_VALUE) {
-          throw new UserError(
-              "kernel "
-                  + kernel.name()
-                  + ": "
-                  + name
-                  + " has more than 2^31 elements, which indices of 32 bits do not reach");
-        }
-        return buffer;
-      }
-    }
-    throw new UserError(
-        "kernel "
-            + kernel.name()
-            + ": workload \""
-            + kernel.attrs().getString("workload")
-            + "\" needs a buffer "
-            + name);
-  }
-
-  private static Gemm gemm(Kernel kernel, String name) {
-    Buffer a = matrix(kernel, "A");
-    Buffer c = matrix(kernel, "C");
-    String arithmetic = kernel.attrs().getString("arithmetic");
-    Epilogue epilogue = epilogue(kernel);
-    return new Gemm(
-        a,
-        matrix(kernel, "B"),
-        c,
-        GemmWorkload.Layout.valueOf(name.substring("gemm_".length()).toUpperCase(Locale.ROOT)),
-        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()),
-        epilogue,
-        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList(),
-        kernel.buffers().stream()
-            .filter(buffer -> buffer.name().equals(GemmWorkload.GROUP))
-            .findFirst()
-            .orElse(null));
-  }
-
-  private static Epilogue epilogue(Kernel kernel) {
-    String text = kernel.attrs().getString("epilogue");
-    try {
-      return text == null ? Epilogue.NONE : Epilogue.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new UserError("kernel " + kernel.name() + ": epilogue " + e.getMessage());
-    }
-  }
-
-  /** A buffer that an epilogue reads. */
-  private static Buffer extra(Kernel kernel, Epilogue.Operand operand, Buffer c) {
-    List<Long> shape =
-        switch (operand) {
-          case ROW_SCALE -> List.of(c.extent(c.rank() - 2));
-          case COLUMN_SCALE, BIAS -> List.of(c.extent(c.rank() - 1));
-          case ADDEND, GATE, RESIDUAL -> IntStream.range(0, c.rank()).mapToObj(c::extent).toList();
-        };
-    DType dtype = operand.isMatrix() ? c.dtype() : DType.F32;
-    Buffer expected =
-        Buffer.of(
-            operand.buffer(),
-            dtype,
-            Scope.GLOBAL,
-            shape.stream().mapToLong(Long::longValue).toArray());
-    return kernel.buffers().stream()
-        .filter(
-            b ->
-                b.name().equals(operand.buffer())
-                    && b.dtype() == dtype
-                    && b.shape().equals(expected.shape())
-                    && Objects.equals(b.layout(), operand.isMatrix() ? c.layout() : null))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new UserError(
-                    "kernel %s: its epilogue needs a buffer %s"
-                        .formatted(kernel.name(), expected)));
-  }
-
-  private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {
-    for (Arithmetic arithmetic : Arithmetic.values()) {
-      if (arithmetic.text().equals(text) && arithmetic.takes(operands)) {
-        return arithmetic;
-      }
-    }
-    throw new UserError(
-        "kernel %s: arithmetic \"%s\" is none for %s".formatted(kernel.name(), text, operands));
-  }
-
-  /** Rows or columns of a matrix, or of each of several. */
-  private static long extent(Buffer buffer, int dimension) {
-    return buffer.extent(buffer.rank() - 2 + dimension);
-  }
-
-  private static boolean isTable(Buffer group, Buffer c) {
-    return group.dtype() == DType.I32
-        && group.rank() == 1
-        && group.layout() == null
-        && group.hasConstantShape()
-        && c.rank() == 3
-        && group.extent(0) == c.extent(0);
-  }
-
-  private static void checkProduct(
-      Kernel kernel,
-      Buffer a,
-      Buffer b,
-      Buffer c,
-      GemmWorkload.Layout layout,
-      @Nullable Buffer group) {
-    boolean ta = layout.transposedA();
-    boolean tb = layout.transposedB();
-    boolean fits =
-        extent(a, ta ? 1 : 0) == extent(c, 0)
-            && extent(a, ta ? 0 : 1) == extent(b, tb ? 1 : 0)
-            && extent(b, tb ? 0 : 1) == extent(c, 1);
-    for (Buffer operand : List.of(a, b)) {
-      boolean shared = operand.rank() == 2;
-      boolean chosen = operand == b && group != null;
-      fits &= shared ? !chosen : c.rank() == 3 && (chosen || operand.extent(0) == c.extent(0));
-    }
-    if (group != null && !isTable(group, c)) {
-      throw new UserError(
-          "kernel %s: %s must be an i32 for each of the products of %s"
-              .formatted(kernel.name(), group, c));
-    }
-    if (!fits || a.dtype() != b.dtype()) {
-      throw new UserError(
-          "kernel %s: %s = %s%s · %s%s does not fit %s, %s, %s"
-              .formatted(
-                  kernel.name(),
-                  c.name(),
-                  a.name(),
-                  ta ? "ᵀ" : "",
-                  b.name(),
-                  tb ? "ᵀ" : "",
-                  c,
-                  a,
-                  b));
-    }
   }
 }

@@ -111,6 +111,14 @@ public final class FamilySamples {
         "mma-sync-scaled-f16",
         new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),
         small);
+    warps("mma-sync-f16-sums", GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16), small);
+    sample(
+        "mma-sync-f16-sums-turing",
+        () ->
+            AmpereGemm.schedule(
+                GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Arithmetic.F16),
+                small,
+                GpuTarget.SM_75));
     warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
     warps(
         "mma-sync-grouped",
@@ -169,6 +177,14 @@ public final class FamilySamples {
         GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
         HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2));
     warpgroups(
+        "wgmma-f16-sums-tt",
+        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT).with(Arithmetic.F16),
+        HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
+    warpgroups(
+        "wgmma-f16-sums-nn-scaled",
+        new GemmWorkload(100, 72, 264, DType.F16, DType.F16, Layout.NN, ALL, Arithmetic.F16),
+        HopperConfig.pairs(64, 48, 3, 1, 2));
+    warpgroups(
         "wgmma-odd-bf16",
         GemmWorkload.nt(127, 129, 131, DType.BF16),
         HopperConfig.pairs(64, 64, 4, 1, 2).withCluster(1, 1));
@@ -193,6 +209,18 @@ public final class FamilySamples {
         GemmWorkload.nt(70, 72, 136, DType.BF16).times(new Batch(3, false, true)),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
     warpgroups(
+        "wgmma-batch-apart",
+        product(70, 72, 40, DType.BF16, ALL)
+            .times(new Batch(3, false, true).with(new Batch.Strides(2880, 0, 5120))),
+        HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
+    // As the heads of attention lie: between each other's rows.
+    warpgroups(
+        "wgmma-batch-interleaved",
+        GemmWorkload.nt(70, 72, 136, DType.F16)
+            .with(new Leading(3 * 136, 136, 3 * 72))
+            .times(Batch.of(3).with(new Batch.Strides(136, 72 * 136, 72))),
+        HopperConfig.pairs(64, 72, 3, 1, 4).withCluster(1, 1));
+    warpgroups(
         "wgmma-grouped",
         GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.grouped(5, 3)),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
@@ -209,6 +237,23 @@ public final class FamilySamples {
   }
 
   private static void warpgroupsOfOtherTypes() {
+    warpgroups(
+        "wgmma-i8",
+        GemmWorkload.nt(200, 104, 208, DType.I8),
+        HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
+    warpgroups(
+        "wgmma-i8-scaled",
+        new GemmWorkload(100, 72, 80, DType.I8, DType.F32, Layout.NT, ALL),
+        HopperConfig.pairs(128, 64, 3, 2, 2).withCluster(1, 2));
+    warpgroups(
+        "wgmma-i8-odd",
+        GemmWorkload.nt(70, 45, 67, DType.I8),
+        HopperConfig.pairs(64, 24, 3, 1, 2).withCluster(1, 1).withTileK(32));
+    warpgroups(
+        "wgmma-i8-parts",
+        GemmWorkload.nt(13, 136, 656, DType.I8),
+        new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 4, 1, true)
+            .withDivision(new WorkDivision.Parts(3)));
     warpgroups(
         "wgmma-tf32",
         GemmWorkload.nt(136, 120, 44, DType.F32).with(Arithmetic.TF32),
@@ -253,6 +298,10 @@ public final class FamilySamples {
         GemmWorkload.nt(3, 130, 96, DType.F32),
         new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1));
     threads(
+        "simt-shared-tiles",
+        GemmWorkload.nt(67, 70, 44, DType.F32),
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 3, true, true, 1).shared(3, 3));
+    threads(
         "simt-along-k",
         GemmWorkload.nt(1, 130, 96, DType.F32),
         new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1));
@@ -282,9 +331,14 @@ public final class FamilySamples {
     plain("plain-i8", GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT));
     plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
+    plain("plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
-    noSums("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
-    noSums(
+    plain(
+        "plain-batch-apart",
+        GemmWorkload.of(9, 17, 5, DType.F32, Layout.TN)
+            .times(new Batch(3, false, false).with(new Batch.Strides(47, 99, 157))));
+    plain("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
+    plain(
         "plain-no-sums-scaled", new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, ALL));
   }
 
@@ -354,30 +408,6 @@ public final class FamilySamples {
   private static void sample(String name, Supplier<ScheduledGemm> product) {
     SAMPLES.put(
         name, () -> new CheckSubject.OfKernel(named(identifier(name), product.get().kernel())));
-  }
-
-  /** Without operands the kernel's attributes say nothing of its buffers, but a program does. */
-  private static void noSums(String name, GemmWorkload workload) {
-    SAMPLES.put(
-        name,
-        () -> {
-          Kernel kernel = named(identifier(name), PlainGemm.schedule(workload, 4, 16).kernel());
-          List<Program.ProgramParam> params =
-              kernel.buffers().stream()
-                  .map(
-                      b ->
-                          new Program.ProgramParam(
-                              b.name().equals("C") ? Program.Role.OUTPUT : Program.Role.INPUT, b))
-                  .toList();
-          Program.Launch launch =
-              new Program.Launch(
-                  kernel,
-                  kernel.buffers().stream()
-                      .<Program.Argument>map(Program.BufferArgument::new)
-                      .toList());
-          return new CheckSubject.OfProgram(
-              new Program(kernel.name(), params, List.of(), List.of(launch)), Map.of());
-        });
   }
 
   private static void workspace(

@@ -183,7 +183,7 @@ final class HopperModel {
         shares,
         new TileFeatures.Kind(c.stages(), c.consumers(), c.blocks() > 0, c.swapped(), c.direct()),
         new TileFeatures.Step(combining, math, l2, dram, 0),
-        (double) c.tileM() * c.tileN() / (WARPGROUP * c.consumers()),
+        (double) HopperLimits.sumRegisters(w, c),
         predicted);
   }
 

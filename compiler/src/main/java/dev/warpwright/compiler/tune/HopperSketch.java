@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.tune;
 
+import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.HopperGemm;
@@ -85,11 +86,12 @@ final class HopperSketch implements GemmSketch {
    * number, which an instruction's sums and its other operands have to fit. Several consumers get
    * more before they multiply, for all of their sums.
    */
-  private static void registers(HopperConfig c) {
+  private void registers(HopperConfig c) {
     int threads = (c.consumers() + 1) * WARPGROUP * c.minBlocks();
     int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
-    int sums = c.tileM() * c.tileN() / (c.consumers() * WARPGROUP);
-    int instruction = (c.swapped() ? c.tileM() : c.tileN()) / 2;
+    int sums = Math.toIntExact(HopperLimits.sumRegisters(workload, c));
+    int columns = c.swapped() ? c.tileM() : c.tileN();
+    int instruction = columns / 2 * workload.arithmetic().sums().bytes() / 4;
     int consumer =
         c.consumers() == 1
             ? each
@@ -159,7 +161,7 @@ final class HopperSketch implements GemmSketch {
                 * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
             Math.ceilDiv(workload.k(), tileK),
             blocks / size(cluster));
-    return divisions.size() == 1
+    return divisions.size() == 1 || workload.arithmetic() == Arithmetic.F16
         ? whole
         : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
   }
@@ -204,20 +206,25 @@ final class HopperSketch implements GemmSketch {
         });
   }
 
+  private boolean isOfBytes() {
+    return workload.operands() == DType.I8;
+  }
+
   /** Heights of tiles for few rows: no more than twice what there is. */
   private long[] few() {
     int granule = workload.layout().transposedA() ? 16 : 8;
     return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
+        .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
         .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
         .toArray();
   }
 
   /**
    * Widths of tiles. Those that are odd multiples of 8 may fill the last wave; operands stored
-   * along columns cannot have them.
+   * along columns cannot have them, nor can bytes.
    */
   private long[] wide() {
-    boolean alongColumns = !workload.layout().transposedB();
+    boolean alongColumns = !workload.layout().transposedB() || isOfBytes();
     long[] options =
         LongStream.iterate(16, t -> t <= 256, t -> t + 8)
             .filter(t -> t < workload.n() + 64)
@@ -286,6 +293,12 @@ final class HopperSketch implements GemmSketch {
       }
       if (workload.n() > 3L * tileN) {
         shapes.add("2x4");
+      }
+      if (workload.m() > 7L * tileM) {
+        shapes.add("8x1");
+      }
+      if (workload.n() > 7L * tileN) {
+        shapes.add("1x8");
       }
     }
     return shapes;

@@ -77,6 +77,57 @@ final class HopperSketchTest {
 
   @ParameterizedTest
   @CsvSource({
+    "4096, 4096, 4096, NT, sm_90a",
+    "64, 14336, 4096, NN, sm_90a",
+    "13, 264, 4096, TT, sm_90a",
+    "127, 129, 131, NT, sm_90a",
+    "1024, 1024, 1024, NN, sm_75"
+  })
+  void sumsInF16(long m, long n, long k, GemmWorkload.Layout layout, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.of(m, n, k, DType.F16, layout).with(Arithmetic.F16),
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "4096, 4096, 4096, sm_90a",
+    "16, 14336, 4096, sm_90a",
+    "256, 4096, 14336, sm_90a",
+    "127, 129, 131, sm_90a",
+    "1024, 1024, 1024, sm_80"
+  })
+  void bytes(long m, long n, long k, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(m, n, k, DType.I8), GpuTarget.find(target).orElseThrow());
+  }
+
+  @Test
+  void halfSumsHaveLargerTiles() {
+    GemmWorkload product = GemmWorkload.nt(4096, 4096, 4096, DType.F16);
+    assertThat(largestTile(product)).isLessThan(256 * 256);
+    assertThat(largestTile(product.with(Arithmetic.F16))).isEqualTo(256 * 256);
+  }
+
+  private static long largestTile(GemmWorkload product) {
+    Space space = GemmSpace.of(product, GpuTarget.SM_90A, 132);
+    SplittableRandom random = new SplittableRandom(5);
+    long largest = 0;
+    for (int i = 0; i < 4000; i++) {
+      Candidate candidate = space.sample(random).candidate();
+      if (candidate != null) {
+        Point point = candidate.point();
+        largest =
+            Math.max(
+                largest,
+                Long.parseLong(point.option("tileM")) * Long.parseLong(point.option("tileN")));
+      }
+    }
+    return largest;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
     "968, 1376, 2616, F8E4M3",
     "127, 129, 131, F8E4M3",
     "4095, 4097, 4099, F8E5M2",

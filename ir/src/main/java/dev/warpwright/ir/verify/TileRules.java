@@ -82,12 +82,14 @@ final class TileRules {
       }
     }
     DType sum = product.c().buffer().dtype();
-    if (!ExprRules.isArithmetic(sum)) {
+    DType left = product.a().buffer().dtype();
+    DType right = product.b().buffer().dtype();
+    // Matrix instructions sum products of f16 in f16, too.
+    boolean half = sum == DType.F16 && left == DType.F16 && right == DType.F16;
+    if (!half && !ExprRules.isArithmetic(sum)) {
       problem(
           product, "'" + product.c().buffer().name() + "' of type " + sum + " cannot hold sums");
     }
-    DType left = product.a().buffer().dtype();
-    DType right = product.b().buffer().dtype();
     if (left.isFloat() != sum.isFloat() || right.isFloat() != sum.isFloat()) {
       problem(product, "products of %s and %s are summed in %s".formatted(left, right, sum));
     }

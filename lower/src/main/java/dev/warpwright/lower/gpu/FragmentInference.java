@@ -2,6 +2,7 @@ package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -137,6 +138,8 @@ final class FragmentInference {
     }
     long warpsM = attrs.getLong("warpsM", 1);
     long warpsN = attrs.getLong("warpsN", 1);
+    DType sums = MmaInstruction.parse(instr).sums();
+    require(c, c.dtype() == sums, instr + " sums in " + sums + ", not in " + c.dtype());
     require(
         c, rows % (warpsM * MmaInstruction.ROWS) == 0, rows + " rows over " + warpsM + " warps");
     require(

@@ -4,17 +4,19 @@ import dev.warpwright.ir.DType;
 
 /**
  * The matrix instructions that a {@code TileMma} may name in its attribute {@code instr}. All work
- * on 16 rows by 8 columns and accumulate in f32, of bytes in i32; one step of K is 32 bytes of each
- * operand row (16 on sm_75).
+ * on 16 rows by 8 columns and accumulate in f32, of bytes in i32, of f16 in f16 too; one step of K
+ * is 32 bytes of each operand row (16 on sm_75).
  */
 enum MmaInstruction {
   F16_K16("mma.m16n8k16.f32.f16", DType.F16, 16),
   BF16_K16("mma.m16n8k16.f32.bf16", DType.BF16, 16),
   F16_K8("mma.m16n8k8.f32.f16", DType.F16, 8),
+  F16_K16_F16("mma.m16n8k16.f16.f16", DType.F16, 16, DType.F16),
+  F16_K8_F16("mma.m16n8k8.f16.f16", DType.F16, 8, DType.F16),
   TF32_K8("mma.m16n8k8.f32.tf32", DType.F32, 8),
   E4M3_K32("mma.m16n8k32.f32.e4m3", DType.F8E4M3, 32),
   E5M2_K32("mma.m16n8k32.f32.e5m2", DType.F8E5M2, 32),
-  S8_K32("mma.m16n8k32.s32.s8", DType.I8, 32);
+  S8_K32("mma.m16n8k32.s32.s8", DType.I8, 32, DType.I32);
 
   static final int ROWS = 16;
   static final int COLS = 8;
@@ -22,11 +24,17 @@ enum MmaInstruction {
   private final String text;
   private final DType operand;
   private final int k;
+  private final DType sums;
 
   MmaInstruction(String text, DType operand, int k) {
+    this(text, operand, k, DType.F32);
+  }
+
+  MmaInstruction(String text, DType operand, int k, DType sums) {
     this.text = text;
     this.operand = operand;
     this.k = k;
+    this.sums = sums;
   }
 
   static MmaInstruction parse(String text) {
@@ -45,6 +53,11 @@ enum MmaInstruction {
   /** Element type of A and B in shared memory. */
   DType operand() {
     return operand;
+  }
+
+  /** Type of the accumulators. */
+  DType sums() {
+    return sums;
   }
 
   /** Elements of K that one instruction consumes. */

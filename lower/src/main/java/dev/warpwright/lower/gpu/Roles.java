@@ -1,11 +1,13 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 
@@ -43,6 +45,11 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   static Roles of(Attrs attrs, int accumulators, boolean copying) {
     long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
     return new Roles(consumers(attrs), (int) minBlocks, accumulators, copying);
+  }
+
+  /** Registers of 32 bits in which a thread holds its part of a fragment. */
+  static int registers(Buffer fragment, FragmentLayout layout) {
+    return Math.ceilDiv(layout.registers() * fragment.dtype().bytes(), 4);
   }
 
   /** Threads of the producer. */

@@ -1,7 +1,6 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.layout.FragmentLayout;
@@ -59,7 +58,10 @@ record WarpgroupInstruction(
       throw unknown(text);
     }
     long rows = c.extent(0);
-    require(c, c.rank() == 2 && c.dtype() == DType.F32, "it is no matrix of f32");
+    require(
+        c,
+        c.rank() == 2 && c.dtype() == product.sums(),
+        "it is no matrix of " + product.sums() + ", in which " + text + " sums");
     require(
         c,
         c.extent(1) == product.columns(),
@@ -116,8 +118,8 @@ record WarpgroupInstruction(
             new Digit(rowTiles, ROWS, 0)));
   }
 
-  /** Registers of a thread for 64 rows. */
-  int registersPerRowTile() {
+  /** Elements that a thread holds of 64 rows. */
+  int elementsPerRowTile() {
     return columns / 2;
   }
 }

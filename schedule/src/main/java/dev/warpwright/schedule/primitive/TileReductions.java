@@ -12,6 +12,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Affine;
@@ -181,11 +182,21 @@ final class TileReductions {
     return product != null ? product : product(store, c, y, x);
   }
 
-  /** The factors of what is added to a sum: {@code fma(a, b, c)}, of integers {@code a * b + c}. */
+  /**
+   * The factors of what is added to a sum: {@code fma(a, b, c)}, of integers {@code a * b + c}, of
+   * f16 {@code f16(fma(a, b, f32(c)))}.
+   */
   private static @Nullable List<Expr> factors(Stmt.Store store) {
     return switch (store.value()) {
       case Expr.Call(var op, List<Expr> args, var _)
           when op == MathOp.FMA && isSelf(args.get(2), store) ->
+          args.subList(0, 2);
+      case Expr.Cast(var _, Expr.Call(var op, List<Expr> args, var _))
+          when op == MathOp.FMA
+              && store.buffer().dtype() == DType.F16
+              && args.get(2) instanceof Expr.Cast(Type wide, Expr sum)
+              && wide.equals(Type.F32)
+              && isSelf(sum, store) ->
           args.subList(0, 2);
       case Expr.Binary(BinaryOp op, Expr.Binary(BinaryOp times, Expr a, Expr b), Expr c)
           when op == BinaryOp.ADD
@@ -222,8 +233,8 @@ final class TileReductions {
               6,
               ZeroPadding.isZeroOutside(func, tile, operand.load(), condition),
               operand.load().buffer().name()
-                  + " is not known to be zero where the predicate cuts the reduction off: split by a"
-                  + " divisor, or stage the operand by a tensorized copy",
+                  + " is not known to be zero where the predicate cuts the reduction off: split by"
+                  + " a divisor, or stage the operand by a tensorized copy",
               tile.block());
         }
       }
@@ -235,6 +246,17 @@ final class TileReductions {
                 && tile.inBounds(b.load().buffer(), b.load().indices()),
         "without its predicate the product reads outside its operands",
         tile.block());
+    for (Operand operand : List.of(a, b)) {
+      Buffer buffer = operand.load().buffer();
+      check.require(
+          8,
+          tile.conditions().isEmpty()
+              || WrittenBefore.holds(func, tile, buffer, operand.load().indices()),
+          "without its predicate the product reads elements of "
+              + buffer.name()
+              + " that may be written nowhere: tensorize what writes them first",
+          tile.block());
+    }
     return new Stmt.TileMma(
         TileCopies.region(store.buffer(), c),
         TileCopies.region(a.load().buffer(), a.tile()),
@@ -285,7 +307,7 @@ final class TileReductions {
       throw check.error(
           4, "block " + block.name() + " is neither a matrix product nor a sum or maximum", block);
     }
-    List<Expr> kept = new ArrayList<>(tile.kept(value));
+    List<Expr> kept = new ArrayList<>(tile.kept(func, value));
     for (Expr condition : tile.conditions()) {
       if (!kept.contains(condition) && Affine.mentions(condition, reduceVars)) {
         kept.add(condition);

@@ -130,12 +130,26 @@ final class CudaWrappers {
             constraints("r", "src", matrices));
   }
 
+  /** Sums in f16 lie in registers by twos; their array is aligned to 4 bytes. */
+  static final String PACKED_SUMS = "  unsigned* const sums = reinterpret_cast<unsigned*>(d);\n";
+
+  /** What a product's function takes its sums as: of f16 the bits, so as to need no type. */
+  static String pointer(DType sums) {
+    return switch (sums) {
+      case F32 -> "float";
+      case I32 -> "int";
+      case F16 -> "void";
+      default -> throw new IllegalArgumentException("no products with sums of " + sums);
+    };
+  }
+
   static String mma(String text, int k, String type, DType sums, int aRegisters, int bRegisters) {
-    boolean integer = sums == DType.I32;
-    String sum = integer ? "s32" : "f32";
+    String sum = sums == DType.I32 ? "s32" : sums.text();
+    int registers = 4 * sums.bytes() / 4;
+    boolean packed = sums == DType.F16;
     return """
     __device__ __forceinline__ void %s(%s* d, const unsigned* a, const unsigned* b) {
-      asm volatile(
+    %s  asm volatile(
           "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s "
           "{%s}, {%s}, {%s}, {%s};"
           : %s
@@ -145,17 +159,18 @@ final class CudaWrappers {
     """
         .formatted(
             text.replace('.', '_'),
-            integer ? "int" : "float",
+            pointer(sums),
+            packed ? PACKED_SUMS : "",
             k,
             sum,
             type,
             type,
             sum,
-            registers(0, 4),
-            registers(4, aRegisters),
-            registers(4 + aRegisters, bRegisters),
-            registers(0, 4),
-            constraints(integer ? "+r" : "+f", "d", 4),
+            registers(0, registers),
+            registers(registers, aRegisters),
+            registers(registers + aRegisters, bRegisters),
+            registers(0, registers),
+            constraints(sums == DType.F32 ? "+f" : "+r", packed ? "sums" : "d", registers),
             constraints("r", "a", aRegisters),
             constraints("r", "b", bRegisters));
   }

@@ -119,8 +119,21 @@ public final class HopperIntrinsics {
       add("cluster.sync", Collective.BLOCK, Unit.CLUSTER, HopperWrappers.CLUSTER_SYNC);
 
   /**
-   * The same for the warps of the cluster, each of which may wait in the code of its role; all do,
-   * equally often.
+   * The same, but it orders no accesses to memory. Behind it the other blocks have started,
+   * barriers that {@link #FENCE_MBARRIER_INIT} published are made, and what threads had waited for
+   * is done. An ordinary barrier of a cluster is a full memory barrier, too, which takes as long as
+   * the rest.
+   */
+  public static final TargetIntrinsic CLUSTER_SYNC_RELAXED =
+      add(
+          "cluster.sync.relaxed",
+          Collective.BLOCK,
+          Unit.CLUSTER,
+          HopperWrappers.CLUSTER_SYNC_RELAXED);
+
+  /**
+   * As {@link #CLUSTER_SYNC} for the warps of the cluster, each of which may wait in the code of
+   * its role; all do, equally often.
    */
   public static final TargetIntrinsic CLUSTER_MEET =
       add("cluster.meet", Collective.WARP, Unit.CLUSTER, HopperWrappers.CLUSTER_MEET);
@@ -338,16 +351,27 @@ public final class HopperIntrinsics {
 
   static {
     for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
-      for (int n = 8; n <= 256; n += 8) {
-        addProduct(new WarpgroupProduct(n, input, false, false));
-      }
-      // Only 16-bit operands may be stored along the product's rows or columns.
-      for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
-        addProduct(new WarpgroupProduct(n, input, true, false));
-        if (n % 16 == 0) {
-          addProduct(new WarpgroupProduct(n, input, false, true));
-          addProduct(new WarpgroupProduct(n, input, true, true));
+      if (input == MatrixMeanings.Input.S8) {
+        for (int n = 8; n <= 256; n += n < 32 ? 8 : 16) {
+          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false));
         }
+      } else {
+        addProducts(DType.F32, input);
+      }
+    }
+    addProducts(DType.F16, MatrixMeanings.Input.F16);
+  }
+
+  private static void addProducts(DType sums, MatrixMeanings.Input input) {
+    for (int n = 8; n <= 256; n += 8) {
+      addProduct(new WarpgroupProduct(n, sums, input, false, false));
+    }
+    // Only 16-bit operands may be stored along the product's rows or columns.
+    for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
+      addProduct(new WarpgroupProduct(n, sums, input, true, false));
+      if (n % 16 == 0) {
+        addProduct(new WarpgroupProduct(n, sums, input, false, true));
+        addProduct(new WarpgroupProduct(n, sums, input, true, true));
       }
     }
   }
@@ -360,7 +384,7 @@ public final class HopperIntrinsics {
             Collective.WARPGROUP,
             Unit.WARPGROUP_MMA,
             "",
-            new Operand("d", DType.F32, LOCAL, Access.READ_WRITE, product.elements()),
+            new Operand("d", product.sums(), LOCAL, Access.READ_WRITE, product.elements()),
             new Operand("a", type, SHARED, Access.READ, 16),
             new Operand("b", type, SHARED, Access.READ, 16),
             i32("scale_d")),

@@ -1,5 +1,6 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,13 +15,15 @@ final class HopperWrappers {
       shared(
           "void mbarrier_init(unsigned long long* barrier, int arrivals)",
           "barrier",
-          "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(address), \"r\"(arrivals) : \"memory\");");
+          "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(address),"
+              + " \"r\"(arrivals) : \"memory\");");
 
   static final String MBARRIER_ARRIVE =
       shared(
           "void mbarrier_arrive(unsigned long long* barrier)",
           "barrier",
-          "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(address) : \"memory\");");
+          "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(address) :"
+              + " \"memory\");");
 
   static final String MBARRIER_ARRIVE_EXPECT_TX =
       shared(
@@ -35,7 +38,8 @@ final class HopperWrappers {
           "barrier",
           "asm volatile(\n"
               + "      \"{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; \"\n"
-              + "      \"mbarrier.arrive.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address), \"r\"(rank)\n"
+              + "      \"mbarrier.arrive.shared::cluster.b64 _, [remote]; }\" ::\"r\"(address),"
+              + " \"r\"(rank)\n"
               + "      : \"memory\");");
 
   static final String MBARRIER_WAIT = waiting();
@@ -88,6 +92,12 @@ final class HopperWrappers {
       plain(
           "cluster_sync",
           "barrier.cluster.arrive.release.aligned; ",
+          "barrier.cluster.wait.acquire.aligned;");
+
+  static final String CLUSTER_SYNC_RELAXED =
+      plain(
+          "cluster_sync_relaxed",
+          "barrier.cluster.arrive.relaxed.aligned; ",
           "barrier.cluster.wait.acquire.aligned;");
 
   static final String CLUSTER_MEET =
@@ -272,17 +282,22 @@ final class HopperWrappers {
 
   /** D (64 × n) += A · B of operands in shared memory; with {@code scale_d} zero D is not read. */
   static String wgmma(String text, WarpgroupProduct product) {
-    int registers = product.elements();
+    int registers = product.registers();
+    DType sums = product.sums();
     String type = product.input().ptx();
+    // Integers are neither negated nor stored across.
+    String modifiers = sums == DType.I32 ? "" : ", 1, 1";
     String along =
         product.input().bytes() == 2
             ? ", %d, %d".formatted(product.alongM() ? 1 : 0, product.alongN() ? 1 : 0)
             : "";
+    String constraint = sums == DType.F32 ? "+f" : "+r";
+    String element = sums == DType.F16 ? "sums" : "d";
     List<String> names = new ArrayList<>();
     List<String> constraints = new ArrayList<>();
     for (int i = 0; i < registers; i++) {
       names.add("%" + i);
-      constraints.add("\"+f\"(d[%d])".formatted(i));
+      constraints.add("\"%s\"(%s[%d])".formatted(constraint, element, i));
     }
     StringBuilder regs = new StringBuilder();
     for (int i = 0; i < registers; i += 12) {
@@ -298,26 +313,30 @@ final class HopperWrappers {
     }
     return """
     __device__ __forceinline__ void %s(
-        float* d, unsigned long long a, unsigned long long b, int scale_d) {
-      asm volatile(
+        %s* d, unsigned long long a, unsigned long long b, int scale_d) {
+    %s  asm volatile(
           "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
-          "wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s "
+          "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s "
           "%s
-          "%%%d, %%%d, p, 1, 1%s; }"
+          "%%%d, %%%d, p%s%s; }"
           : %s
           : "l"(a), "l"(b), "r"(scale_d));
     }
     """
         .formatted(
             text.replace('.', '_'),
+            CudaWrappers.pointer(sums),
+            sums == DType.F16 ? CudaWrappers.PACKED_SUMS : "",
             registers + 2,
             product.columns(),
             product.depth(),
+            product.sumsPtx(),
             type,
             type,
             regs,
             registers,
             registers + 1,
+            modifiers,
             along,
             outs);
   }

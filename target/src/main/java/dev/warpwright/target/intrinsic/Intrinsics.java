@@ -68,6 +68,12 @@ public final class Intrinsics {
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, f16 into f32. */
   public static final TargetIntrinsic MMA_M16N8K16_F16 = mma(16, Input.F16, 80);
 
+  /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, f16 into f16. */
+  public static final TargetIntrinsic MMA_M16N8K16_F16_F16 = halfMma(16, 80);
+
+  /** {@code (d[4], a[2], b[1])}: D = A·B + D of 16×8 by 8×8, f16 into f16. */
+  public static final TargetIntrinsic MMA_M16N8K8_F16_F16 = halfMma(8, 75);
+
   /** {@code (d[4], a[4], b[2])}: D = A·B + D of 16×16 by 16×8, bf16 into f32. */
   public static final TargetIntrinsic MMA_M16N8K16_BF16 = mma(16, Input.BF16, 80);
 
@@ -280,6 +286,17 @@ public final class Intrinsics {
         DType.F32,
         input.bytes(),
         new Computes(MatrixMeanings.mma(k, input)),
+        minimumArch);
+  }
+
+  private static TargetIntrinsic halfMma(int k, int minimumArch) {
+    return mma(
+        "mma.m16n8k" + k + ".f16.f16",
+        k,
+        "f16",
+        DType.F16,
+        Input.F16.bytes(),
+        new Computes(MatrixMeanings.halfMma(k)),
         minimumArch);
   }
 

@@ -16,7 +16,8 @@ public final class MatrixMeanings {
     /** Read from f32, of which the low 13 bits are ignored. */
     TF32(DType.F32, "tf32"),
     E4M3(DType.F8E4M3, "e4m3"),
-    E5M2(DType.F8E5M2, "e5m2");
+    E5M2(DType.F8E5M2, "e5m2"),
+    S8(DType.I8, "s8");
 
     private final DType dtype;
     private final String ptx;
@@ -61,10 +62,36 @@ public final class MatrixMeanings {
           d[element(lane, i)] = own[i];
         }
       }
-      TensorCore.accumulate(d, a, b, 16, 8, k, false);
+      TensorCore.accumulate(d, a, b, 16, 8, k, TensorCore.Rounding.F32);
       for (int lane = 0; lane < WARP; lane++) {
         for (int i = 0; i < 4; i++) {
           own[i] = d[element(lane, i)];
+        }
+        lanes.store(0, lane, own);
+      }
+    };
+  }
+
+  /** The same with D of f16, two elements in a register: as {@link #mma} of f16 otherwise. */
+  static Meaning halfMma(int k) {
+    return lanes -> {
+      requireWholeWarp(lanes, "mma");
+      TensorCore.Operand a = gather(lanes, 1, 16, k, Input.F16);
+      TensorCore.Operand b = gather(lanes, 2, 8, k, Input.F16);
+      int[] d = new int[16 * 8];
+      int[] own = new int[2];
+      for (int lane = 0; lane < WARP; lane++) {
+        lanes.load(0, lane, own);
+        for (int i = 0; i < 4; i++) {
+          d[element(lane, i)] = TensorCore.f32OfF16(own[i / 2] >>> 16 * (i % 2));
+        }
+      }
+      TensorCore.accumulate(d, a, b, 16, 8, k, TensorCore.Rounding.F16);
+      for (int lane = 0; lane < WARP; lane++) {
+        for (int i = 0; i < 2; i++) {
+          own[i] =
+              TensorCore.f16OfF32(d[element(lane, 2 * i)])
+                  | TensorCore.f16OfF32(d[element(lane, 2 * i + 1)]) << 16;
         }
         lanes.store(0, lane, own);
       }

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Numerics;
 /**
  * The sum that a tensor core forms for one output element: products and accumulator aligned to the
  * greatest exponent, cut off {@value #FRACTION_BITS} bits below it, added exactly, and the sum cut
- * off to f32.
+ * off to f32, or rounded to the nearest f16 where accumulators are f16.
  *
  * <p>That is what Hopper does with all of K of one {@code mma.sync} (MMA-Sim, Xie et al. 2025;
  * Khattak and Mikaitis, whose vectors an H100 and an H200 reproduce bit for bit). Ampere and Ada
@@ -15,6 +15,11 @@ import dev.warpwright.ir.Numerics;
 final class TensorCore {
   private static final int FRACTION_BITS = 25;
   private static final int COARSE_FRACTION_BITS = 13;
+
+  /** Exponent of the smallest normal f16, which subnormals count as having. */
+  private static final int F16_LEAST_EXPONENT = -14;
+
+  private static final short F16_NAN = 0x7FFF;
   private static final int F32_FRACTION_BITS = 23;
   private static final int NAN = 0x7FFFFFFF;
 
@@ -28,7 +33,41 @@ final class TensorCore {
    */
   record Operand(int[] exponent, float[] value, boolean finite) {}
 
+  /** What becomes of the exact sum of what was cut off. */
+  enum Rounding {
+    /** Cut off to f32. */
+    F32(FRACTION_BITS),
+    /**
+     * As Hopper's warpgroup products of 8-bit floats do it: cut off {@value #COARSE_FRACTION_BITS}
+     * bits below the greatest exponent, and the sum to as many (measured on an H100 for sums that
+     * begin at zero).
+     */
+    COARSE(COARSE_FRACTION_BITS),
+    /**
+     * To the nearest f16, ties to even, infinite beyond its range; so once for all products of an
+     * instruction. Accumulators are f16 values in the bits of an f32.
+     */
+    F16(FRACTION_BITS);
+
+    private final int fractionBits;
+
+    Rounding(int fractionBits) {
+      this.fractionBits = fractionBits;
+    }
+  }
+
   private TensorCore() {}
+
+  /** Bits of an f32 of the same value as an f16, whose bits are the low ones. */
+  static int f32OfF16(int bits) {
+    return Float.floatToRawIntBits(Numerics.f16ToFloat((short) bits));
+  }
+
+  /** Bits of an f16 of the same value as an f32, which is one. */
+  static int f16OfF32(int bits) {
+    float value = Float.intBitsToFloat(bits);
+    return (Float.isNaN(value) ? F16_NAN : Numerics.f16Bits(value)) & 0xFFFF;
+  }
 
   /**
    * Operands from the bits of their elements.
@@ -45,6 +84,7 @@ final class TensorCore {
             case TF32 -> Float.intBitsToFloat(bits[i] & 0xFFFFE000);
             case E4M3 -> Numerics.e4m3ToFloat((byte) bits[i]);
             case E5M2 -> Numerics.e5m2ToFloat((byte) bits[i]);
+            case S8 -> throw new IllegalArgumentException("integers have no exponents");
           };
     }
     int least =
@@ -52,6 +92,7 @@ final class TensorCore {
           case F16, E5M2 -> -14;
           case BF16, TF32 -> -126;
           case E4M3 -> -6;
+          case S8 -> 0;
         };
     int[] exponents = new int[values.length];
     boolean finite = true;
@@ -70,27 +111,13 @@ final class TensorCore {
    * @return bits of an f32
    */
   static int sum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
-    return sum(acc, a, aStart, b, bStart, count, FRACTION_BITS);
+    return sum(acc, a, aStart, b, bStart, count, Rounding.F32);
   }
 
-  /**
-   * The same as Hopper's warpgroup products of 8-bit floats form it: cut off {@value
-   * #COARSE_FRACTION_BITS} bits below the greatest exponent, and the sum to as many (measured on an
-   * H100 for sums that begin at zero).
-   */
-  static int coarseSum(int acc, Operand a, int aStart, Operand b, int bStart, int count) {
-    int bits = sum(acc, a, aStart, b, bStart, count, COARSE_FRACTION_BITS);
-    return coarse(bits);
-  }
-
-  private static int coarse(int bits) {
-    boolean finite = (bits >>> F32_FRACTION_BITS & 0xFF) != 0xFF;
-    return finite ? bits & -1 << F32_FRACTION_BITS - COARSE_FRACTION_BITS : bits;
-  }
-
-  private static int sum(
-      int acc, Operand a, int aStart, Operand b, int bStart, int count, int fractionBits) {
-    int largest = exponent(acc);
+  /** The same with another rounding. */
+  static int sum(
+      int acc, Operand a, int aStart, Operand b, int bStart, int count, Rounding rounding) {
+    int largest = exponent(acc, rounding);
     if (largest > Float.MAX_EXPONENT
         || !(a.finite && b.finite) && !finite(a, aStart, b, bStart, count)) {
       return special(Float.intBitsToFloat(acc), a, aStart, b, bStart, count);
@@ -98,12 +125,28 @@ final class TensorCore {
     for (int k = 0; k < count; k++) {
       largest = Math.max(largest, a.exponent[aStart + k] + b.exponent[bStart + k]);
     }
-    double scale = scale(fractionBits, largest);
+    double scale = scale(rounding.fractionBits, largest);
     long sum = (long) (Float.intBitsToFloat(acc) * scale);
     for (int k = 0; k < count; k++) {
       sum += (long) ((double) a.value[aStart + k] * b.value[bStart + k] * scale);
     }
-    return truncated(sum, largest - fractionBits);
+    return rounded(sum, largest - rounding.fractionBits, rounding);
+  }
+
+  /** Bits of {@code sum · 2^scale} as f32. */
+  private static int rounded(long sum, int scale, Rounding rounding) {
+    return switch (rounding) {
+      case F32 -> truncated(sum, scale);
+      case COARSE -> coarse(truncated(sum, scale));
+      case F16 ->
+          // Some 31 bits: exact in double, hence rounded once.
+          f32OfF16(Numerics.f16Bits(Math.scalb((double) sum, scale)));
+    };
+  }
+
+  private static int coarse(int bits) {
+    boolean finite = (bits >>> F32_FRACTION_BITS & 0xFF) != 0xFF;
+    return finite ? bits & -1 << F32_FRACTION_BITS - COARSE_FRACTION_BITS : bits;
   }
 
   /**
@@ -117,27 +160,24 @@ final class TensorCore {
   }
 
   /**
-   * {@code C + A · Bᵀ}, each element as {@link #sum} or {@link #coarseSum} forms it; neighbouring
-   * columns are computed together.
+   * {@code C + A · Bᵀ}, each element as {@link #sum} forms it; neighbouring columns are computed
+   * together.
    *
    * @param c bits of the f32 elements, row by row, which are replaced
    * @param a rows × depth
    * @param b columns × depth
    */
   static void accumulate(
-      int[] c, Operand a, Operand b, int rows, int columns, int depth, boolean coarse) {
+      int[] c, Operand a, Operand b, int rows, int columns, int depth, Rounding rounding) {
     if (!a.finite || !b.finite) {
       for (int i = 0; i < rows * columns; i++) {
         int aStart = i / columns * depth;
         int bStart = i % columns * depth;
-        c[i] =
-            coarse
-                ? coarseSum(c[i], a, aStart, b, bStart, depth)
-                : sum(c[i], a, aStart, b, bStart, depth);
+        c[i] = sum(c[i], a, aStart, b, bStart, depth, rounding);
       }
       return;
     }
-    int fractionBits = coarse ? COARSE_FRACTION_BITS : FRACTION_BITS;
+    int fractionBits = rounding.fractionBits;
     double[] values = new double[depth * columns];
     int[] exponents = new int[depth * columns];
     for (int n = 0; n < columns; n++) {
@@ -151,7 +191,7 @@ final class TensorCore {
     long[] sums = new long[columns];
     for (int row = 0; row < rows; row++) {
       for (int n = 0; n < columns; n++) {
-        largest[n] = exponent(c[row * columns + n]);
+        largest[n] = exponent(c[row * columns + n], rounding);
       }
       for (int k = 0; k < depth; k++) {
         largest(largest, a.exponent[row * depth + k], exponents, k * columns);
@@ -165,22 +205,25 @@ final class TensorCore {
       }
       for (int n = 0; n < columns; n++) {
         int at = row * columns + n;
-        if (largest[n] > Float.MAX_EXPONENT && exponent(c[at]) > Float.MAX_EXPONENT) {
+        if (largest[n] > Float.MAX_EXPONENT && exponent(c[at], rounding) > Float.MAX_EXPONENT) {
           c[at] = special(Float.intBitsToFloat(c[at]), a, row * depth, b, n * depth, depth);
         } else {
-          int bits = truncated(sums[n], largest[n] - fractionBits);
-          c[at] = coarse ? coarse(bits) : bits;
+          c[at] = rounded(sums[n], largest[n] - fractionBits, rounding);
         }
       }
     }
   }
 
-  /** The exponent of an f32; 128 if it is not finite. */
-  private static int exponent(int bits) {
+  /** The exponent of an accumulator; 128 if it is not finite. */
+  private static int exponent(int bits, Rounding rounding) {
     int exponent = bits >>> F32_FRACTION_BITS & 0xFF;
-    return exponent != 0
-        ? exponent - 127
-        : (bits & (1 << F32_FRACTION_BITS) - 1) == 0 ? ZERO_EXPONENT : Float.MIN_EXPONENT;
+    int value =
+        exponent != 0
+            ? exponent - 127
+            : (bits & (1 << F32_FRACTION_BITS) - 1) == 0 ? ZERO_EXPONENT : Float.MIN_EXPONENT;
+    return rounding == Rounding.F16 && value != ZERO_EXPONENT
+        ? Math.max(value, F16_LEAST_EXPONENT)
+        : value;
   }
 
   private static void largest(int[] largest, int exponent, int[] others, int from) {

@@ -1,18 +1,21 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.ir.DType;
+
 /**
- * What {@code wgmma.m64nNkK.f32} computes: D (64 × n, f32) = A · Bᵀ, or that added to D, of A (64 ×
- * K) and B (n × K) with k contiguous, or of A stored as K × 64 or B as K × n. K elements are 32
- * bytes. Thread t of the warpgroup holds n/2 elements of D.
+ * What {@code wgmma.m64nNkK} computes: D (64 × n) = A · Bᵀ, or that added to D, of A (64 × K) and B
+ * (n × K) with k contiguous, or of A stored as K × 64 or B as K × n. K elements are 32 bytes.
+ * Thread t of the warpgroup holds n/2 elements of D.
  *
  * @param columns n
+ * @param sums type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which wraps
  * @param input type of A and B
  * @param alongM whether A is stored with its rows contiguous, in panels of as many as a row of its
  *     buffer has
  * @param alongN whether B is stored with n contiguous, in such panels
  */
 public record WarpgroupProduct(
-    int columns, MatrixMeanings.Input input, boolean alongM, boolean alongN) {
+    int columns, DType sums, MatrixMeanings.Input input, boolean alongM, boolean alongN) {
   /** Rows of A and D. */
   public static final int ROWS = 64;
 
@@ -34,8 +37,14 @@ public record WarpgroupProduct(
 
   /** The name, as {@code wgmma.m64n256k16.f32.bf16}. */
   public String text() {
-    return "wgmma.m64n%dk%d.f32.%s%s%s"
-        .formatted(columns, depth(), input.ptx(), alongM ? ".ta" : "", alongN ? ".tb" : "");
+    return "wgmma.m64n%dk%d.%s.%s%s%s"
+        .formatted(
+            columns, depth(), sumsPtx(), input.ptx(), alongM ? ".ta" : "", alongN ? ".tb" : "");
+  }
+
+  /** The type of D in instructions. */
+  String sumsPtx() {
+    return sums == DType.I32 ? "s32" : sums.text();
   }
 
   /** Elements of a row of A and B. */
@@ -48,27 +57,64 @@ public record WarpgroupProduct(
     return columns / 2;
   }
 
+  /** 32-bit registers of D that a thread holds. */
+  public int registers() {
+    return elements() * sums.bytes() / 4;
+  }
+
   /**
    * Adds A · Bᵀ to D.
    *
-   * @param d bits of the f32 elements: those of thread t begin at {@code t * elements()}
+   * @param d bits of the elements: those of thread t begin at {@code t * elements()}
    * @param a bits of the elements of A, row by row
    * @param b bits of the elements of B, row by row
    */
   public void accumulate(int[] d, int[] a, int[] b) {
-    TensorCore.Operand left = TensorCore.operand(input, a);
-    TensorCore.Operand right = TensorCore.operand(input, b);
     int[] rows = new int[ROWS * columns];
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements(); i++) {
-        rows[row(thread, i) * columns + column(thread, i)] = d[thread * elements() + i];
+        int bits = d[thread * elements() + i];
+        rows[row(thread, i) * columns + column(thread, i)] =
+            sums == DType.F16 ? TensorCore.f32OfF16(bits) : bits;
       }
     }
-    // Sums of 8-bit products keep 13 bits of the fraction only.
-    TensorCore.accumulate(rows, left, right, ROWS, columns, depth(), input.bytes() == 1);
+    if (sums == DType.I32) {
+      accumulateBytes(rows, a, b);
+    } else {
+      TensorCore.accumulate(
+          rows,
+          TensorCore.operand(input, a),
+          TensorCore.operand(input, b),
+          ROWS,
+          columns,
+          depth(),
+          rounding());
+    }
     for (int thread = 0; thread < THREADS; thread++) {
       for (int i = 0; i < elements(); i++) {
-        d[thread * elements() + i] = rows[row(thread, i) * columns + column(thread, i)];
+        int bits = rows[row(thread, i) * columns + column(thread, i)];
+        d[thread * elements() + i] = sums == DType.F16 ? TensorCore.f16OfF32(bits) : bits;
+      }
+    }
+  }
+
+  private TensorCore.Rounding rounding() {
+    return sums == DType.F16
+        ? TensorCore.Rounding.F16
+        // Sums of 8-bit products keep 13 bits of the fraction only.
+        : input.bytes() == 1 ? TensorCore.Rounding.COARSE : TensorCore.Rounding.F32;
+  }
+
+  /** Exact, modulo 2^32. */
+  private void accumulateBytes(int[] rows, int[] a, int[] b) {
+    int depth = depth();
+    for (int row = 0; row < ROWS; row++) {
+      for (int column = 0; column < columns; column++) {
+        int sum = rows[row * columns + column];
+        for (int k = 0; k < depth; k++) {
+          sum += (byte) a[row * depth + k] * (byte) b[column * depth + k];
+        }
+        rows[row * columns + column] = sum;
       }
     }
   }

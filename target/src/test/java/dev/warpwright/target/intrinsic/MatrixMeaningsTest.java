@@ -3,6 +3,7 @@ package dev.warpwright.target.intrinsic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -34,6 +35,8 @@ class MatrixMeaningsTest {
     Position bTf = (g, q, i) -> new int[] {q + 4 * i, g};
     return Stream.of(
         Arguments.of(Intrinsics.MMA_M16N8K16_F16, "f16", 16, a16, b16),
+        Arguments.of(Intrinsics.MMA_M16N8K16_F16_F16, "f16", 16, a16, b16),
+        Arguments.of(Intrinsics.MMA_M16N8K8_F16_F16, "f16", 8, a8, b8),
         Arguments.of(Intrinsics.MMA_M16N8K16_BF16, "bf16", 16, a16, b16),
         Arguments.of(Intrinsics.MMA_M16N8K8_F16, "f16", 8, a8, b8),
         Arguments.of(Intrinsics.MMA_M16N8K8_TF32, "tf32", 8, aTf, bTf));
@@ -43,6 +46,8 @@ class MatrixMeaningsTest {
   @MethodSource("products")
   void multiplies(TargetIntrinsic mma, String type, int k, Position aMap, Position bMap) {
     Random random = new Random(SEED);
+    boolean half = mma.operands().getFirst().dtype() == DType.F16;
+    String sums = half ? "f16" : "f32";
     for (int round = 0; round < 20; round++) {
       float[][] a = integers(random, 16, k);
       float[][] bb = integers(random, k, 8);
@@ -60,7 +65,7 @@ class MatrixMeaningsTest {
           put(warp.memory[2][lane], i, type, bb[at[0]][at[1]]);
         }
         for (int i = 0; i < 4; i++) {
-          warp.memory[0][lane][i] = Float.floatToRawIntBits(c[g + 8 * (i >> 1)][2 * q + (i & 1)]);
+          put(warp.memory[0][lane], i, sums, c[g + 8 * (i >> 1)][2 * q + (i & 1)]);
         }
       }
       warp.run(mma);
@@ -72,7 +77,13 @@ class MatrixMeaningsTest {
           for (int kk = 0; kk < k; kk++) {
             expected += a[row][kk] * bb[kk][col];
           }
-          assertThat(Float.intBitsToFloat(warp.memory[0][lane][i]))
+          // Sums of small integers are exact in f32, in f16 up to 2048.
+          expected = half ? (float) Numerics.round(DType.F16, expected) : expected;
+          int bits = warp.memory[0][lane][half ? i / 2 : i];
+          assertThat(
+                  half
+                      ? Numerics.f16ToFloat((short) (bits >>> 16 * (i % 2)))
+                      : Float.intBitsToFloat(bits))
               .as("row %d, column %d, seed %d", row, col, SEED)
               .isEqualTo(expected);
         }
@@ -92,7 +103,7 @@ class MatrixMeaningsTest {
 
   private static void put(int[] registers, int i, String type, float value) {
     switch (type) {
-      case "tf32" -> registers[i] = Float.floatToRawIntBits(value);
+      case "tf32", "f32" -> registers[i] = Float.floatToRawIntBits(value);
       case "f16" -> registers[i / 2] |= (Numerics.f16Bits(value) & 0xFFFF) << 16 * (i % 2);
       default -> registers[i / 2] |= (Numerics.bf16Bits(value) & 0xFFFF) << 16 * (i % 2);
     }

@@ -66,7 +66,7 @@ class TensorCoreTest {
     for (int round = 0; round < 400; round++) {
       var input = round % 2 == 0 ? MatrixMeanings.Input.F16 : MatrixMeanings.Input.BF16;
       boolean all = round % 5 == 0;
-      boolean coarse = round % 3 == 0;
+      TensorCore.Rounding rounding = TensorCore.Rounding.values()[round % 3];
       int depth = 1 + random.nextInt(16);
       TensorCore.Operand a = TensorCore.operand(input, elements(random, input, 3 * depth, all));
       TensorCore.Operand b = TensorCore.operand(input, elements(random, input, 5 * depth, all));
@@ -74,20 +74,56 @@ class TensorCoreTest {
       for (int i = 0; i < c.length; i++) {
         float start = (float) (random.nextGaussian() * Math.scalb(1.0, random.nextInt(80) - 60));
         start = random.nextInt(3) == 0 ? 0 : random.nextInt(50) == 0 ? Float.NaN : start;
+        if (rounding == TensorCore.Rounding.F16) {
+          start = (float) Numerics.round(DType.F16, start);
+        }
         c[i] = Float.floatToRawIntBits(start);
       }
       int[] expected = new int[15];
       for (int i = 0; i < c.length; i++) {
         int row = i / 5 * depth;
         int column = i % 5 * depth;
-        expected[i] =
-            coarse
-                ? TensorCore.coarseSum(c[i], a, row, b, column, depth)
-                : TensorCore.sum(c[i], a, row, b, column, depth);
+        expected[i] = TensorCore.sum(c[i], a, row, b, column, depth, rounding);
       }
-      TensorCore.accumulate(c, a, b, 3, 5, depth, coarse);
+      TensorCore.accumulate(c, a, b, 3, 5, depth, rounding);
       assertThat(c).as("round %d, seed %d", round, SEED).isEqualTo(expected);
     }
+  }
+
+  private static float halfSum(float acc, float... products) {
+    int[] x = new int[products.length];
+    int[] y = new int[products.length];
+    for (int i = 0; i < products.length; i++) {
+      x[i] = Numerics.f16Bits(products[i]);
+      y[i] = Numerics.f16Bits(1);
+    }
+    return Float.intBitsToFloat(
+        TensorCore.sum(
+            Float.floatToRawIntBits(acc),
+            TensorCore.operand(MatrixMeanings.Input.F16, x),
+            0,
+            TensorCore.operand(MatrixMeanings.Input.F16, y),
+            0,
+            products.length,
+            TensorCore.Rounding.F16));
+  }
+
+  @Test
+  void sumsInF16AreRoundedToTheNearestOnce() {
+    // Ulps are 2 from 2048 on: ties go to the even one, and only the whole sum is rounded.
+    assertThat(halfSum(2048, 1)).isEqualTo(2048);
+    assertThat(halfSum(2050, 1)).isEqualTo(2052);
+    assertThat(halfSum(-2050, -1)).isEqualTo(-2052);
+    assertThat(halfSum(2048, 1, 0x1p-10f)).isEqualTo(2050);
+    assertThat(halfSum(2048, 1, 1, 1, 1)).isEqualTo(2052);
+    // 25 bits below the largest are kept, less is cut off before: here it would decide the tie.
+    assertThat(halfSum(2048, 1, 0x1p-14f)).isEqualTo(2050);
+    assertThat(halfSum(32768, 16, 0x1p-11f)).isEqualTo(32768);
+    assertThat(halfSum(32768, 16, 0x1p-10f)).isEqualTo(32800);
+    assertThat(halfSum(65504, 15)).isEqualTo(65504);
+    assertThat(halfSum(65504, 16)).isEqualTo(Float.POSITIVE_INFINITY);
+    assertThat(halfSum(0x1p-24f, 0x1p-24f)).isEqualTo(0x1p-23f);
+    assertThat(halfSum(Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY)).isNaN();
   }
 
   @Test

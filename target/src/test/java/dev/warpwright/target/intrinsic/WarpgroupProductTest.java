@@ -3,6 +3,7 @@ package dev.warpwright.target.intrinsic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,9 @@ class WarpgroupProductTest {
         "wgmma.m64n40k16.f32.bf16",
         "wgmma.m64n16k16.f32.f16",
         "wgmma.m64n24k8.f32.tf32",
+        "wgmma.m64n16k16.f16.f16",
         "wgmma.m64n16k32.f32.e4m3",
+        "wgmma.m64n48k32.s32.s8",
         "wgmma.m64n8k32.f32.e5m2"
       })
   void addsTheProduct(String name) {
@@ -37,10 +40,15 @@ class WarpgroupProductTest {
     }
     int[] d = new int[128 * n / 2];
     for (int i = 0; i < d.length; i++) {
-      d[i] = Float.floatToRawIntBits(i % 7);
+      d[i] =
+          switch (product.sums()) {
+            case F16 -> Numerics.f16Bits(i % 7);
+            case I32 -> i % 7;
+            default -> Float.floatToRawIntBits(i % 7);
+          };
     }
     product.accumulate(d, a, b);
-    boolean coarse = product.input().bytes() == 1;
+    boolean coarse = product.input().bytes() == 1 && product.sums() == DType.F32;
     for (int t = 0; t < 128; t++) {
       for (int i = 0; i < n / 2; i++) {
         int at = t * (n / 2) + i;
@@ -53,10 +61,21 @@ class WarpgroupProductTest {
           expected += term;
           largest = Math.max(largest, Math.abs(term));
         }
-        // 32 products and the sum are cut off 13 bits below the largest.
-        assertThat((double) Float.intBitsToFloat(d[at]))
-            .as("seed %d", SEED)
-            .isCloseTo(expected, offset(coarse ? 34 * Math.scalb(largest, -12) : 1e-5));
+        double allowed =
+            switch (product.sums()) {
+              // Half a unit in the last place, and what was cut off before.
+              case F16 -> Math.scalb(Math.abs(expected), -11) + 17 * Math.scalb(largest, -25);
+              case I32 -> 0;
+              // 32 products and the sum are cut off 13 bits below the largest.
+              default -> coarse ? 34 * Math.scalb(largest, -12) : 1e-5;
+            };
+        double found =
+            switch (product.sums()) {
+              case F16 -> Numerics.f16ToFloat((short) d[at]);
+              case I32 -> d[at];
+              default -> Float.intBitsToFloat(d[at]);
+            };
+        assertThat(found).as("seed %d", SEED).isCloseTo(expected, offset(allowed));
         if (coarse) {
           assertThat(d[at] & 0x3FF).isZero();
         }
@@ -71,6 +90,7 @@ class WarpgroupProductTest {
       case TF32 -> Float.floatToRawIntBits((float) x);
       case E4M3 -> Numerics.e4m3Bits(x);
       case E5M2 -> Numerics.e5m2Bits(x);
+      case S8 -> (int) Math.clamp(Math.round(60 * x), -128, 127);
     };
   }
 
@@ -81,6 +101,7 @@ class WarpgroupProductTest {
       case TF32 -> Float.intBitsToFloat(bits & 0xFFFFE000);
       case E4M3 -> Numerics.e4m3ToFloat((byte) bits);
       case E5M2 -> Numerics.e5m2ToFloat((byte) bits);
+      case S8 -> (byte) bits;
     };
   }
 }
