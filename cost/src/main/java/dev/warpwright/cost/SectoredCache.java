@@ -17,8 +17,11 @@ public final class SectoredCache {
    * @param lineBytes of a line, at most 32 sectors
    * @param spread whether all bits of a line's number decide its set; otherwise neighbours lie in
    *     neighbouring sets
+   * @param secondChance whether a line that was found again, though for other sectors, is passed
+   *     over once when it is the least recently used
    */
-  public record Geometry(long bytes, int lineBytes, int sectorBytes, int ways, boolean spread) {
+  public record Geometry(
+      long bytes, int lineBytes, int sectorBytes, int ways, boolean spread, boolean secondChance) {
     public Geometry {
       if (bytes < 1
           || lineBytes < sectorBytes
@@ -34,26 +37,27 @@ public final class SectoredCache {
 
     /** A cache whose lines are spread over its sets. */
     public Geometry(long bytes, int lineBytes, int sectorBytes, int ways) {
-      this(bytes, lineBytes, sectorBytes, ways, true);
+      this(bytes, lineBytes, sectorBytes, ways, true, false);
     }
 
     /** Lines of 128 bytes, sectors of 32, 16 ways: so is the second level of GPUs modelled. */
     public static Geometry gpu(long bytes) {
-      return of(bytes, 16, true);
+      return of(bytes, 16, true, false);
     }
 
     /**
      * The first level of GPUs: 4 ways, a line's number modulo the number of sets, which is no power
-     * of two where shared memory takes a part. Of 256 kB that are read again and again, a third is
-     * found in 224 kB of an H200, of 320 kB nothing.
+     * of two where shared memory takes a part, and a second chance. Of 256 kB that are read again
+     * and again, a third is found in 224 kB of an H200, of 320 kB nothing; but lines that each
+     * round looks up twice stay, whatever else passes through.
      */
     public static Geometry firstLevel(long bytes) {
-      return of(bytes, 4, false);
+      return of(bytes, 4, false, true);
     }
 
-    private static Geometry of(long bytes, int ways, boolean spread) {
+    private static Geometry of(long bytes, int ways, boolean spread, boolean secondChance) {
       long set = 128L * ways;
-      return new Geometry(Math.max(set, bytes / set * set), 128, 32, ways, spread);
+      return new Geometry(Math.max(set, bytes / set * set), 128, 32, ways, spread, secondChance);
     }
 
     public int sectors() {
@@ -96,6 +100,7 @@ public final class SectoredCache {
   private final int[] valid;
   private final int[] dirty;
   private final long[] used;
+  private final boolean[] foundAgain;
   private long clock;
   private long readHits;
   private long readMisses;
@@ -113,6 +118,7 @@ public final class SectoredCache {
     this.valid = new int[sets * ways];
     this.dirty = new int[sets * ways];
     this.used = new long[sets * ways];
+    this.foundAgain = new boolean[sets * ways];
   }
 
   public Geometry geometry() {
@@ -196,21 +202,40 @@ public final class SectoredCache {
   /** Where the line is, after making room for it. */
   private int find(long line) {
     int first = set(line) * ways;
-    int oldest = first;
     for (int at = first; at < first + ways; at++) {
       if (lines[at] == line) {
         used[at] = ++clock;
+        foundAgain[at] = geometry.secondChance();
         return at;
       }
-      if (lines[at] == -1 ? lines[oldest] != -1 : lines[oldest] != -1 && used[at] < used[oldest]) {
-        oldest = at;
-      }
     }
-    writeBacks += Integer.bitCount(dirty[oldest]);
-    lines[oldest] = line;
-    valid[oldest] = 0;
-    dirty[oldest] = 0;
-    used[oldest] = ++clock;
-    return oldest;
+    int at = victim(first);
+    writeBacks += Integer.bitCount(dirty[at]);
+    lines[at] = line;
+    valid[at] = 0;
+    dirty[at] = 0;
+    used[at] = ++clock;
+    foundAgain[at] = false;
+    return at;
+  }
+
+  /** A free place of the set that begins there, or that of the line that goes. */
+  private int victim(int first) {
+    while (true) {
+      int oldest = first;
+      for (int at = first; at < first + ways; at++) {
+        if (lines[at] == -1) {
+          return at;
+        }
+        if (used[at] < used[oldest]) {
+          oldest = at;
+        }
+      }
+      if (!foundAgain[oldest]) {
+        return oldest;
+      }
+      foundAgain[oldest] = false;
+      used[oldest] = ++clock;
+    }
   }
 }

@@ -1,6 +1,5 @@
 package dev.warpwright.cuda;
 
-import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -9,7 +8,6 @@ import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
-import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.target.TensorMaps;
@@ -19,6 +17,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +25,16 @@ import org.jspecify.annotations.Nullable;
  * is an aligned access of memory.
  */
 final class ExprPrinter {
+  /** Bytes that descriptors of operands count in. */
+  private static final int CHUNK = 16;
+
   private final Names names;
   private final Uses uses;
   private final Facts facts;
+  private final Constants constants;
   private final FlatIndex flat;
   private final HopperArguments hopper;
+  private final Arithmetic arithmetic;
 
   /** Vector expressions that a variable holds. */
   private final Map<Expr, String> held = new IdentityHashMap<>();
@@ -38,17 +42,25 @@ final class ExprPrinter {
   /** The variable without which asynchronous copies do not happen; null for none. */
   private @Nullable String guard;
 
-  ExprPrinter(Names names, Uses uses, Facts facts, Map<TensorMaps.Spec, String> maps) {
+  ExprPrinter(
+      Names names, Uses uses, Facts facts, Constants constants, Map<TensorMaps.Spec, String> maps) {
     this.names = names;
     this.uses = uses;
+    this.constants = constants;
     this.facts = facts;
     this.flat = new FlatIndex(facts);
     this.hopper = new HopperArguments(this, uses, maps);
+    this.arithmetic = new Arithmetic(this, uses, facts);
   }
 
   /** Lets asynchronous copies that are printed from now on depend on a variable, or not: null. */
   void guard(@Nullable String variable) {
     guard = variable;
+  }
+
+  /** Names of sizes. */
+  Constants constants() {
+    return constants;
   }
 
   /** A scalar expression. */
@@ -73,8 +85,8 @@ final class ExprPrinter {
         uses.type(imm.type().dtype());
         yield CudaTypes.constant(imm);
       }
-      case Expr.Binary b -> binary(b, lane);
-      case Expr.Unary u -> unary(u, lane);
+      case Expr.Binary b -> arithmetic.binary(b, lane);
+      case Expr.Unary u -> arithmetic.unary(u, lane);
       case Expr.Select s ->
           new Text(
               lane(s.condition(), lane).in(Text.OR)
@@ -99,7 +111,10 @@ final class ExprPrinter {
     if (isScalarVariable(buffer)) {
       return Text.atom(names.of(buffer));
     }
-    return Text.atom(names.of(buffer) + "[" + offset(buffer, indices) + "]");
+    Buffer outer = constants.enter(buffer);
+    Text offset = offset(buffer, indices);
+    constants.enter(outer);
+    return Text.atom(names.of(buffer) + "[" + offset + "]");
   }
 
   private Text offset(Buffer buffer, List<Expr> indices) {
@@ -130,172 +145,38 @@ final class ExprPrinter {
     return buffer.scope() == Scope.LOCAL && buffer.storageElements() == 1;
   }
 
+  /**
+   * Where rows begin before the swizzle: the copy engine applies that to each address by itself.
+   */
+  Text rows(Expr.AddressOf tile) {
+    Expr offset = flat.offset(tile.buffer(), tile.indices());
+    String name = names.of(tile.buffer());
+    return Exprs.isConst(offset, 0)
+        ? Text.atom(name)
+        : new Text("&" + name + "[" + print(offset) + "]", Text.UNARY);
+  }
+
+  /**
+   * The buffer's name and by how many times 16 bytes the address lies behind its start, as two
+   * arguments; empty if that is no sum of constants and products by them.
+   */
+  Optional<String> chunks(Expr.AddressOf tile) {
+    Buffer buffer = tile.buffer();
+    Expr offset = flat.offset(buffer, tile.indices());
+    Swizzle swizzle = FlatIndex.swizzle(buffer);
+    if (!swizzle.isIdentity()
+        && !flat.isLeftAlone(flat.swizzleParts(offset, swizzle).inside(), swizzle)) {
+      return Optional.empty();
+    }
+    return FlatIndex.quotient(offset, CHUNK / buffer.dtype().bytes())
+        .map(chunks -> names.of(buffer) + ", " + print(chunks));
+  }
+
   private Text address(Buffer buffer, List<Expr> indices) {
     if (!isScalarVariable(buffer) && Exprs.isConst(flat.offset(buffer, indices), 0)) {
       return Text.atom(names.of(buffer));
     }
     return new Text("&" + element(buffer, indices), Text.UNARY);
-  }
-
-  private Text binary(Expr.Binary b, int lane) {
-    DType dtype = b.a().type().dtype();
-    if (CudaTypes.isStruct(dtype)) {
-      throw new IllegalArgumentException(b.op() + " on " + dtype + ": cast to f32 first");
-    }
-    boolean isInt = dtype.isInt();
-    Text x = lane(b.a(), lane);
-    Text y = lane(b.b(), lane);
-    Text result =
-        switch (b.op()) {
-          case ADD -> sum(b, x, y, lane);
-          case SUB -> infix("-", x, y, Text.ADDITIVE, false);
-          case MUL ->
-              infix(
-                  "*", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.MULTIPLICATIVE, isInt);
-          case DIV ->
-              isInt && !isPlainDivision(b)
-                  ? function(uses.helper(Helper.FLOOR_DIV), x, y)
-                  : infix("/", x, y, Text.MULTIPLICATIVE, false);
-          case MOD ->
-              isPlainDivision(b)
-                  ? infix("%", x, y, Text.MULTIPLICATIVE, false)
-                  : remainder(b, x, y);
-          case MIN, MAX -> {
-            String name = b.op() == BinaryOp.MIN ? "min" : "max";
-            yield switch (dtype) {
-              case F32 -> function("f" + name + "f", x, y);
-              case F64 -> function("f" + name, x, y);
-              default -> function(name, x, y);
-            };
-          }
-          case BIT_AND -> infix("&", x, y, Text.BIT_AND, true);
-          case BIT_OR -> infix("|", x, y, Text.BIT_OR, true);
-          case BIT_XOR -> infix("^", x, y, Text.BIT_XOR, true);
-          case SHL -> infix("<<", x, y, Text.SHIFT, false);
-          case SHR -> infix(">>", x, y, Text.SHIFT, false);
-          case EQ -> infix("==", x, y, Text.EQUALITY, false);
-          case NE -> infix("!=", x, y, Text.EQUALITY, false);
-          case LT -> infix("<", x, y, Text.RELATIONAL, false);
-          case LE -> infix("<=", x, y, Text.RELATIONAL, false);
-          case GT -> infix(">", x, y, Text.RELATIONAL, false);
-          case GE -> infix(">=", x, y, Text.RELATIONAL, false);
-          case AND -> infix("&&", x, y, Text.AND, true);
-          case OR -> infix("||", x, y, Text.OR, true);
-        };
-    return b.op().isComparison() ? result : wrapped(dtype, result);
-  }
-
-  /** C++ computes 8-bit integers as {@code int}; this brings them back. */
-  private static Text wrapped(DType dtype, Text text) {
-    return dtype == DType.I8 || dtype == DType.U8
-        ? new Text("(" + CudaTypes.name(dtype) + ")" + text.in(Text.UNARY), Text.UNARY)
-        : text;
-  }
-
-  /** A remainder of what may be negative: of so many multiples more that it is not, or a call. */
-  private Text remainder(Expr.Binary b, Text x, Text y) {
-    if (b.b() instanceof Expr.IntImm by && by.value() > 0 && b.type().equals(Type.I32)) {
-      long least = facts.bounds().of(b.a()).min();
-      if (least > -Integer.MAX_VALUE / 2) {
-        Expr more = plus(b.a(), Math.ceilDiv(-least, by.value()) * by.value());
-        if (facts.isNonNegative(more)) {
-          return infix("%", print(more), y, Text.MULTIPLICATIVE, false);
-        }
-      }
-    }
-    return function(uses.helper(Helper.FLOOR_MOD), x, y);
-  }
-
-  private Expr plus(Expr e, long more) {
-    return facts.simplified(Exprs.add(e, more));
-  }
-
-  private Text sum(Expr.Binary b, Text x, Text y, int lane) {
-    DType dtype = b.type().dtype();
-    if (b.type().equals(Type.I32)
-        && b.a() instanceof Expr.Binary(BinaryOp op, Expr n, Expr.IntImm by)
-        && op == BinaryOp.DIV
-        && b.b() instanceof Expr.IntImm more
-        && by.value() > 0
-        && !facts.isNonNegative(n)
-        && facts.isNonNegative(plus(n, more.value() * by.value()))) {
-      // The quotient may be negative, the sum may not: (n + more * by) / by is what C computes.
-      Expr whole = plus(n, more.value() * by.value());
-      return infix("/", print(whole), CudaTypes.constant(by), Text.MULTIPLICATIVE, false);
-    }
-    if (dtype.isInt()
-        && b.b() instanceof Expr.IntImm imm
-        && imm.value() < 0
-        && imm.value() > Integer.MIN_VALUE) {
-      return infix("-", x, Text.atom(String.valueOf(-imm.value())), Text.ADDITIVE, false);
-    }
-    return infix(
-        "+", x, dtype == DType.I64 ? narrow(b.b(), lane) : y, Text.ADDITIVE, dtype.isInt());
-  }
-
-  /** The right side of a 64-bit sum or product, which C++ widens by itself. */
-  private Text narrow(Expr e, int lane) {
-    return switch (e) {
-      case Expr.Cast c when c.a().type().dtype() == DType.I32 -> lane(c.a(), lane);
-      case Expr.IntImm imm when imm.value() == (int) imm.value() ->
-          CudaTypes.constant(Exprs.i32(imm.value()));
-      default -> lane(e, lane);
-    };
-  }
-
-  /**
-   * An operator between two operands. Bit operators and shifts get parentheses around other
-   * operators inside, and so do mixed {@code &&} and {@code ||}, because readers do not know the
-   * order by heart.
-   */
-  private static Text infix(String op, Text x, Text y, int precedence, boolean associative) {
-    boolean unfamiliar =
-        precedence <= Text.BIT_AND && precedence >= Text.BIT_OR || precedence == Text.SHIFT;
-    int inner = unfamiliar ? Text.UNARY : precedence;
-    boolean andInOr = precedence == Text.OR;
-    String left =
-        unfamiliar && x.precedence() == precedence && associative
-            ? x.string()
-            : x.in(andInOr && x.precedence() == Text.AND ? Text.UNARY : inner);
-    String right =
-        y.in(
-            andInOr && y.precedence() == Text.AND
-                ? Text.UNARY
-                : unfamiliar || associative ? inner : precedence + 1);
-    return new Text(left + " " + op + " " + right, precedence);
-  }
-
-  private static Text function(String name, Text... args) {
-    List<String> parts = new ArrayList<>();
-    for (Text arg : args) {
-      parts.add(arg.string());
-    }
-    return Text.atom(name + "(" + String.join(", ", parts) + ")");
-  }
-
-  /** Whether C's division, which truncates, gives what the IR's gives. */
-  private boolean isPlainDivision(Expr.Binary b) {
-    if (b.type().dtype().isUnsigned()) {
-      return true;
-    }
-    return b.type().isScalar() && facts.isNonNegative(b.a()) && facts.isNonNegative(b.b());
-  }
-
-  private Text unary(Expr.Unary u, int lane) {
-    DType dtype = u.type().dtype();
-    if (CudaTypes.isStruct(dtype)) {
-      throw new IllegalArgumentException(u.op() + " on " + dtype + ": cast to f32 first");
-    }
-    Text a = lane(u.a(), lane);
-    String operand = a.in(Text.UNARY);
-    String op =
-        switch (u.op()) {
-          case NEG -> "-";
-          case NOT -> "!";
-          case BIT_NOT -> dtype == DType.BOOL ? "!" : "~";
-        };
-    String text = u.op() == UnaryOp.NEG && operand.startsWith("-") ? "(" + operand + ")" : operand;
-    return wrapped(dtype, new Text(op + text, Text.UNARY));
   }
 
   private Text call(Expr.Call c, int lane) {

@@ -16,6 +16,7 @@ import dev.warpwright.ir.text.IrPrinter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /** Element offsets in buffers, which CUDA sees as flat arrays. */
 final class FlatIndex {
@@ -88,6 +89,23 @@ final class FlatIndex {
   boolean isLeftAlone(Expr offset, Swizzle swizzle) {
     Interval values = facts.bounds().of(offset);
     return values.min() >= 0 && values.max() < 1L << (swizzle.base() + swizzle.shift());
+  }
+
+  /** An offset divided by a number that divides each of its addends; empty if one may not be. */
+  static Optional<Expr> quotient(Expr offset, long by) {
+    Expr sum = new Expr.IntImm(offset.type(), 0);
+    for (Expr addend : addends(offset)) {
+      switch (addend) {
+        case Expr.IntImm imm when imm.value() % by == 0 -> sum = Exprs.add(sum, imm.value() / by);
+        case Expr.Binary(BinaryOp op, Expr a, Expr.IntImm factor)
+            when op == BinaryOp.MUL && factor.value() % by == 0 ->
+            sum = Exprs.add(sum, Exprs.mul(a, factor.value() / by));
+        default -> {
+          return Optional.empty();
+        }
+      }
+    }
+    return Optional.of(sum);
   }
 
   private static List<Expr> addends(Expr e) {

@@ -93,27 +93,32 @@ enum Helper {
   MATRIX_DESCRIPTOR(
       90,
       """
-      // Describes an operand of a warpgroup product: dense rows of so many bytes, swizzled over them.
+      // Describes an operand of a warpgroup product, so many 16 bytes behind the start: dense rows of so
+      // many bytes, swizzled over them.
       template <int width>
-      __device__ __forceinline__ unsigned long long matrix_descriptor(const void* start) {
+      __device__ __forceinline__ unsigned long long matrix_descriptor(const void* start, int chunks) {
         const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
-        constexpr unsigned long long mode = width == 128 ? 1 : width == 64 ? 2 : 3;
-        constexpr unsigned long long stride = 8 * width;  // from 8 rows to the next 8
-        return mode << 62 | (stride >> 4) << 32 | 1ull << 16 | (address & 0x3FFFF) >> 4;
+        constexpr unsigned mode = width == 128 ? 1 : width == 64 ? 2 : 3;
+        constexpr unsigned stride = 8 * width;  // from 8 rows to the next 8
+        const unsigned low = (1u << 16 | (address & 0x3FFFF) >> 4) + chunks;
+        return static_cast<unsigned long long>(mode << 30 | stride >> 4) << 32 | low;
       }
       """),
   MATRIX_DESCRIPTOR_ACROSS(
       90,
       """
-      // Describes an operand that is stored along the product's rows or columns: lines of so many bytes,
-      // swizzled over them, one for each step of K; further rows or columns lie in the next panel.
+      // Describes an operand that is stored along the product's rows or columns, so many 16 bytes behind
+      // the start: lines of so many bytes, swizzled over them, one for each step of K; further rows or
+      // columns lie in the next panel.
       template <int width, int panel>
-      __device__ __forceinline__ unsigned long long matrix_descriptor_across(const void* start) {
+      __device__ __forceinline__ unsigned long long matrix_descriptor_across(
+          const void* start, int chunks) {
         const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(start));
-        constexpr unsigned long long mode = width == 128 ? 1 : width == 64 ? 2 : 3;
-        constexpr unsigned long long stride = 8 * width;  // from 8 rows to the next 8
-        constexpr unsigned long long leading = panel;
-        return mode << 62 | (stride >> 4) << 32 | (leading >> 4) << 16 | (address & 0x3FFFF) >> 4;
+        constexpr unsigned mode = width == 128 ? 1 : width == 64 ? 2 : 3;
+        constexpr unsigned stride = 8 * width;  // from 8 rows to the next 8
+        constexpr unsigned leading = panel;
+        const unsigned low = (leading >> 4 << 16 | (address & 0x3FFFF) >> 4) + chunks;
+        return static_cast<unsigned long long>(mode << 30 | stride >> 4) << 32 | low;
       }
       """),
   F16_TO_F32(

@@ -45,10 +45,10 @@ final class HopperArguments {
     if (HopperIntrinsics.isBulkStore(intrinsic)) {
       printed.add(map);
       printed.addAll(coordinates(args.get(0)));
-      printed.add(print(args.get(1)));
+      printed.add(rows(args.get(1)));
       return printed;
     }
-    printed.add(print(args.get(0)));
+    printed.add(rows(args.get(0)));
     printed.add(map);
     printed.addAll(coordinates(args.get(1)));
     printed.add(print(args.get(2)));
@@ -73,20 +73,26 @@ final class HopperArguments {
   private String descriptor(Expr operand, boolean across) {
     Buffer buffer = buffer(operand);
     int width = MatrixDescriptor.of(buffer).width();
+    // Most of it does not change in a loop, and the rest is added to it.
+    String start = exprs.chunks((Expr.AddressOf) operand).orElseGet(() -> print(operand) + ", 0");
     if (!across) {
-      return "%s<%d>(%s)".formatted(uses.helper(Helper.MATRIX_DESCRIPTOR), width, print(operand));
+      return "%s<%d>(%s)".formatted(uses.helper(Helper.MATRIX_DESCRIPTOR), width, start);
     }
     return "%s<%d, %d>(%s)"
         .formatted(
             uses.helper(Helper.MATRIX_DESCRIPTOR_ACROSS),
             width,
             MatrixDescriptor.panelBytes(buffer),
-            print(operand));
+            start);
   }
 
   /** Column, row and matrix of the tile's first element: the innermost coordinate comes first. */
   private List<String> coordinates(Expr tile) {
     return ((Expr.AddressOf) tile).indices().reversed().stream().map(this::print).toList();
+  }
+
+  private String rows(Expr tile) {
+    return exprs.rows((Expr.AddressOf) tile).string();
   }
 
   private String print(Expr e) {

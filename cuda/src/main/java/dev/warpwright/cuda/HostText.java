@@ -31,6 +31,7 @@ public final class HostText {
             names,
             new Uses(GpuTarget.SM_90A),
             new Facts(Simplify.ofParams(new ArrayList<>(params))),
+            Constants.none(),
             Map.of());
     for (Param param : params) {
       Object object = param instanceof ScalarParam scalar ? scalar.var() : param;

@@ -1,7 +1,6 @@
 package dev.warpwright.cuda;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -12,7 +11,6 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
@@ -36,14 +34,16 @@ final class KernelPrinter {
   private final AccessSummary accesses;
   private final Facts facts;
   private final Names names;
+  private final Constants constants;
   private final ExprPrinter exprs;
   private final Map<TensorMaps.Spec, String> maps = new LinkedHashMap<>();
-  private final StringBuilder out = new StringBuilder();
-  private int depth;
+  private final Lines lines = new Lines();
+  private final Stores stores;
 
-  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses) {
+  private KernelPrinter(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
     this.kernel = kernel;
     this.uses = uses;
+    this.constants = constants;
     this.resources = KernelResources.of(kernel);
     this.accesses = AccessSummary.of(kernel);
     this.names = new Names(accesses.functions());
@@ -51,7 +51,8 @@ final class KernelPrinter {
     TensorMaps.of(kernel)
         .maps()
         .forEach(spec -> maps.put(spec, names.declare(spec.global().name() + "_map")));
-    this.exprs = new ExprPrinter(names, uses, facts, maps);
+    this.exprs = new ExprPrinter(names, uses, facts, constants, maps);
+    this.stores = new Stores(lines, exprs, names, accesses);
     if (cluster() > 1 && !target.supports(90, false)) {
       throw new UserError(
           "kernel "
@@ -72,10 +73,10 @@ final class KernelPrinter {
     }
   }
 
-  static String print(Kernel kernel, GpuTarget target, Uses uses) {
-    KernelPrinter printer = new KernelPrinter(kernel, target, uses);
+  static String print(Kernel kernel, GpuTarget target, Uses uses, Constants constants) {
+    KernelPrinter printer = new KernelPrinter(kernel, target, uses, constants);
     printer.function();
-    return printer.out.toString();
+    return printer.lines.text();
   }
 
   private void function() {
@@ -89,12 +90,12 @@ final class KernelPrinter {
     }
     String above = kernel.attrs().getString(Attrs.COMMENT);
     if (above != null) {
-      comment(above);
+      lines.comment(above);
     }
-    line("// " + launch());
-    maps.forEach((spec, map) -> comment(described(spec, map)));
+    lines.line("// " + launch());
+    maps.forEach((spec, map) -> lines.comment(described(spec, map)));
     int minBlocks = (int) kernel.attrs().getLong("minBlocks", 0);
-    line(
+    lines.line(
         "extern \"C\" __global__ void __launch_bounds__("
             + kernel.threadsPerBlock()
             + (minBlocks > 0 ? ", " + minBlocks : "")
@@ -103,11 +104,13 @@ final class KernelPrinter {
     String head = CudaPrinter.functionName(kernel) + "(";
     String joined = String.join(", ", params);
     String separator = head.length() + joined.length() <= 96 ? ", " : ",\n    ";
-    line(head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
-    depth++;
+    lines.line(
+        head + (separator.equals(", ") ? "" : "\n    ") + String.join(separator, params) + ") {");
+    lines.indent();
+    int top = lines.length();
     for (ThreadBinding binding : kernel.bindings()) {
       if (accesses.uses(binding.var())) {
-        line(
+        lines.line(
             "const int "
                 + names.declare(binding.var(), binding.var().name())
                 + " = "
@@ -116,14 +119,14 @@ final class KernelPrinter {
       }
     }
     if (resources.dynamic()) {
-      line(
+      lines.line(
           "extern __shared__ __align__("
               + resources.alignment()
               + ") unsigned char "
               + SHARED_BLOCK
               + "[];");
     } else if (resources.overlapping()) {
-      line(
+      lines.line(
           "__shared__ __align__("
               + resources.alignment()
               + ") unsigned char "
@@ -134,8 +137,9 @@ final class KernelPrinter {
     }
     prefetchMaps();
     stmt(kernel.body());
-    depth--;
-    line("}");
+    lines.insert(top, constants.definitions());
+    lines.outdent();
+    lines.line("}");
   }
 
   /** One thread asks for all tensor maps, long before the first copy: a hint, not a statement. */
@@ -144,11 +148,11 @@ final class KernelPrinter {
       return;
     }
     String prefetch = uses.helper(Helper.PREFETCH_TENSOR_MAP);
-    line("if (threadIdx.x == 0) {");
-    depth++;
-    maps.values().forEach(map -> line(prefetch + "(&" + map + ");"));
-    depth--;
-    line("}");
+    lines.line("if (threadIdx.x == 0) {");
+    lines.indent();
+    maps.values().forEach(map -> lines.line(prefetch + "(&" + map + ");"));
+    lines.outdent();
+    lines.line("}");
   }
 
   /** Blocks that run as a cluster. */
@@ -218,21 +222,17 @@ final class KernelPrinter {
     };
   }
 
-  private void line(String text) {
-    out.append(LineBreaks.wrap(text, text.startsWith("#") ? 0 : 2 * depth)).append('\n');
-  }
-
   private void braces(String head, Stmt body) {
-    line(head + " {");
+    lines.line(head + " {");
     inBraces(body);
-    line("}");
+    lines.line("}");
   }
 
   private void inBraces(Stmt body) {
     names.open();
-    depth++;
+    lines.indent();
     stmt(body);
-    depth--;
+    lines.outdent();
     names.close();
   }
 
@@ -243,14 +243,14 @@ final class KernelPrinter {
       case Stmt.While w -> braces("while (" + exprs.print(w.condition()) + ")", w.body());
       case Stmt.If i -> conditional("", i);
       case Stmt.Let l -> {
-        int start = out.length();
+        int start = lines.length();
         let(l.var(), l.value());
         exprs.release();
-        int end = out.length();
+        int end = lines.length();
         stmt(l.body());
         // Simplified offsets may have no use for a variable that the IR mentions.
         if (!names.isMentioned(l.var()) && !callsIntrinsic(l.value())) {
-          out.delete(start, end);
+          lines.cut(start, end);
           names.withdraw(l.var());
         }
       }
@@ -259,11 +259,11 @@ final class KernelPrinter {
         stmt(a.body());
       }
       case Stmt.Store store -> {
-        store(store);
+        stores.store(store);
         exprs.release();
       }
-      case Stmt.Evaluate e -> line(exprs.print(e.call()) + ";");
-      case Stmt.Comment c -> comment(c.text());
+      case Stmt.Evaluate e -> lines.line(exprs.print(e.call()) + ";");
+      case Stmt.Comment c -> lines.comment(c.text());
       case Stmt.Block b -> throw notInKernel(b);
       case Stmt.TileCopy c -> throw notInKernel(c);
       case Stmt.TileFill f -> throw notInKernel(f);
@@ -282,10 +282,10 @@ final class KernelPrinter {
     switch (f.kind()) {
       case SERIAL -> {
         if (f.attrs().has("unroll")) {
-          line(pragma(f.attrs()));
+          lines.line(pragma(f.attrs()));
         }
       }
-      case UNROLLED, VECTORIZED -> line("#pragma unroll");
+      case UNROLLED, VECTORIZED -> lines.line("#pragma unroll");
       case PARALLEL, THREAD_BOUND, PIPELINED, PERSISTENT ->
           throw new IllegalArgumentException(
               f.kind() + " loop in kernel " + kernel.name() + ": it is not lowered");
@@ -316,7 +316,7 @@ final class KernelPrinter {
       return "";
     }
     String name = names.declare(f.var().name() + "_end");
-    line("const " + type + " " + name + " = " + exprs.print(end) + ";");
+    lines.line("const " + type + " " + name + " = " + exprs.print(end) + ";");
     return name;
   }
 
@@ -325,17 +325,17 @@ final class KernelPrinter {
       guardedCopies(i);
       return;
     }
-    line(prefix + "if (" + exprs.print(i.condition()) + ") {");
+    lines.line(prefix + "if (" + exprs.print(i.condition()) + ") {");
     Bounds outside = facts.enter(facts.bounds().assuming(i.condition()));
     inBraces(i.then());
     facts.enter(outside.assumingNot(i.condition()));
     switch (i.otherwise()) {
-      case null -> line("}");
+      case null -> lines.line("}");
       case Stmt.If inner -> conditional("} else ", inner);
       case Stmt other -> {
-        line("} else {");
+        lines.line("} else {");
         inBraces(other);
-        line("}");
+        lines.line("}");
       }
     }
     facts.enter(outside);
@@ -344,7 +344,7 @@ final class KernelPrinter {
   /** Copies that depend on a condition one by one, without a branch. */
   private void guardedCopies(Stmt.If i) {
     String guard = names.declare("copies");
-    line("const bool " + guard + " = " + exprs.print(i.condition()) + ";");
+    lines.line("const bool " + guard + " = " + exprs.print(i.condition()) + ";");
     Bounds outside = facts.enter(facts.bounds().assuming(i.condition()));
     exprs.guard(guard);
     stmt(i.then());
@@ -361,7 +361,7 @@ final class KernelPrinter {
       if (isIndex(value) && names.standsIn(var, typed)) {
         return;
       }
-      line(
+      lines.line(
           "const "
               + CudaTypes.name(var.type().dtype())
               + " "
@@ -373,9 +373,9 @@ final class KernelPrinter {
         names.hasValue(var, typed);
       }
     } else {
-      holdLoadsInside(value);
+      stores.holdLoadsInside(value);
       String text = exprs.vector(value).string();
-      line(
+      lines.line(
           "const "
               + exprs.vecType(var.type())
               + " "
@@ -409,19 +409,19 @@ final class KernelPrinter {
     switch (buffer.scope()) {
       case LOCAL -> {
         if (ExprPrinter.isScalarVariable(buffer)) {
-          line(type + " " + name + ";");
+          lines.line(type + " " + name + ";");
         } else {
           String align = accesses.isVectorAccessed(buffer) ? "__align__(16) " : "";
-          line(align + type + " " + name + "[" + buffer.storageElements() + "];");
+          lines.line(align + type + " " + name + "[" + buffer.storageElements() + "];");
         }
       }
       case SHARED -> {
         if (resources.dynamic() || resources.overlapping()) {
-          line(
+          lines.line(
               "%s* const %s = reinterpret_cast<%s*>(%s);"
                   .formatted(type, name, type, sharedAddress(buffer)));
         } else {
-          line(
+          lines.line(
               "__shared__ __align__(%d) %s %s[%d];"
                   .formatted(
                       KernelResources.alignment(buffer), type, name, buffer.storageElements()));
@@ -435,118 +435,8 @@ final class KernelPrinter {
 
   private String sharedAddress(Buffer buffer) {
     Integer offset = resources.offsets().get(buffer);
-    return offset == null || offset == 0 ? SHARED_BLOCK : SHARED_BLOCK + " + " + offset;
-  }
-
-  private void store(Stmt.Store store) {
-    Buffer buffer = store.buffer();
-    Expr value = store.value();
-    Expr.Select guarded = GuardedLoads.of(store, accesses);
-    if (guarded != null && exprs.isWhole(guarded, buffer, store.indices())) {
-      line(
-          exprs.whole(buffer, store.indices(), value.type()) + " = " + exprs.loadIf(guarded) + ";");
-      return;
-    }
-    if (value.type().isScalar()) {
-      assign(buffer, store.indices(), value);
-      return;
-    }
-    if (exprs.isVectorAccess(buffer, store.indices())) {
-      // Bits that are stored as another type need no unpacking and packing.
-      Expr source =
-          value instanceof Expr.Bitcast(Type to, Expr a) && !exprs.isMemory(value) ? a : value;
-      holdLoadsInside(source);
-      String text =
-          source.type().isScalar() ? exprs.print(source).string() : exprs.vector(source).string();
-      line(exprs.vectorElement(buffer, store.indices(), source.type()) + " = " + text + ";");
-      return;
-    }
-    holdLoads(value);
-    boolean[] reads = new boolean[1];
-    Walk.expressions(value, e -> reads[0] |= e instanceof Expr.Load l && l.buffer() == buffer);
-    if (reads[0] && !exprs.isHeld(value)) {
-      // All lanes are read before the first is written.
-      String text = exprs.vector(value).string();
-      String all = names.declare(buffer.name() + "_new");
-      line("const " + exprs.vecType(value.type()) + " " + all + " = " + text + ";");
-      exprs.hold(value, all);
-    }
-    for (int lane = 0; lane < value.type().lanes(); lane++) {
-      Text element = exprs.element(buffer, FlatIndex.lane(store.indices(), lane));
-      line(element + " = " + exprs.lane(value, lane) + ";");
-    }
-  }
-
-  /** {@code x += y} where a variable or element is added to itself. */
-  private void assign(Buffer buffer, List<Expr> indices, Expr value) {
-    Text target = exprs.element(buffer, indices);
-    if (value instanceof Expr.Binary b
-        && (b.op() == BinaryOp.ADD || b.op() == BinaryOp.MUL)
-        && b.type().dtype().bits() >= 32
-        && b.a() instanceof Expr.Load l
-        && l.buffer() == buffer
-        && l.indices().equals(indices)) {
-      line(target + " " + b.op().text() + "= " + exprs.print(b.b()) + ";");
-      return;
-    }
-    line(target + " = " + exprs.print(value) + ";");
-  }
-
-  /** Holds the loads of a value that is printed lane by lane, unless it is one load itself. */
-  private void holdLoadsInside(Expr value) {
-    if (!exprs.isMemory(value)) {
-      holdLoads(value);
-    }
-  }
-
-  /**
-   * Puts every load of several elements into a variable, so that it happens once. Loads in a select
-   * stay where they are, for they may not happen at all.
-   */
-  private void holdLoads(Expr e) {
-    if (exprs.isWorthHolding(e)) {
-      String text = exprs.vector(e).string();
-      String name = names.declare(holderName(e));
-      line("const " + exprs.vecType(e.type()) + " " + name + " = " + text + ";");
-      exprs.hold(e, name);
-      return;
-    }
-    switch (e) {
-      case Expr.Binary b -> {
-        holdLoads(b.a());
-        holdLoads(b.b());
-      }
-      case Expr.Unary u -> holdLoads(u.a());
-      case Expr.Cast c -> holdLoads(c.a());
-      case Expr.Bitcast b -> holdLoads(b.a());
-      case Expr.Call c -> c.args().forEach(this::holdLoads);
-      case Expr.Select s -> holdLoads(s.condition());
-      case Var v -> {}
-      case Expr.IntImm imm -> {}
-      case Expr.FloatImm imm -> {}
-      case Expr.Load l -> {}
-      case Expr.AddressOf a -> {}
-      case Expr.Ramp r -> {}
-      case Expr.Broadcast b -> {}
-    }
-  }
-
-  private static String holderName(Expr e) {
-    String[] name = {"loaded"};
-    Walk.expressions(
-        e,
-        inner -> {
-          if (inner instanceof Expr.Load l && !l.type().isScalar()) {
-            name[0] = l.buffer().name() + "_vec";
-          }
-        });
-    return name[0];
-  }
-
-  private void comment(String text) {
-    for (String part : text.split("\\R", -1)) {
-      String safe = CudaPrinter.commentText(part);
-      LineBreaks.comment(safe, 2 * depth).forEach(out::append);
-    }
+    return offset == null || offset == 0
+        ? SHARED_BLOCK
+        : SHARED_BLOCK + " + " + constants.begin(buffer, offset);
   }
 }

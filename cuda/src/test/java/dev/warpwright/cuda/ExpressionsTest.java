@@ -48,7 +48,8 @@ class ExpressionsTest {
     Names names = new Names(Set.of());
     List.of(i, j, n).forEach(v -> names.declare(v, v.name()));
     Bounds bounds = Bounds.of(Map.of(i, new Interval(0, 63), j, new Interval(-5, 5)));
-    return new ExprPrinter(names, new Uses(GpuTarget.SM_90A), new Facts(bounds), Map.of())
+    return new ExprPrinter(
+            names, new Uses(GpuTarget.SM_90A), new Facts(bounds), Constants.none(), Map.of())
         .print(e)
         .string();
   }
@@ -319,7 +320,7 @@ class ExpressionsTest {
 
   @Test
   void refusesWhatTheTargetDoesNotHave() {
-    Kernel kernel = SampleKernels.asyncTf32();
+    Kernel kernel = AsyncSample.asyncTf32();
     assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_75))
         .isInstanceOf(UserError.class)
         .hasMessage("cp.async.16 needs sm_80 or newer, the target is sm_75");

@@ -32,7 +32,7 @@ class GoldenTest {
         SampleKernels.naiveMatmul(),
         SampleKernels.tiledMatmul(),
         SampleKernels.tensorCoreLayer(),
-        SampleKernels.asyncTf32(),
+        AsyncSample.asyncTf32(),
         SampleKernels.vectorCasts());
   }
 

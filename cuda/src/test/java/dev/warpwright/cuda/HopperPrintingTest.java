@@ -201,7 +201,7 @@ class HopperPrintingTest {
             .findFirst()
             .orElseThrow();
     assertThat(CudaPrinter.print(kernel(product), GpuTarget.SM_90A))
-        .contains("matrix_descriptor<128>(&as[n * 16384 + k * 16 + 4096])")
+        .contains("matrix_descriptor<128>(as, n * 2048 + k * 2 + 512)")
         .doesNotContain("swizzle<");
   }
 

@@ -177,10 +177,10 @@ public final class HopperLimits {
     if (size > MAX_CLUSTER) {
       return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
     }
-    // Tiles stored along K are cut into parts of whole groups of 8 rows, others along K.
+    // Tiles stored along K are cut into parts of so many rows, others along K.
     int rowsOfA = workload.layout().transposedA() ? config.tileK() : config.tileM();
     int rowsOfB = workload.layout().transposedB() ? config.tileN() : config.tileK();
-    if (rowsOfA % (8 * config.clusterN()) != 0 || rowsOfB % (8 * config.clusterM()) != 0) {
+    if (rowsOfA % config.clusterN() != 0 || rowsOfB % config.clusterM() != 0) {
       return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
           .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
     }

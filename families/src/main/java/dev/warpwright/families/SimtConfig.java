@@ -17,6 +17,10 @@ package dev.warpwright.families;
  * @param alongK whether tiles lie in shared memory along K, as both matrices do, and a thread reads
  *     several elements of K at once; otherwise with K outermost
  * @param minBlocks blocks that a multiprocessor shall hold
+ * @param parts blocks that share the depth of a tile; the last of them adds up what all have
+ *     written to memory
+ * @param panel rows of tiles that are gone through together, column by column; a divisor of the
+ *     number of rows of tiles
  */
 public record SimtConfig(
     int tileM,
@@ -30,7 +34,40 @@ public record SimtConfig(
     boolean ahead,
     boolean serpentine,
     boolean alongK,
-    int minBlocks) {
+    int minBlocks,
+    int parts,
+    int panel) {
+
+  /** A configuration of whole tiles, row by row. */
+  public SimtConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int warpM,
+      int warpN,
+      int lanesM,
+      int slices,
+      int stages,
+      boolean ahead,
+      boolean serpentine,
+      boolean alongK,
+      int minBlocks) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        warpM,
+        warpN,
+        lanesM,
+        slices,
+        stages,
+        ahead,
+        serpentine,
+        alongK,
+        minBlocks,
+        1,
+        1);
+  }
 
   /** A configuration whose tiles have K outermost. */
   public SimtConfig(
@@ -74,7 +111,28 @@ public record SimtConfig(
         ahead,
         serpentine,
         alongK,
-        otherBlocks);
+        otherBlocks,
+        parts,
+        panel);
+  }
+
+  /** The same with tiles shared by so many blocks, in another order. */
+  public SimtConfig shared(int otherParts, int otherPanel) {
+    return new SimtConfig(
+        tileM,
+        tileN,
+        tileK,
+        warpM,
+        warpN,
+        lanesM,
+        slices,
+        stages,
+        ahead,
+        serpentine,
+        alongK,
+        minBlocks,
+        otherParts,
+        otherPanel);
   }
 
   /** Lanes of a warp along the columns. */

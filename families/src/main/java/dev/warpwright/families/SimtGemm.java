@@ -94,6 +94,13 @@ public final class SimtGemm {
         || c.ahead() && reads % 2 != 0) {
       return "a step of %d for %d slices".formatted(c.tileK(), c.slices());
     }
+    if (c.parts() < 1 || c.parts() > 1 && (c.slices() > 1 || c.parts() > steps(workload, c))) {
+      return "%d parts of %d steps, in %d slices"
+          .formatted(c.parts(), steps(workload, c), c.slices());
+    }
+    if (!divides(c.panel(), Math.toIntExact(Math.ceilDiv(workload.m(), c.tileM())))) {
+      return "panels of %d rows of %d".formatted(c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
+    }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
       return "%d sums of a thread in %d slices".formatted(c.sums(), c.slices());
     }
@@ -113,6 +120,10 @@ public final class SimtGemm {
                 : c.rows() + c.columns());
     int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
     return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
+  }
+
+  private static long steps(GemmWorkload workload, SimtConfig c) {
+    return Math.ceilDiv(workload.k(), (long) c.tileK());
   }
 
   private static boolean divides(int part, int whole) {
@@ -164,24 +175,46 @@ public final class SimtGemm {
         StagedProduct.Names.GEMM,
         workload,
         config,
-        (rows, columns) -> {
-          s.bind(columns, ThreadAxis.BLOCK_X);
-          s.bind(rows, ThreadAxis.BLOCK_Y);
-        });
+        true,
+        (rows, columns) -> inPanels(s, rows, columns, config.panel()));
     s.annotate("minBlocks", (long) config.minBlocks());
     workload.describe(s);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 
-  /** Tiles one product of a function: the loop over its tiles. */
+  /**
+   * A block for each tile: panels of rows one after another, in each columns from top to bottom.
+   */
+  private static void inPanels(Schedule s, LoopRef rows, LoopRef columns, long panel) {
+    LoopRef across = columns;
+    LoopRef down = rows;
+    if (panel > 1) {
+      Schedule.Halves halves = s.split(rows, panel);
+      s.reorder(halves.outer(), columns, halves.inner());
+      across = s.fuse(columns, halves.inner());
+      down = halves.outer();
+    }
+    s.bind(across, ThreadAxis.BLOCK_X);
+    s.bind(down, ThreadAxis.BLOCK_Y);
+  }
+
+  /**
+   * Tiles one product of a function: the loop over its tiles.
+   *
+   * @throws UserError if tiles are shared, or in panels
+   */
   static LoopRef tiles(
       Schedule s, StagedProduct.Names names, GemmWorkload workload, SimtConfig config) {
+    if (config.parts() > 1 || config.panel() > 1) {
+      throw new UserError("tiles of several products are whole, and in an order of their own");
+    }
     List<LoopRef> tiles = new ArrayList<>();
     build(
         s,
         names,
         workload,
         config,
+        false,
         (rows, columns) -> tiles.add(s.blockOrder(rows, columns, new BlockOrder.Row())));
     s.annotate("minBlocks", (long) config.minBlocks());
     return tiles.getFirst();
@@ -190,6 +223,7 @@ public final class SimtGemm {
   /**
    * Tiles a product.
    *
+   * @param alone whether nothing else has to see which rows it reads
    * @param share is given the loops over rows and columns of tiles
    */
   private static void build(
@@ -197,6 +231,7 @@ public final class SimtGemm {
       StagedProduct.Names names,
       GemmWorkload workload,
       SimtConfig c,
+      boolean alone,
       BiConsumer<LoopRef, LoopRef> share) {
     int run = WIDEST / workload.operands().bytes();
     boolean turnA = !workload.layout().transposedA() && !c.alongK();
@@ -207,7 +242,12 @@ public final class SimtGemm {
     BlockRef result = s.block(names.result());
     BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
     BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
-    s.pad(sums, (long) c.tileM(), (long) c.tileN(), (long) c.tileK());
+    List<Long> whole = List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts());
+    if (alone) {
+      s.padRepeating(sums, whole);
+    } else {
+      s.pad(sums, whole);
+    }
     // In shared memory both tiles are stored with K outermost.
     if (turnA) {
       s.transformLayout(s.buffer(tileA), 1, 0);
@@ -216,15 +256,32 @@ public final class SimtGemm {
       s.transformLayout(s.buffer(tileB), 1, 0);
     }
     Lanes lanes = c.alongK() ? new Lanes(c, 1, 1) : new Lanes(c, run);
-    BlockRef product = c.slices() == 1 ? sums : parts(s, c, sums);
-    List<LoopRef> tile = s.loops(c.slices() == 1 ? result : sums);
+    BlockRef product = sums;
+    if (c.parts() > 1) {
+      product = parts(s, sums, s.extent(s.loops(sums).getLast()).orElseThrow() / c.parts());
+    } else if (c.slices() > 1) {
+      product = slices(s, c, sums);
+    }
+    List<LoopRef> tile = s.loops(product == sums ? result : sums);
     Schedule.Halves m = s.split(tile.get(0), c.tileM());
     Schedule.Halves n = s.split(tile.get(1), c.tileN());
     s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
     s.setScope(s.buffer(names.sums()), Scope.LOCAL);
-    if (c.slices() == 1) {
+    LoopRef part = null;
+    if (product == sums) {
       s.computeAt(sums, n.outer());
       lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
+    } else if (c.parts() > 1) {
+      s.reverseComputeAt(result, n.outer());
+      List<LoopRef> ends = s.loops(result);
+      lanes.vectorize(s, lanes.bind(s, null, ends.get(2), ends.get(3)).getLast());
+      addParts(s, lanes, sums);
+      BlockRef copy = s.block(product.name() + "_write");
+      s.computeAt(copy, n.outer());
+      List<LoopRef> stored = s.loops(copy);
+      s.computeAt(product, stored.get(2));
+      lanes.vectorize(s, lanes.bind(s, null, stored.get(3), stored.get(4)).getLast());
+      part = stored.get(2);
     } else {
       // Any thread adds the parts of any element.
       LoopRef elements = ThreadLoops.fuse(s, List.of(m.inner(), n.inner()));
@@ -244,9 +301,14 @@ public final class SimtGemm {
     s.computeAt(b, k.outer());
     // Before threads share the copies: there may be more of them than there is to copy.
     s.compactAll();
-    fetch(s, a, c, run, turnA);
-    fetch(s, b, c, run, turnB);
+    long alongA = workload.layout().transposedA() ? workload.m() : workload.k();
+    long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
+    fetch(s, a, c, run, alongA % run == 0 ? run : 1, turnA);
+    fetch(s, b, c, run, alongB % run == 0 ? run : 1, turnB);
     share.accept(m.outer(), n.outer());
+    if (part != null) {
+      s.bind(part, ThreadAxis.BLOCK_Z);
+    }
     // Rows of a tile that was turned, or is read by neighbours down its rows, begin at different
     // banks.
     if (turnA || c.alongK()) {
@@ -257,6 +319,8 @@ public final class SimtGemm {
     }
     s.decomposeReduction(product, k.outer());
     s.pipeline(k.outer(), c.stages());
+    // A part that is shorter than the others ends with steps that add zeros.
+    s.annotate(k.outer(), "zeros", 1L);
     if (c.stages() > 2) {
       s.annotate(k.outer(), "async", 1L);
     }
@@ -268,10 +332,30 @@ public final class SimtGemm {
   }
 
   /**
+   * Lets blocks sum parts of the depth, in registers, which meet in global memory: the block of the
+   * parts' sums.
+   */
+  private static BlockRef parts(Schedule s, BlockRef sums, long depth) {
+    Schedule.Halves part = s.split(s.loops(sums).getLast(), depth);
+    BlockRef parts = s.rfactor(sums, part.outer(), 0);
+    s.cacheWrite(parts, Scope.LOCAL);
+    return parts;
+  }
+
+  /** Each thread adds the parts of the elements whose results it stores, one part after another. */
+  private static void addParts(Schedule s, Lanes lanes, BlockRef sums) {
+    List<LoopRef> loops = s.loops(sums);
+    LoopRef part = loops.getLast();
+    s.reorder(part, loops.get(2), loops.get(3));
+    lanes.vectorize(s, lanes.bind(s, null, loops.get(2), loops.get(3)).getLast());
+    s.decomposeReduction(sums, part);
+  }
+
+  /**
    * Lets groups of warps sum parts of each step, in registers, which meet in shared memory: the
    * block of the parts' sums.
    */
-  private static BlockRef parts(Schedule s, SimtConfig c, BlockRef sums) {
+  private static BlockRef slices(Schedule s, SimtConfig c, BlockRef sums) {
     Schedule.Halves step = s.split(s.loops(sums).getLast(), c.tileK());
     Schedule.Halves slice = s.split(step.inner(), c.tileK() / c.slices());
     BlockRef parts = s.rfactor(sums, slice.outer(), 0);
@@ -294,10 +378,14 @@ public final class SimtGemm {
     List<LoopRef> loops = s.loops(product);
     boolean sliced = c.slices() > 1;
     LoopRef slice = sliced ? loops.get(2) : null;
-    LoopRef rows = loops.get(sliced ? 3 : 2);
-    LoopRef columns = loops.get(sliced ? 4 : 3);
+    // Beside the loops over tiles there is the one over slices, or over parts and one of a part.
+    int first = sliced ? 3 : c.parts() > 1 ? 4 : 2;
+    LoopRef rows = loops.get(first);
+    LoopRef columns = loops.get(first + 1);
     Schedule.Halves k =
-        sliced ? new Schedule.Halves(loops.get(5), loops.get(6)) : s.split(loops.get(4), c.tileK());
+        sliced
+            ? new Schedule.Halves(loops.get(5), loops.get(6))
+            : s.split(loops.get(first + 2), c.tileK());
     List<LoopRef> order = new ArrayList<>(List.of(k.outer(), rows, columns, k.inner()));
     if (slice != null) {
       order.add(1, slice);
@@ -338,18 +426,22 @@ public final class SimtGemm {
    * All threads copy a tile, neighbours along the rows of the matrix in memory. Where it is turned
    * on its way, neighbours are in a sector of a row, and then in other rows: so their stores meet
    * different banks.
+   *
+   * @param run elements of half a sector, the widest access
+   * @param lanes elements that one access may take, as rows begin
    */
-  private static void fetch(Schedule s, BlockRef copy, SimtConfig c, int run, boolean turned) {
+  private static void fetch(
+      Schedule s, BlockRef copy, SimtConfig c, int run, int lanes, boolean turned) {
     List<LoopRef> loops = s.loops(copy);
     List<LoopRef> tile = loops.subList(loops.size() - 2, loops.size());
     if (!turned) {
-      ThreadLoops.together(s, tile, c.threads(), run);
+      ThreadLoops.together(s, tile, c.threads(), lanes);
       return;
     }
     Schedule.Halves k = s.split(tile.get(0), Math.min(c.tileK(), 2 * run));
     // Asynchronous copies of what is turned move single elements.
     ThreadLoops.together(
-        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : run);
+        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : lanes);
   }
 
   /** How a tile's elements are shared by warps, and those of a warp by its lanes. */

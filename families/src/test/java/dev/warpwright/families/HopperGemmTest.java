@@ -176,6 +176,25 @@ class HopperGemmTest {
         set(
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             new HopperConfig(128, 64, 64, 2, 2, 2, 2, ROW, 0, 1, false)),
+        // The blocks of a cluster copy parts of rows that are no multiples of 8.
+        set(
+            GemmWorkload.nt(264, 300, 328, DType.BF16),
+            new HopperConfig(128, 88, 64, 3, 2, 2, 2, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(520, 200, 264, DType.BF16),
+            new HopperConfig(128, 112, 64, 3, 2, 4, 2, ROW, 0, 1, false)),
+        set(
+            GemmWorkload.nt(200, 200, 200, DType.F16),
+            new HopperConfig(192, 40, 64, 2, 3, 1, 3, ROW, 0, 1, false).fromRegisters()),
+        set(
+            GemmWorkload.nt(200, 264, 136, DType.BF16),
+            new HopperConfig(56, 64, 64, 3, 1, 2, 2, ROW, 0, 1, true)),
+        set(
+            GemmWorkload.nt(264, 120, 136, DType.BF16),
+            new HopperConfig(64, 48, 64, 3, 1, 4, 1, ROW, 4, 1, false)),
+        set(
+            GemmWorkload.of(200, 264, 72, DType.F16, Layout.TN),
+            new HopperConfig(64, 64, 80, 3, 1, 2, 2, ROW, 0, 1, false)),
         // Two blocks share a tile's steps.
         set(
             GemmWorkload.nt(200, 200, 328, DType.BF16),

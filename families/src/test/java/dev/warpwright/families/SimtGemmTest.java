@@ -22,6 +22,11 @@ class SimtGemmTest {
     SimtConfig odd = new SimtConfig(28, 112, 16, 28, 112, 2, 2, 3, false, true, true, 1);
     SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, 1);
     return Stream.of(
+        set(of(34, 66, 40, Layout.NT, ALL), small.shared(3, 1), GpuTarget.SM_80),
+        set(of(64, 64, 32, Layout.NT, Epilogue.NONE), async.shared(2, 2), GpuTarget.SM_80),
+        set(of(50, 70, 50, Layout.TN, Epilogue.NONE), async.shared(4, 2), GpuTarget.SM_80),
+        set(of(7, 67, 250, Layout.NT, ALL), alongK2.shared(5, 1), GpuTarget.SM_75),
+        set(of(96, 130, 19, Layout.NN, Epilogue.NONE), small.shared(1, 3), GpuTarget.SM_75),
         set(of(37, 129, 131, Layout.NT, ALL), odd.with(2, 1), GpuTarget.SM_75),
         set(of(28, 90, 64, Layout.NT, Epilogue.NONE), odd, GpuTarget.SM_80),
         set(of(17, 127, 33, Layout.NT, ALL), parts, GpuTarget.SM_75),

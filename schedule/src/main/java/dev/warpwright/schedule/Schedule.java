@@ -2,16 +2,13 @@ package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.WaitPolicy;
 import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.primitive.Annotate;
 import dev.warpwright.schedule.primitive.Bind;
@@ -37,8 +34,6 @@ import dev.warpwright.schedule.primitive.ReverseComputeAt;
 import dev.warpwright.schedule.primitive.ReverseComputeInline;
 import dev.warpwright.schedule.primitive.Rfactor;
 import dev.warpwright.schedule.primitive.Roles;
-import dev.warpwright.schedule.primitive.SampleCategorical;
-import dev.warpwright.schedule.primitive.SamplePerfectTile;
 import dev.warpwright.schedule.primitive.SetLayout;
 import dev.warpwright.schedule.primitive.SetScope;
 import dev.warpwright.schedule.primitive.Split;
@@ -51,18 +46,9 @@ import dev.warpwright.schedule.primitive.Tensorize;
 import dev.warpwright.schedule.primitive.TransformLayout;
 import dev.warpwright.schedule.primitive.Unroll;
 import dev.warpwright.schedule.primitive.Vectorize;
-import dev.warpwright.schedule.trace.Decision;
-import dev.warpwright.schedule.trace.Instruction;
-import dev.warpwright.schedule.trace.Trace;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
-import java.util.SortedMap;
-import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,13 +58,7 @@ import org.jspecify.annotations.Nullable;
  * requirement that does not hold is a {@link ScheduleError}, after which the session goes on as if
  * the call had not been made.
  */
-public final class Schedule {
-  private final List<Instruction> instructions = new ArrayList<>();
-  private final Map<Var, LoopRef> loops = new HashMap<>();
-  private final RandomGenerator random;
-  private PrimFunc func;
-  private int values;
-
+public final class Schedule extends Session {
   /**
    * Starts a session whose choices are those of seed 0.
    *
@@ -97,157 +77,7 @@ public final class Schedule {
    *     {@link NormalForm}
    */
   public Schedule(PrimFunc func, long seed) {
-    this.func = NormalForm.check(func);
-    this.random = new SplittableRandom(seed);
-  }
-
-  /** The function as it is now. */
-  public PrimFunc func() {
-    return func;
-  }
-
-  /** What was done so far. */
-  public Trace trace() {
-    return new Trace(instructions);
-  }
-
-  /** The program as it is now, to be read: with colours if {@code coloured}. */
-  public String text(boolean coloured) {
-    String text = IrPrinter.text(func);
-    return coloured ? Highlight.ansi(text) : text;
-  }
-
-  /**
-   * Prints the program as it is now to standard output, coloured if that is a terminal and {@code
-   * NO_COLOR} is not set.
-   */
-  public void show() {
-    System.out.print(text(Highlight.isWanted()));
-    System.out.flush();
-  }
-
-  // --- handles
-
-  /**
-   * The block of this name.
-   *
-   * @throws ScheduleError if there is none
-   */
-  public BlockRef block(String name) {
-    if (Tree.pathToBlock(func, name) == null) {
-      throw new ScheduleError("block", 1, "there is no block " + name, func, null);
-    }
-    return new BlockRef(name);
-  }
-
-  /** All blocks, in program order. */
-  public List<BlockRef> blocks() {
-    return Tree.blocks(func.body()).stream().map(b -> new BlockRef(b.name())).toList();
-  }
-
-  /**
-   * The buffer of this name, a parameter or an intermediate.
-   *
-   * @throws ScheduleError if there is none
-   */
-  public BufferRef buffer(String name) {
-    if (Tree.buffer(func, name) == null) {
-      throw new ScheduleError("buffer", 1, "there is no buffer " + name, func, null);
-    }
-    return new BufferRef(name);
-  }
-
-  /** The loops around a block, outermost first. */
-  public List<LoopRef> loops(BlockRef block) {
-    List<Stmt> path = Tree.pathToBlock(func, block.name());
-    if (path == null) {
-      throw new ScheduleError("loops", 1, "there is no block " + block, func, null);
-    }
-    List<Stmt.For> found = Tree.loops(path);
-    boolean known = found.stream().allMatch(loop -> loops.containsKey(loop.var()));
-    List<LoopRef> refs = found.stream().map(loop -> ref(loop.var())).toList();
-    if (!known) {
-      record("loops", List.of(block.name()), Map.of(), ids(refs));
-    }
-    return refs;
-  }
-
-  /** The number of iterations of a loop, where it is a constant and the loop still exists. */
-  public OptionalLong extent(LoopRef loop) {
-    List<Stmt> path = Tree.pathToLoop(func, loop.variable());
-    return path != null
-            && path.getLast() instanceof Stmt.For found
-            && found.extent() instanceof Expr.IntImm n
-        ? OptionalLong.of(n.value())
-        : OptionalLong.empty();
-  }
-
-  private LoopRef ref(Var variable) {
-    return loops.computeIfAbsent(variable, v -> new LoopRef("l" + loops.size(), v));
-  }
-
-  private static List<String> ids(List<LoopRef> refs) {
-    return refs.stream().map(LoopRef::id).toList();
-  }
-
-  private ValueRef value(long value) {
-    return new ValueRef("v" + values++, value);
-  }
-
-  private void record(String op, List<String> inputs, Map<String, ?> attrs, List<String> outputs) {
-    SortedMap<String, Object> sorted = new TreeMap<>(attrs);
-    instructions.add(new Instruction(op, inputs, sorted, outputs));
-  }
-
-  // --- choices
-
-  /** See {@link SamplePerfectTile}. */
-  public List<ValueRef> samplePerfectTile(LoopRef loop, int parts, long maxInnermost) {
-    return samplePerfectTile(loop, parts, maxInnermost, null);
-  }
-
-  /** See {@link SamplePerfectTile}; {@code decision} is the choice, or null to make one. */
-  public List<ValueRef> samplePerfectTile(
-      LoopRef loop, int parts, long maxInnermost, @Nullable List<Long> decision) {
-    List<Long> factors =
-        SamplePerfectTile.apply(func, loop.variable(), parts, maxInnermost, decision, random);
-    List<ValueRef> chosen = factors.stream().map(this::value).toList();
-    record(
-        "samplePerfectTile",
-        List.of(loop.id()),
-        Map.of(
-            "parts",
-            (long) parts,
-            "maxInnermost",
-            maxInnermost,
-            Trace.DECISION,
-            Decision.write(factors)),
-        chosen.stream().map(ValueRef::id).toList());
-    return chosen;
-  }
-
-  /** See {@link SampleCategorical}. */
-  public ValueRef sampleCategorical(List<Long> candidates, List<Long> weights) {
-    return sampleCategorical(candidates, weights, null);
-  }
-
-  /** See {@link SampleCategorical}; {@code decision} is the index chosen, or null to choose. */
-  public ValueRef sampleCategorical(
-      List<Long> candidates, List<Long> weights, @Nullable Long decision) {
-    int index = SampleCategorical.apply(func, candidates, weights, decision, random);
-    ValueRef chosen = value(candidates.get(index));
-    record(
-        "sampleCategorical",
-        List.of(),
-        Map.of(
-            "candidates",
-            Decision.write(candidates),
-            "weights",
-            Decision.write(weights),
-            Trace.DECISION,
-            Decision.write(List.of((long) index))),
-        List.of(chosen.id()));
-    return chosen;
+    super(func, seed);
   }
 
   // --- loops
@@ -570,9 +400,19 @@ public final class Schedule {
 
   /** See {@link Pad}. */
   public void pad(BlockRef block, List<Long> multiples) {
-    func = Pad.apply(func, block.name(), multiples);
+    pad(block, multiples, Pad.Edge.ZERO);
+  }
+
+  /** See {@link Pad}, with {@link Pad.Edge#REPEATED}. */
+  public void padRepeating(BlockRef block, List<Long> multiples) {
+    pad(block, multiples, Pad.Edge.REPEATED);
+  }
+
+  private void pad(BlockRef block, List<Long> multiples, Pad.Edge edge) {
+    func = Pad.apply(func, block.name(), multiples, edge);
     String text = String.join(",", multiples.stream().map(String::valueOf).toList());
-    record("pad", List.of(block.name()), Map.of("multiples", text), List.of());
+    String op = edge == Pad.Edge.ZERO ? "pad" : "padRepeating";
+    record(op, List.of(block.name()), Map.of("multiples", text), List.of());
   }
 
   /** {@link #compact} for every intermediate without a layout of its own, in program order. */

@@ -2,9 +2,9 @@ package dev.warpwright.sim;
 
 /**
  * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
- * the asynchronous units see. Five agents: its accesses, those that are fenced for units that read
- * shared and global memory, what it does in other blocks, and its reads. Reads are apart because
- * where it is only known that they are over, a write may follow.
+ * the asynchronous units see. Six agents: its accesses, those that are fenced for units that read
+ * shared and global memory, what it does in other blocks, its reads, and the barriers that it has
+ * published. Reads are apart because where it is only known that they are over, a write may follow.
  */
 final class Actor {
   /** Kinds of memory whose ordinary writes need a fence before an asynchronous unit reads them. */
@@ -15,6 +15,7 @@ final class Actor {
 
   private static final int REMOTE = 3;
   private static final int READS = 4;
+  private static final int BARRIERS = 5;
 
   final Agents agents;
   final BlockRun block;
@@ -24,18 +25,22 @@ final class Actor {
   private final int[] unfenced = new int[Fence.values().length];
   private int tick;
   private int remote;
+  private int published;
   private long epoch;
   private long readEpoch;
+  private long met;
+  private long metReads;
 
   Actor(Agents agents, BlockRun block, String name) {
     this.agents = agents;
     this.block = block;
     this.agent = agents.addWarp(block, name);
-    agents.add(block, name + " (fenced)");
-    agents.add(block, name + " (fenced for global memory)");
-    agents.add(block, "an arrival by " + name);
-    agents.add(block, name);
-    nextTick();
+    agents.addAspect(block, name + " (fenced)");
+    agents.addAspect(block, name + " (fenced for global memory)");
+    agents.addAspect(block, "an arrival by " + name);
+    agents.addAspect(block, name);
+    agents.addAspect(block, "a barrier made by " + name);
+    meetLanes();
   }
 
   String name() {
@@ -71,6 +76,23 @@ final class Actor {
     readEpoch = epoch(agent + READS, tick);
   }
 
+  /** The warp's lanes have met: what one of them did is over before the others go on. */
+  void meetLanes() {
+    nextTick();
+    met = epoch;
+    metReads = readEpoch;
+  }
+
+  /** Whether an epoch of writes is this warp's own, and its lanes have not met since. */
+  boolean wroteSinceMeeting(long other) {
+    return other >= met && other <= epoch;
+  }
+
+  /** Whether an epoch of reads is this warp's own, and its lanes have not met since. */
+  boolean readSinceMeeting(long other) {
+    return other >= metReads && other <= readEpoch;
+  }
+
   /** Lets a clock know all that the warp does up to here. */
   void release(Clock to) {
     to.join(clock);
@@ -88,10 +110,16 @@ final class Actor {
     other.outstanding.learn(agent + REMOTE, remote);
   }
 
+  /** The epoch in which barriers are published that the warp has made. */
+  long publishes() {
+    clock.learn(agent + BARRIERS, ++published);
+    return epoch(agent + BARRIERS, published);
+  }
+
   /** Whether the warp knows that another block has started: it met all of its warps. */
   boolean knowsStart(BlockRun other) {
     for (Warp w : other.warps()) {
-      if (clock.get(w.actor.agent) == 0) {
+      if (clock.get(w.actor.agent + READS) == 0) {
         return false;
       }
     }

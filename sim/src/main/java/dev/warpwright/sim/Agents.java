@@ -21,7 +21,7 @@ final class Agents {
   private final List<Name> names = new ArrayList<>();
   private final BitSet warps = new BitSet();
 
-  private record Name(BlockRun block, String text) {}
+  private record Name(BlockRun block, String text, boolean isWarp) {}
 
   /** Shared: whether several clusters share these. */
   Agents(boolean shared) {
@@ -30,14 +30,20 @@ final class Agents {
 
   /** A warp, whose accesses are ordinary. */
   int addWarp(BlockRun block, String text) {
-    int agent = add(block, text);
+    int agent = addAspect(block, text);
     warps.set(agent);
     return agent;
   }
 
+  /** Something that a warp does, apart from its ordinary accesses. */
+  int addAspect(BlockRun block, String text) {
+    names.add(new Name(block, text, true));
+    return names.size() - 1;
+  }
+
   /** Something that works beside the warps. */
   int add(BlockRun block, String text) {
-    names.add(new Name(block, text));
+    names.add(new Name(block, text, false));
     return names.size() - 1;
   }
 
@@ -50,6 +56,24 @@ final class Agents {
   String name(int agent, BlockRun block) {
     Name name = names.get(agent);
     return name.block == block ? name.text : name.text + " of block " + name.block;
+  }
+
+  /**
+   * Whose epoch it is, of any cluster of the grid, for a message. Clusters that know nothing of
+   * each other have their warps' agents in the same order, what works beside the warps in any.
+   *
+   * @param block to which the message is given
+   */
+  String name(long epoch, BlockRun block) {
+    int agent = agent(epoch);
+    long cluster = (epoch >>> (AGENT_BITS + TICK_BITS)) - 1;
+    if (shared || cluster == block.cluster()) {
+      return name(agent, block);
+    }
+    Name name = agent < names.size() ? names.get(agent) : null;
+    return name != null && name.isWarp
+        ? name.text + " of block " + block.in.block(cluster, name.block.rank)
+        : "a copy or product of another block";
   }
 
   static long epoch(long cluster, int agent, int tick) {

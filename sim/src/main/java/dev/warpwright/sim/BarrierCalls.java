@@ -42,7 +42,8 @@ final class BarrierCalls {
   }
 
   private static void publish(Warp w) {
-    w.block.unpublished.forEach(MBarrier::publish);
+    long epoch = w.actor.publishes();
+    w.block.unpublished.forEach(barrier -> barrier.publish(epoch));
     w.block.unpublished.clear();
   }
 
@@ -74,6 +75,9 @@ final class BarrierCalls {
             w.pop();
             for (MBarrier b : barriers) {
               b.acquire(w.actor);
+            }
+            if (mask == w.fullMask()) {
+              w.actor.meetLanes();
             }
           };
         });

@@ -103,13 +103,19 @@ final class BlockRun {
     return true;
   }
 
-  /** Warps that have met know what each of them knew. */
+  /** Warps that have met know what each of them knew, or only had waited for if it says no more. */
   static void meet(List<Warp> those) {
     Clock all = new Clock();
-    those.forEach(w -> all.join(w.actor.clock));
+    for (Warp w : those) {
+      if (w.meetsRelaxed) {
+        w.actor.releaseWaitedFor(all);
+      } else {
+        all.join(w.actor.clock);
+      }
+    }
     for (Warp w : those) {
       w.actor.clock.join(all);
-      w.actor.nextTick();
+      w.actor.meetLanes();
     }
   }
 

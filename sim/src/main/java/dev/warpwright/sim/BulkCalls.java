@@ -100,7 +100,8 @@ final class BulkCalls {
     Shadow shadow = w.block.shadows[from.slot()];
     long epoch = stores.readEpoch();
     if (shadow != null) {
-      shadow.unitReads(f, w.actor, epoch, (int) from.first(), rows * columns, site.where());
+      shadow.unitReads(
+          f, w.actor, epoch, (int) from.first(), rows * columns, site.where(), f.warpLane);
     }
     to.beginWrite(w.actor, stores.writeEpoch());
     to.count(false, 1);

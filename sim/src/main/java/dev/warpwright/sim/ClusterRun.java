@@ -20,6 +20,7 @@ final class ClusterRun {
   final @Nullable Counting counting;
 
   private final Context context;
+  private final Index3 extents;
 
   ClusterRun(Context context, long number, int place, Agents agents, Grid grid) {
     this.context = context;
@@ -30,6 +31,12 @@ final class ClusterRun {
     this.counters = grid.counters;
     this.turns = grid.turns;
     this.counting = grid.counting;
+    this.extents = grid.blocks;
+  }
+
+  /** A block of any cluster of the grid. */
+  Index3 block(long cluster, int rankInCluster) {
+    return extents.index(cluster * blocks.size() + rankInCluster);
   }
 
   boolean finished() {
@@ -86,6 +93,7 @@ final class ClusterRun {
     for (Warp w : waiting) {
       w.waiting = null;
       w.waitingForCluster = false;
+      w.meetsRelaxed = false;
     }
     return true;
   }

@@ -40,6 +40,9 @@ final class Frame {
   /** The thread's bit in masks of its warp. */
   int laneBit;
 
+  /** The thread's number in its warp. */
+  byte warpLane;
+
   /** The simulated thread, null for the interpreter. */
   @Nullable ThreadId thread;
 

@@ -122,7 +122,8 @@ final class GlobalTileOperand {
     void beginRead(Actor actor, long epoch) {
       Shadow shadow = f.shadows[access.slot()];
       if (shadow != null) {
-        inside((r, from, count) -> shadow.unitReads(f, actor, epoch, from, count, where));
+        inside(
+            (r, from, count) -> shadow.unitReads(f, actor, epoch, from, count, where, f.warpLane));
       }
     }
 

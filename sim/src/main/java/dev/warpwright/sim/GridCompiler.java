@@ -447,7 +447,11 @@ final class GridCompiler {
                 };
               });
       case WARP_BARRIER ->
-          WarpNode.straight((w, mask) -> requireWhole(w, mask, e, Finding.Kind.BARRIER));
+          WarpNode.straight(
+              (w, mask) -> {
+                requireWhole(w, mask, e, Finding.Kind.BARRIER);
+                w.actor.meetLanes();
+              });
       case ASYNC_COMMIT ->
           WarpNode.straight(
               (w, mask) -> {

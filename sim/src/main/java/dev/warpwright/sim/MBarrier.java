@@ -21,7 +21,10 @@ final class MBarrier {
   private final Clock over = new Clock();
 
   private long made;
-  private boolean published;
+
+  /** When a fence published it; 0 before. */
+  private long published;
+
   private long expected;
   private long pending;
   private long bytes;
@@ -56,8 +59,8 @@ final class MBarrier {
   }
 
   /** The fence after which other blocks and bulk copies see the new barrier. */
-  void publish() {
-    published = true;
+  void publish(long epoch) {
+    published = epoch;
   }
 
   /** Checks that the barrier was made before, as far as the actor knows. */
@@ -65,10 +68,10 @@ final class MBarrier {
     if (made == 0) {
       throw misuse(f, where, "it was never made by mbarrier.init");
     }
-    if (!actor.knows(made)) {
+    if (!actor.knows(made) && (published == 0 || !actor.knows(published))) {
       throw misuse(f, where, "no barrier between its mbarrier.init and this");
     }
-    if (fromElsewhere && !published) {
+    if (fromElsewhere && published == 0) {
       throw misuse(f, where, "no fence.mbarrier_init after its mbarrier.init");
     }
   }

@@ -113,7 +113,14 @@ final class ProductCalls {
     }
     for (int r = firstRow; r < firstRow + count; r++) {
       for (int c = firstColumn; c < firstColumn + columns; c += rows.chunk()) {
-        shadow.unitReads(w.lanes[0], w.actor, epoch, rows.offset(r, c), rows.chunk(), site.where());
+        shadow.unitReads(
+            w.lanes[0],
+            w.actor,
+            epoch,
+            rows.offset(r, c),
+            rows.chunk(),
+            site.where(),
+            Shadow.WHOLE_WARP);
       }
     }
   }

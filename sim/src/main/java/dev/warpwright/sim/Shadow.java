@@ -9,18 +9,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of each element of one buffer's storage: whether it was written, and by whom it was
  * last written and read, as epochs (see {@link Agents}). Two accesses to an element, one of them a
- * write, race if neither knew the other to have happened. Hazards within a warp are not looked at.
+ * write, race if neither knew the other to have happened, or if they are of two lanes of one warp
+ * that have not met in between: no order of lanes is promised, not even within a statement.
  */
 final class Shadow {
   private static final byte NEVER_WRITTEN = 0;
   private static final byte WRITTEN = 1;
   private static final byte UNDER_WAY = 2;
 
+  /** Instead of a lane: several of a warp, or a warp as a whole. */
+  static final byte WHOLE_WARP = -1;
+
   private final Context context;
   private final Buffer buffer;
   private final byte @Nullable [] states;
   private final long @Nullable [] writers;
   private final long @Nullable [] readers;
+
+  /** Of the last writer, its lane. */
+  private final byte[] writerLanes;
+
+  /** Of the last readers, if they are one warp's, the lane. */
+  private final byte[] readerLanes;
+
   private final FindingSink sink;
   private final Actor.@Nullable Fence fence;
   private final EpochSets sets = new EpochSets();
@@ -62,6 +73,8 @@ final class Shadow {
     this.states = initialisation ? new byte[elements] : null;
     this.writers = races ? new long[elements] : null;
     this.readers = races ? new long[elements] : null;
+    this.writerLanes = new byte[races ? elements : 0];
+    this.readerLanes = new byte[races ? elements : 0];
     this.sink = sink;
     this.fence =
         buffer.scope() == Scope.SHARED
@@ -87,13 +100,30 @@ final class Shadow {
     if (writers == null || readers == null || actor == null) {
       return;
     }
+    checkRead(f, actor, element, where, writers[element], f.warpLane);
     long mine = actor.readEpoch();
-    long writer = writers[element];
-    if (writer != 0 && writer != actor.epoch() && !actor.knows(writer)) {
-      race(f, actor, element, where, writer, "read", "write");
+    long last = readers[element];
+    if (last != mine) {
+      readers[element] = withReader(last, mine, actor);
+      readerLanes[element] = lanesWith(last, actor, element, f.warpLane);
+    } else if (readerLanes[element] != f.warpLane) {
+      readerLanes[element] = WHOLE_WARP;
     }
-    if (readers[element] != mine) {
-      readers[element] = withReader(readers[element], mine, actor);
+  }
+
+  /** The lane that has read an element, with one more. */
+  private byte lanesWith(long last, Actor actor, int element, byte lane) {
+    return actor.readSinceMeeting(last) && readerLanes[element] != lane ? WHOLE_WARP : lane;
+  }
+
+  /** Whether whoever wrote the element last had done so. */
+  private void checkRead(Frame f, Actor actor, int element, Stmt where, long writer, byte lane) {
+    if (actor.wroteSinceMeeting(writer)) {
+      if (lane != WHOLE_WARP && writerLanes[element] != lane) {
+        laneRace(f, actor, element, where, writerLanes[element], "read", "write");
+      }
+    } else if (!actor.knows(writer)) {
+      race(f, actor, element, where, writer, "read", "write");
     }
   }
 
@@ -117,18 +147,20 @@ final class Shadow {
         continue;
       }
       long writer = writers[e];
-      if (writer != goodWriter) {
-        if (writer != actor.epoch() && !actor.knows(writer)) {
-          race(f, actor, e, where, writer, "read", "write");
-        }
+      if (writer != goodWriter || actor.wroteSinceMeeting(writer)) {
+        checkRead(f, actor, e, where, writer, f.warpLane);
         goodWriter = writer;
       }
-      if (readers[e] != mine) {
-        if (readers[e] != knownReaders) {
-          knownReaders = readers[e];
-          newReaders = withReader(knownReaders, mine, actor);
+      long last = readers[e];
+      if (last != mine) {
+        if (last != knownReaders) {
+          knownReaders = last;
+          newReaders = withReader(last, mine, actor);
         }
         readers[e] = newReaders;
+        readerLanes[e] = lanesWith(last, actor, e, f.warpLane);
+      } else if (readerLanes[e] != f.warpLane) {
+        readerLanes[e] = WHOLE_WARP;
       }
     }
   }
@@ -185,26 +217,45 @@ final class Shadow {
       actor.wrote(fence, f.laneBit);
     }
     long mine = actor.epoch();
+    byte lane = f.warpLane;
+    long last = readers[element];
     if (writers[element] != mine
-        || (readers[element] != 0 && readers[element] != actor.readEpoch())) {
+        || writerLanes[element] != lane
+        || (last != 0 && (last != actor.readEpoch() || readerLanes[element] != lane))) {
       checkWrite(f, actor, element, where);
       writers[element] = mine;
+      writerLanes[element] = lane;
     }
     readers[element] = 0;
   }
 
+  /** Whether those who accessed the element last had done so before the thread writes it. */
   private void checkWrite(Frame f, Actor actor, int element, Stmt where) {
     if (writers == null || readers == null) {
       return;
     }
-    if (writers[element] != 0 && !actor.knows(writers[element])) {
-      race(f, actor, element, where, writers[element], "write", "write");
-    } else if (readers[element] > 0) {
-      if (!actor.knows(readers[element])) {
-        race(f, actor, element, where, readers[element], "write", "read");
+    long writer = writers[element];
+    long last = readers[element];
+    byte lane = f.warpLane;
+    if (actor.wroteSinceMeeting(writer)) {
+      if (writerLanes[element] != lane) {
+        laneRace(f, actor, element, where, writerLanes[element], "write", "write");
+        return;
       }
-    } else if (readers[element] < 0) {
-      for (long reader : sets.members(readers[element])) {
+    } else if (!actor.knows(writer)) {
+      race(f, actor, element, where, writer, "write", "write");
+      return;
+    }
+    if (actor.readSinceMeeting(last)) {
+      if (readerLanes[element] != lane) {
+        laneRace(f, actor, element, where, readerLanes[element], "write", "read");
+      }
+    } else if (last >= 0) {
+      if (!actor.knows(last)) {
+        race(f, actor, element, where, last, "write", "read");
+      }
+    } else {
+      for (long reader : sets.members(last)) {
         if (!actor.knows(reader)) {
           race(f, actor, element, where, reader, "write", "read");
           return;
@@ -226,8 +277,9 @@ final class Shadow {
    *
    * @param f the thread that starts it, after which it happens
    * @param epoch whose end says that it has read
+   * @param lane of the thread, or that its whole warp starts it
    */
-  void unitReads(Frame f, Actor actor, long epoch, int from, int count, Stmt where) {
+  void unitReads(Frame f, Actor actor, long epoch, int from, int count, Stmt where, byte lane) {
     for (int e = from; e < from + count; e++) {
       if (states != null && states[e] != WRITTEN) {
         unwritten(f, e, where);
@@ -242,13 +294,10 @@ final class Shadow {
     long newReaders = epoch;
     for (int e = from; e < from + count; e++) {
       long writer = writers[e];
-      if (writer != goodWriter) {
-        if (!actor.knows(writer)) {
-          race(f, actor, e, where, writer, "read", "write");
-        } else if (!actor.knowsFenced(writer, fence)) {
-          if (sink.wants(where)) {
-            sink.report(fault(Finding.Kind.PROXY, f, e, where, unfenced(actor, writer)));
-          }
+      if (writer != goodWriter || actor.wroteSinceMeeting(writer)) {
+        checkRead(f, actor, e, where, writer, lane);
+        if (actor.knows(writer) && !actor.knowsFenced(writer, fence) && sink.wants(where)) {
+          sink.report(fault(Finding.Kind.PROXY, f, e, where, unfenced(actor, writer)));
         }
         goodWriter = writer;
       }
@@ -282,7 +331,10 @@ final class Shadow {
     long goodWriter = 0;
     long goodReaders = 0;
     for (int e = from; e < from + count; e++) {
-      if (writers[e] != goodWriter || readers[e] != goodReaders) {
+      if (writers[e] != goodWriter
+          || readers[e] != goodReaders
+          || actor.wroteSinceMeeting(goodWriter)
+          || actor.readSinceMeeting(goodReaders)) {
         goodWriter = writers[e];
         goodReaders = readers[e];
         checkWrite(f, actor, e, where);
@@ -349,10 +401,31 @@ final class Shadow {
                 + " and "
                 + theirs
                 + " by "
-                + (actor.agents.comparable(other, actor.epoch())
-                    ? actor.agents.name(Agents.agent(other), actor.block)
-                    : "another block")
+                + actor.agents.name(other, actor.block)
                 + " without a barrier between them"));
+  }
+
+  /** Two lanes of one warp, the other of which may be several. */
+  private void laneRace(
+      Frame f, Actor actor, int element, Stmt where, byte other, String mine, String theirs) {
+    if (!sink.wants(where)) {
+      return;
+    }
+    sink.report(
+        fault(
+            Finding.Kind.RACE,
+            f,
+            element,
+            where,
+            mine
+                + " by lane "
+                + f.warpLane
+                + " of "
+                + actor.name()
+                + " and "
+                + theirs
+                + (other == WHOLE_WARP ? " by other lanes" : " by lane " + other)
+                + " of it without sync_warp or a barrier between them"));
   }
 
   private SimulationError fault(
@@ -360,18 +433,30 @@ final class Shadow {
     return context.fault(kind, where, f, element(f, element), detail);
   }
 
-  /** The element at an offset, as coordinates where the storage is row-major. */
+  /** The element at an offset, as coordinates. */
   private String element(Frame f, int offset) {
-    if (buffer.layout() != null) {
-      return buffer.name() + "[offset " + offset + "]";
-    }
     long[] shape = context.shape(buffer, f);
+    if (buffer.layout() == null) {
+      return Context.element(buffer, coordinates(shape, offset));
+    }
+    // Layouts are not inverted: there are few elements, and this is for one message.
+    for (long i = 0; i < buffer.storageElements(); i++) {
+      long[] at = coordinates(shape, i);
+      if (at[0] < shape[0] && buffer.layout().offset(at) == offset) {
+        return Context.element(buffer, at);
+      }
+    }
+    return buffer.name() + "[offset " + offset + "]";
+  }
+
+  /** Of an element by its number, row-major. */
+  private static long[] coordinates(long[] shape, long number) {
     long[] at = new long[shape.length];
-    long rest = offset;
+    long rest = number;
     for (int d = shape.length - 1; d >= 0; d--) {
       at[d] = d == 0 ? rest : rest % shape[d];
       rest /= Math.max(shape[d], 1);
     }
-    return Context.element(buffer, at);
+    return at;
   }
 }

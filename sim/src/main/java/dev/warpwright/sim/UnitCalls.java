@@ -44,6 +44,7 @@ final class UnitCalls {
   }
 
   private static WarpNode clusterSync(UnitSite site) {
+    boolean relaxed = site.intrinsic() == HopperIntrinsics.CLUSTER_SYNC_RELAXED;
     return WarpNode.stopping(
         (warp, mask) -> {
           if (mask != warp.fullMask()) {
@@ -55,6 +56,7 @@ final class UnitCalls {
             w.changes++;
             w.waiting = site.where();
             w.waitingForCluster = true;
+            w.meetsRelaxed = relaxed;
           };
         });
   }

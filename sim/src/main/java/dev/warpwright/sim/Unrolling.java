@@ -31,10 +31,13 @@ final class Unrolling {
 
   private Unrolling() {}
 
-  /** Iterations that stand side by side, 1 to the number of trips; all if the text says so. */
+  /** Iterations that stand side by side, 1 to the number of trips; as many as the text says. */
   static long factor(Stmt.For loop, long trips) {
     if (loop.kind() != ForKind.SERIAL || trips <= 1) {
       return Math.max(trips, 1);
+    }
+    if (loop.attrs().has("unroll")) {
+      return Math.clamp(loop.attrs().getLong("unroll", 1), 1, trips);
     }
     double size = OVERHEAD + instructions(loop.body());
     if ((size - ONCE) * trips + ONCE <= COMPLETE) {

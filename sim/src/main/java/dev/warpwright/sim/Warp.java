@@ -25,6 +25,9 @@ final class Warp {
   /** Whether that barrier is the cluster's. */
   boolean waitingForCluster;
 
+  /** Whether it lets others know there only what it has waited for. */
+  boolean meetsRelaxed;
+
   /** What else the warp waits for, or null. */
   private @Nullable Blocked blocked;
 
@@ -60,6 +63,7 @@ final class Warp {
       stores[i] = new BulkStores(block, actor, index * 32 + i);
       lanes[i].actor = actor;
       lanes[i].laneBit = 1 << i;
+      lanes[i].warpLane = (byte) i;
       lanes[i].requests = requests;
     }
   }

@@ -146,6 +146,37 @@ class CountersTest {
     assertThat(c.sharedLoads().count()).isEqualTo(trips / Math.min(together, 4));
   }
 
+  /** Unless the text says how many: 100 products are too many for LLVM to have two side by side. */
+  @ParameterizedTest
+  @CsvSource({"1, 64", "2, 32", "4, 16", "64, 16"})
+  void unrolledAsTheTextSays(int together, int loads) {
+    KernelCounters c =
+        count(
+            """
+            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+              alloc s: f32[64] shared align 16
+              alloc sum: f32[100] local
+              s[t] = 1.0f32
+              s[t + 32] = 1.0f32
+              sync_threads()
+              unroll p in 100 {
+                sum[p] = 0.0f32
+              }
+              for k in 64 [`unroll` = %d] {
+                alloc a: f32[1] local
+                a[0] = s[k]
+                unroll p in 100 {
+                  sum[p] = fma(a[0], 2.0f32, sum[p])
+                }
+              }
+              y[t] = sum[0]
+            }
+            """
+                .formatted(together),
+            Map.of());
+    assertThat(c.sharedLoads().count()).isEqualTo(loads);
+  }
+
   /** Copies of 16 bytes pass the first level by, smaller ones do not; both write shared memory. */
   @ParameterizedTest
   @CsvSource({"16, 4, 32, 4", "4, 1, 4, 1"})

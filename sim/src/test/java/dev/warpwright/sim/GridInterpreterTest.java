@@ -96,7 +96,8 @@ class GridInterpreterTest {
     assertThatThrownBy(
             () -> new GridInterpreter(kernel, GridOptions.DEFAULT).run(arguments(kernel)))
         .hasMessageContaining("data race: y[0]")
-        .hasMessageContaining("another block");
+        .hasMessageContaining("write by warp 0 and write by warp 0 of block (0, 0, 0) without")
+        .hasMessageContaining("by block (1, 0, 0) thread (0, 0, 0)");
   }
 
   @Test

@@ -379,6 +379,28 @@ class HopperUnitsTest {
       """;
 
   @Test
+  void relaxedBarriersOfAClusterPublishBarriersOnly() {
+    String relaxed = CLUSTER.replace("cluster.sync()", "cluster.sync.relaxed()");
+    assertThat(check(relaxed)).isEmpty();
+    expect(
+        check(KernelTexts.replaced(relaxed, "fence.mbarrier_init()", "")),
+        Finding.Kind.BARRIER,
+        "mbarrier.init");
+    // The second barrier of EXCHANGE is the one behind which a block reads what another has
+    // written.
+    String late =
+        KernelTexts.replaced(
+            EXCHANGE,
+            "cluster.sync()\n  out[bx * 32 + tid] = out",
+            "cluster.sync.relaxed()\n  out[bx * 32 + tid] = out");
+    expect(check(late), Finding.Kind.RACE, "given[");
+    String early =
+        KernelTexts.replaced(
+            EXCHANGE, "cluster.sync()\n  cluster.store", "cluster.sync.relaxed()\n  cluster.store");
+    expect(check(early), Finding.Kind.RACE, "mine[");
+  }
+
+  @Test
   void blocksOfAClusterAccessEachOthersMemory() {
     Kernel kernel = KernelTexts.parse(EXCHANGE);
     Arguments arguments = Arguments.random(kernel.params(), SEED);

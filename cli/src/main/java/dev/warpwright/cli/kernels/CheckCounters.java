@@ -7,6 +7,7 @@ import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.CounterPrediction;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
@@ -46,9 +47,9 @@ final class CheckCounters {
       switch (subject) {
         case CheckSubject.OfKernel(var kernel) when kernel.kind() == Kernel.Kind.GRID ->
             predictions.add(
-                kernel.attrs().getString("workload") == null
-                    ? CounterPrediction.whole(kernel, request.options().scalars(), device)
-                    : CounterPrediction.product(kernel, request.options().scalars(), device));
+                isProductOfAnyShape(kernel)
+                    ? CounterPrediction.product(kernel, request.options().scalars(), device)
+                    : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network) ->
             predictions.addAll(
                 CounterPrediction.network(network, request.options().rows().orElse(ROWS), device));
@@ -58,6 +59,14 @@ final class CheckCounters {
       }
     }
     return report(request, device, predictions);
+  }
+
+  private static boolean isProductOfAnyShape(Kernel kernel) {
+    return kernel.attrs().getString("workload") != null
+        && kernel.scalars().stream()
+            .map(ScalarParam::name)
+            .toList()
+            .containsAll(List.of("M", "N", "K"));
   }
 
   private static Report report(

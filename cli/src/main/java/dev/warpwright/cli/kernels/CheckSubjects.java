@@ -104,7 +104,9 @@ final class CheckSubjects {
     if (name.equals("families")) {
       return FamilySamples.all();
     }
-    CheckSubject sample = FamilySamples.find(name.substring("families:".length()));
+    // Reports say the kernel's name, which has underscores.
+    CheckSubject sample =
+        FamilySamples.find(name.substring("families:".length()).replace('_', '-'));
     if (sample == null) {
       throw new UserError(
           name

@@ -108,6 +108,10 @@ final class CheckCommandTest {
         .as(err)
         .isEqualTo(ExitCode.OK);
     assertThat(out).contains("wgmma_few_rows", "no findings");
+    assertThat(execute("check", "families:mma_sync_tf32", "--counters"))
+        .as(err)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out).contains("mma_sync_tf32 on an H200 SXM", "matrix load: ldmatrix");
     assertThat(execute("check", "families:none")).isEqualTo(ExitCode.USAGE);
     assertThat(err).contains("there is no such sample", "mma-sync-nt-bf16");
   }

@@ -171,19 +171,21 @@ public record CounterPrediction(
   }
 
   /**
-   * A kernel that does not say what it computes, counted as a whole.
+   * A kernel that does not say what it computes, or whose shape is fixed, counted as a whole.
    *
    * @param values of its scalars
    */
   public static CounterPrediction whole(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     Map<String, Long> scalars = KernelData.scalars(kernel.params(), values, OptionalInt.empty());
+    Arguments arguments =
+        kernel.attrs().getString("workload") == null
+            ? KernelData.random(kernel.params(), scalars, 1)
+            : KernelData.of(BoundKernel.of(kernel, values), 1);
     CountedLaunch counted =
         CountedLaunch.of(
             new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
-                .count(
-                    KernelData.random(kernel.params(), scalars, 1),
-                    caches(kernel, device.multiprocessors(), device)));
+                .count(arguments, caches(kernel, device.multiprocessors(), device)));
     Map<Var, Long> byVar = new HashMap<>();
     kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
     double blocks = blocks(kernel, byVar);

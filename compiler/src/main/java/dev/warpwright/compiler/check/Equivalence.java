@@ -42,6 +42,7 @@ public enum Equivalence {
   private static final Set<String> ORDERING =
       Set.of(
           "cluster.sync",
+          "cluster.sync.relaxed",
           "bulk.commit",
           "bulk.wait",
           "bulk.wait.read",

@@ -298,6 +298,10 @@ public final class FamilySamples {
         GemmWorkload.nt(3, 130, 96, DType.F32),
         new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1));
     threads(
+        "simt-shared-tiles",
+        GemmWorkload.nt(67, 70, 44, DType.F32),
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 3, true, true, 1).shared(3, 3));
+    threads(
         "simt-along-k",
         GemmWorkload.nt(1, 130, 96, DType.F32),
         new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1));

@@ -47,7 +47,8 @@ final class HeaderText {
     constants.forEach(
         (name, value) -> out.append("constexpr int %s = %d;\n".formatted(name, value)));
     out.append(constants.isEmpty() ? "" : "\n");
-    out.append(CudaPrinter.print(exported.program(), exported.target())).append('\n');
+    out.append(CudaPrinter.printNamed(exported.program().kernels(), exported.target()))
+        .append('\n');
     exported
         .state()
         .forEach(
@@ -79,10 +80,7 @@ final class HeaderText {
   }
 
   private static List<String> steps(Trace trace) {
-    return trace.instructions().stream()
-        .filter(step -> !step.op().equals("loops"))
-        .map(HeaderText::text)
-        .toList();
+    return trace.instructions().stream().map(HeaderText::text).toList();
   }
 
   /** {@code l3, l4 = split(l1, factor = 8)}. */

@@ -3,7 +3,6 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.AmpereConfig;
 import dev.warpwright.families.AmpereGemm;
 import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.families.HopperConfig;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
@@ -11,7 +10,6 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
-import dev.warpwright.tune.space.Features;
 import dev.warpwright.tune.space.Rejected;
 import java.util.List;
 import java.util.Map;
@@ -21,9 +19,6 @@ import java.util.Map;
  * rows bulk copies cannot take.
  */
 final class AmpereSketch implements GemmSketch {
-  /** Bytes of shared memory that a multiprocessor reads in a clock. */
-  private static final double SHARED_BYTES = 128;
-
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -46,24 +41,8 @@ final class AmpereSketch implements GemmSketch {
     if (problem != null) {
       throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
     }
-    // The model of waves and bytes is that of Hopper; what warps read from shared memory comes to
-    // it.
-    HopperConfig alike =
-        new HopperConfig(
-                config.tileM(),
-                config.tileN(),
-                config.tileK(),
-                config.stages(),
-                config.warpsM() * config.warpsN() / 4 + 1,
-                1,
-                1,
-                config.order(),
-                config.blocks(),
-                config.minBlocks(),
-                config.swapped())
-            .withDivision(config.division());
     return new Plan(
-        slowed(HopperModel.features(workload, alike, multiprocessors), reading(config)),
+        AmpereModel.features(workload, config, target, multiprocessors),
         () -> {
           try {
             return AmpereGemm.schedule(workload, config, target).kernel();
@@ -72,34 +51,6 @@ final class AmpereSketch implements GemmSketch {
           }
         },
         Map.of());
-  }
-
-  /**
-   * How much longer a step's operands are read from shared memory, by each warp its own, than
-   * multiplied.
-   */
-  private double reading(AmpereConfig c) {
-    int bytes = workload.operands().bytes();
-    double rows = workload.layout() == GemmWorkload.Layout.TT ? c.tileN() : c.tileM();
-    double columns = workload.layout() == GemmWorkload.Layout.TT ? c.tileM() : c.tileN();
-    double read = (c.warpsN() * rows + c.warpsM() * columns) * c.tileK() * bytes / SHARED_BYTES;
-    double multiplied = rows * columns * c.tileK() * bytes / operationsPerClock();
-    return read / multiplied;
-  }
-
-  /** Operations of a multiprocessor in a clock that mma.sync reaches on 16-bit operands. */
-  private double operationsPerClock() {
-    return switch (target.name()) {
-      case "sm_90a" -> 2500;
-      case "sm_80" -> 2000;
-      default -> 1000;
-    };
-  }
-
-  private static Features slowed(Features features, double reading) {
-    double[] values = features.values().clone();
-    values[features.names().indexOf(HopperModel.READING)] = reading;
-    return new Features(features.names(), values, features.predictedUs() * Math.max(1, reading));
   }
 
   @Override

@@ -177,19 +177,6 @@ final class FreeSketch implements GemmSketch {
     AmpereConfig config =
         new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapped);
     check(AmpereGemm.problem(workload, config, target));
-    HopperConfig alike =
-        new HopperConfig(
-            tileM,
-            tileN,
-            tileK,
-            stages,
-            Math.ceilDiv(warpsM * warpsN, 4),
-            1,
-            1,
-            config.order(),
-            0,
-            minBlocks,
-            swapped);
     return new Made(
         features(
             tileM,
@@ -201,7 +188,7 @@ final class FreeSketch implements GemmSketch {
             false,
             1,
             swapped,
-            HopperModel.features(workload, alike, multiprocessors).predictedUs()),
+            AmpereModel.features(workload, config, target, multiprocessors).predictedUs()),
         () -> AmpereGemm.schedule(workload, config, target));
   }
 

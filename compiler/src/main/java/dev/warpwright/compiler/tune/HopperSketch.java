@@ -236,7 +236,7 @@ final class HopperSketch implements GemmSketch {
   /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
   private boolean isDirect(Decisions d, boolean swapped, int tileN) {
     int bytes = workload.result().bytes();
-    if (swapped || workload.pitchOfC() * bytes % HopperModel.CHUNK != 0) {
+    if (swapped || workload.pitchOfC() * bytes % ThreadCopies.CHUNK != 0) {
       return false;
     }
     return tileN * bytes % HopperModel.SECTOR != 0
@@ -293,6 +293,12 @@ final class HopperSketch implements GemmSketch {
       }
       if (workload.n() > 3L * tileN) {
         shapes.add("2x4");
+      }
+      if (workload.m() > 7L * tileM) {
+        shapes.add("8x1");
+      }
+      if (workload.n() > 7L * tileN) {
+        shapes.add("1x8");
       }
     }
     return shapes;

@@ -13,8 +13,8 @@ import java.util.Map;
  * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the
  * second-level cache and by latency; all of it by DRAM.
  *
- * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements (docs/benchmarks,
- * 2026-11-22, threads); they make an order of candidates, not a promise.
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements and corrected by 1050
+ * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.
  */
 final class SimtModel {
   private static final double MHZ = 1980;
@@ -55,6 +55,12 @@ final class SimtModel {
 
   private static final double LAUNCH = 2.1;
 
+  /** What each element more of the next tile costs that a thread holds for a step. */
+  private static final double CROWDING = 0.004;
+
+  /** Bytes of operands that the second-level cache keeps from wave to wave. */
+  private static final double KEPT_BYTES = 4e7;
+
   private SimtModel() {}
 
   static Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
@@ -62,8 +68,8 @@ final class SimtModel {
     int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
     double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
-    double tiles = tilesM * tilesN;
-    double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK()));
+    double tiles = tilesM * tilesN * c.parts();
+    double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK() * c.parts()));
     double slots = (double) multiprocessors * c.minBlocks();
     double own = Math.ceil(tiles / multiprocessors);
     double resident = Math.min(own, c.minBlocks());
@@ -102,9 +108,18 @@ final class SimtModel {
     // What a scheduler's other warps may hide: reads, the barrier.
     double together = Math.max(1, resident * warps / 4);
     double step = busy + (depth * READ + BARRIER) / together;
+    if (!c.alongK()) {
+      // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
+      double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
+      step *= 1 + CROWDING * Math.max(0, waiting - 8);
+    }
     // Copies are under way for all stages but one, or until the end of a step.
-    step = mixed(step, LATENCY / (c.stages() - 1));
+    step = Math.max(step, LATENCY / (c.stages() - 1));
     double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
+    if (c.parts() > 1) {
+      // Every part is written, and read by the last block, before which it may not begin.
+      end += resident * 2 * c.tileM() * c.tileN() * 4 / L2_BYTES + LATENCY;
+    }
     double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
     double work = waves * (steps * step + end);
     double predicted = LAUNCH + (mixed(work, dram) + LATENCY) / MHZ;
@@ -126,6 +141,8 @@ final class SimtModel {
     f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
     f.put("alongK", c.alongK() ? 1.0 : 0.0);
     f.put("minBlocks", (double) c.minBlocks());
+    f.put("parts", (double) c.parts());
+    f.put("panel", (double) c.panel());
     f.put("residentWarps", warps * c.minBlocks());
     f.put("waves", waves);
     f.put("tail", tiles / (waves * slots));
@@ -149,18 +166,27 @@ final class SimtModel {
 
   /** Instructions of all warps of a block that bring the tiles of a step. */
   private static double copies(GemmWorkload w, SimtConfig c, int run) {
-    return copies(c, (double) c.tileM() * c.tileK(), !w.layout().transposedA(), run)
-        + copies(c, (double) c.tileN() * c.tileK(), w.layout().transposedB(), run);
+    boolean alongA = !w.layout().transposedA();
+    boolean alongB = w.layout().transposedB();
+    int lanesA = (alongA ? w.k() : w.m()) % run == 0 ? run : 1;
+    int lanesB = (alongB ? w.k() : w.n()) % run == 0 ? run : 1;
+    return copies(c, (double) c.tileM() * c.tileK(), alongA, lanesA)
+        + copies(c, (double) c.tileN() * c.tileK(), alongB, lanesB);
   }
 
-  private static double copies(SimtConfig c, double elements, boolean turned, int run) {
+  /**
+   * The same of one tile.
+   *
+   * @param lanes elements that an access may take, as rows begin
+   */
+  private static double copies(SimtConfig c, double elements, boolean turned, int lanes) {
     if (c.alongK() || !turned) {
-      return elements / run / 32 * COPY_VECTOR;
+      return elements / lanes / 32 * COPY_VECTOR;
     }
     // What is turned on its way is stored element by element, or copied so.
     return c.stages() > 2
         ? elements / 32 * COPY_ELEMENT
-        : elements / 32 * (1 + 1.0 / run) * COPY_VECTOR / 2;
+        : elements / 32 * (1 + 1.0 / lanes) * COPY_VECTOR / 2;
   }
 
   private static double f64PerClock(GpuTarget target) {
@@ -177,10 +203,19 @@ final class SimtModel {
     int bytes = w.operands().bytes();
     double a = (double) w.m() * w.k() * bytes;
     double b = (double) w.n() * w.k() * bytes;
-    double rows = Math.clamp(slots / tilesN, 1, tilesM);
+    // A wave covers a panel's rows, or more than one panel.
+    double panels = Math.max(1, Math.floor(slots / (tilesN * c.panel())));
+    double rows = Math.clamp(panels * c.panel(), 1, tilesM);
     double result = (double) w.m() * w.n() * w.result().bytes();
-    boolean kept = a + b <= 4e7;
-    return a + result + b * (kept ? 1 : Math.max(1, tilesM / rows));
+    double partial = c.parts() * (double) w.m() * w.n() * bytes;
+    if (c.parts() > 1 && partial > KEPT_BYTES / 2) {
+      result += 2 * partial;
+    }
+    if ((a + b) / c.parts() <= KEPT_BYTES) {
+      return a + b + result;
+    }
+    double timesA = a * rows / tilesM <= KEPT_BYTES / 2 ? 1 : Math.max(1, tilesN * rows / slots);
+    return a * timesA + result + b * Math.max(1, tilesM / rows);
   }
 
   private static double log(double x) {

@@ -30,6 +30,12 @@ final class SimtSketch implements GemmSketch {
 
   private static final long LARGE = 1 << 21;
 
+  /** Waves of blocks beyond which a tile need not be shared: the last one is small beside them. */
+  private static final long MOST_WAVES = 24;
+
+  /** Steps of a part, below which its beginning and its end cost more than they save. */
+  private static final int LEAST_STEPS = 8;
+
   private final GemmWorkload workload;
   private final GpuTarget target;
   private final int multiprocessors;
@@ -88,16 +94,7 @@ final class SimtSketch implements GemmSketch {
         number(
             d,
             "slices",
-            fitting(
-                o ->
-                    rows * columns % o == 0
-                        && o <= 32 / warpsM / warpsN
-                        && workload.k() / o <= longestChain(),
-                1,
-                2,
-                4,
-                8,
-                16));
+            fitting(o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN, 1, 2, 4, 8, 16));
     int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
     boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
     boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
@@ -131,18 +128,61 @@ final class SimtSketch implements GemmSketch {
                 8,
                 12,
                 16));
-    return least.with(stages, minBlocks);
+    return shared(d, least.with(stages, minBlocks));
+  }
+
+  /** How blocks share tiles, and in which order they take them. */
+  private SimtConfig shared(Decisions d, SimtConfig whole) {
+    long rows = Math.ceilDiv(workload.m(), (long) whole.tileM());
+    long tiles = rows * Math.ceilDiv(workload.n(), (long) whole.tileN());
+    long steps = Math.ceilDiv(workload.k(), (long) whole.tileK());
+    long atOnce = (long) multiprocessors * whole.minBlocks();
+    int parts =
+        number(
+            d,
+            "parts",
+            fitting(
+                o ->
+                    !isTooLong(whole.shared(o, 1))
+                        && (o == 1
+                            || tiles * o <= MOST_WAVES * atOnce
+                                && steps >= (long) LEAST_STEPS * o
+                                && fits(whole.shared(o, 1))),
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                10,
+                12,
+                16));
+    int panel =
+        number(
+            d,
+            "panel",
+            fitting(o -> o == 1 || rows % o == 0 && tiles > atOnce, 1, 2, 4, 8, 16, 32, 64));
+    return whole.shared(parts, panel);
   }
 
   private boolean fits(SimtConfig config) {
-    return problem(config) == null;
+    return SimtGemm.problem(workload, config, target) == null;
   }
 
   private @Nullable String problem(SimtConfig config) {
-    long chain = Math.ceilDiv(workload.k(), (long) config.slices());
-    return chain > longestChain()
-        ? "a chain of %d sums loses too much".formatted(chain)
+    return isTooLong(config)
+        ? "a chain of %d sums loses too much".formatted(chain(config))
         : SimtGemm.problem(workload, config, target);
+  }
+
+  private long chain(SimtConfig config) {
+    return Math.ceilDiv(workload.k(), (long) config.slices() * config.parts());
+  }
+
+  private boolean isTooLong(SimtConfig config) {
+    return workload.operands() == DType.F32 && chain(config) > LONGEST_CHAIN;
   }
 
   /** Of a large result each thread has many elements, whatever the tile. */
@@ -152,10 +192,6 @@ final class SimtSketch implements GemmSketch {
       return 1;
     }
     return elements < LARGE ? 4 : 7;
-  }
-
-  private long longestChain() {
-    return workload.operands() == DType.F32 ? LONGEST_CHAIN : Long.MAX_VALUE;
   }
 
   /** Those of the options that are possible; the first if none is. */

@@ -9,8 +9,10 @@ import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * The best known kernel of a product.
@@ -18,8 +20,11 @@ import java.util.SplittableRandom;
  * @param origin how it was found
  */
 public record TunedGemm(Candidate candidate, Origin origin) {
-  private static final int SAMPLES = 3000;
-  private static final int CLIMBS = 400;
+  /** Points from which the best are sought, how many of them it is sought from, and how far. */
+  private static final int SAMPLES = 2000;
+
+  private static final int STARTS = 8;
+  private static final int CLIMBS = 250;
   private static final int NEIGHBOURS = 8;
 
   /** By how much the model may be wrong about a point that was best for a workload alike. */
@@ -85,21 +90,27 @@ public record TunedGemm(Candidate candidate, Origin origin) {
     return a.m() == b.m() && a.n() == b.n() && a.k() == b.k();
   }
 
-  /** What the analytic model thinks fastest, by sampling and climbing; always the same. */
+  /**
+   * What the analytic model thinks fastest, by sampling and by climbing from the best samples;
+   * always the same.
+   */
   public static Candidate untuned(Space space) {
     SplittableRandom random = new SplittableRandom(1);
     Comparator<Candidate> faster =
         Comparator.comparingDouble(candidate -> candidate.features().predictedUs());
-    Candidate best = null;
-    for (int i = 0; i < SAMPLES; i++) {
-      Candidate candidate = space.sample(random).candidate();
-      if (candidate != null && (best == null || faster.compare(candidate, best) < 0)) {
-        best = candidate;
-      }
-    }
-    if (best == null) {
-      throw new UserError("no family has a kernel for this product");
-    }
+    return Stream.generate(() -> space.sample(random).candidate())
+        .limit(SAMPLES)
+        .filter(Objects::nonNull)
+        .sorted(faster)
+        .limit(STARTS)
+        .map(start -> climbed(space, start, faster, random))
+        .min(faster)
+        .orElseThrow(() -> new UserError("no family has a kernel for this product"));
+  }
+
+  private static Candidate climbed(
+      Space space, Candidate start, Comparator<Candidate> faster, SplittableRandom random) {
+    Candidate best = start;
     for (int i = 0; i < CLIMBS; i++) {
       Candidate mutant = space.mutate(best.point(), random).candidate();
       if (mutant != null && faster.compare(mutant, best) < 0) {

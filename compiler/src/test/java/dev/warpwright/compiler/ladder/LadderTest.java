@@ -20,10 +20,16 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.target.GpuTarget;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -127,5 +133,27 @@ final class LadderTest {
       assertThat(Ladder.find(rung.name())).containsSame(rung);
     }
     assertThat(Ladder.find("stairs")).isEmpty();
+  }
+
+  /** Each says what it changes on a page, which leads to its schedule and to the next one. */
+  @Test
+  void rungsHavePages() throws IOException {
+    Path docs = Path.of("..", "docs");
+    List<String> names = new ArrayList<>();
+    Ladder.RUNGS.forEach(rung -> names.add(rung.name()));
+    for (TensorRung rung : TensorRung.values()) {
+      names.add(rung.text());
+    }
+    String overview = Files.readString(docs.resolve("ladder.md"));
+    for (String name : names) {
+      assertThat(overview).contains("[" + name + "](ladder/" + name + ".md)");
+      Path page = docs.resolve("ladder").resolve(name + ".md");
+      String text = Files.readString(page);
+      assertThat(text).startsWith("# " + name + ": ").contains("export ladder:" + name);
+      Matcher link = Pattern.compile("\\]\\(([^)]+)\\)").matcher(text);
+      while (link.find()) {
+        assertThat(page.resolveSibling(link.group(1))).as(name).exists();
+      }
+    }
   }
 }

@@ -1,116 +1,42 @@
 package dev.warpwright.ir.verify;
 
+import static dev.warpwright.ir.verify.BrokenRules.PARSER;
+import static dev.warpwright.ir.verify.BrokenRules.expect;
+import static dev.warpwright.ir.verify.BrokenRules.function;
+import static dev.warpwright.ir.verify.BrokenRules.kernel;
+import static dev.warpwright.ir.verify.BrokenRules.primFunc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Intrinsic;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.text.IrFile;
-import dev.warpwright.ir.text.IrParser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+/** What is wrong with functions, and with any program. */
 class VerifierTest {
-  private record Fake(
-      String text, Collective collective, List<Operand> operands, @Nullable Type result)
-      implements Intrinsic {
-    @Override
-    public boolean isBarrier() {
-      return operands.isEmpty();
-    }
-
-    @Override
-    public @Nullable String problem(Expr.Call call) {
-      return text.equals("budget") && Exprs.isConst(call.args().getFirst(), 7)
-          ? "budget takes no 7"
-          : null;
-    }
-  }
-
-  private static Intrinsic.Operand address(
-      String name, @Nullable DType dtype, Scope scope, Intrinsic.Access access, int elements) {
-    return new Intrinsic.Operand(name, dtype, Set.of(scope), access, elements);
-  }
-
-  private static Intrinsic.Operand value(String name) {
-    return new Intrinsic.Operand(name, DType.I32, Set.of(), Intrinsic.Access.NONE, 1);
-  }
-
-  private static final Map<String, Intrinsic> TABLE =
-      Map.of(
-          "sync", new Fake("sync", Intrinsic.Collective.BLOCK, List.of(), null),
-          "group", new Fake("group", Intrinsic.Collective.WARPGROUP, List.of(), null),
-          "budget", new Fake("budget", Intrinsic.Collective.WARPGROUP, List.of(value("n")), null),
-          "sync.named",
-              new Fake("sync.named", Intrinsic.Collective.BLOCK, List.of(value("threads")), null),
-          "ldmatrix",
-              new Fake(
-                  "ldmatrix",
-                  Intrinsic.Collective.WARP,
-                  List.of(
-                      address("dst", DType.U32, Scope.LOCAL, Intrinsic.Access.WRITE, 4),
-                      address("row", null, Scope.SHARED, Intrinsic.Access.READ, 16)),
-                  null),
-          "ticket", new Fake("ticket", Intrinsic.Collective.THREAD, List.of(value("n")), Type.I32));
-
-  private final IrParser parser = new IrParser(name -> Optional.ofNullable(TABLE.get(name)));
-
-  private static void expect(List<Problem> problems, Rule rule, String message) {
-    assertThat(problems).extracting(Problem::rule).containsOnly(rule);
-    assertThat(problems.getFirst().message()).contains(message);
-  }
-
-  private void primFunc(String text, Rule rule, String message) {
-    expect(Verifier.verify(parser.primFunc("test", text)), rule, message);
-  }
-
-  private void kernel(String text, Rule rule, String message) {
-    expect(Verifier.verify(parser.kernel("test", text)), rule, message);
-  }
-
-  private void program(String text, Rule rule, String message) {
-    expect(Verifier.verify(parser.program("test", text)), rule, message);
-  }
-
-  private void valid(String kernel) {
-    assertThat(Verifier.verify(parser.kernel("test", kernel))).isEmpty();
-  }
-
-  private static PrimFunc function(List<Buffer> params, Stmt body) {
-    return new PrimFunc("f", List.copyOf(params), body, Attrs.NONE);
-  }
-
   @Test
   void theManualIsWellFormed() throws IOException {
     String manual = Files.readString(Path.of("../docs/text-form.md"));
     Matcher matcher = Pattern.compile("(?ms)^```\n(.*?)^```").matcher(manual);
     while (matcher.find()) {
-      IrFile file = parser.file("text-form.md", matcher.group(1));
+      IrFile file = PARSER.file("text-form.md", matcher.group(1));
       List<Problem> problems = new ArrayList<>();
       file.primFuncs().stream()
           .filter(f -> !f.name().equals("statements")) // shows a 'while', which kernels have
@@ -219,7 +145,7 @@ class VerifierTest {
             "for i in n { a[i] = 1.0 }",
             "a[n] = select(n < 7, a[n + 1], 0.0)",
             "let i = n % 9 a[i] = 1.0")) {
-      PrimFunc f = parser.primFunc("f", "primfunc f(a: f32[8], n: i32 in 1..99) { " + body + " }");
+      PrimFunc f = PARSER.primFunc("f", "primfunc f(a: f32[8], n: i32 in 1..99) { " + body + " }");
       assertThat(Verifier.verify(f)).isEmpty();
     }
   }
@@ -348,204 +274,15 @@ class VerifierTest {
         Rule.TILES,
         "a point of the map may read an element of 'a' that another point writes");
     PrimFunc halves =
-        parser.primFunc(
+        PARSER.primFunc(
             "f", head + "tile.map (i in 8, j in 4) { a[i, j] = a[i, j + 4] * a[i, j] } }");
     assertThat(Verifier.verify(halves)).isEmpty();
   }
 
   @Test
-  void launch() {
-    kernel("kernel k() block(x = 32, y = 64) { }", Rule.LAUNCH, "a block has 2048 threads");
-    kernel("kernel k(n: i32 in 1..9) block(x = n) { }", Rule.LAUNCH, "is not constant");
-    Var x = Var.index("x");
-    Var y = Var.index("y");
-    Kernel twice =
-        new Kernel(
-            "k",
-            Kernel.Kind.GRID,
-            List.of(),
-            List.of(
-                new ThreadBinding(ThreadAxis.THREAD_X, x, Exprs.i32(8)),
-                new ThreadBinding(ThreadAxis.THREAD_X, y, Exprs.i32(8))),
-            Stmt.Seq.EMPTY,
-            Attrs.NONE);
-    expect(Verifier.verify(twice), Rule.LAUNCH, "two indices threadIdx.x");
-  }
-
-  private static final String BUFFERS =
-      "alloc s: f16[64, 64] shared alloc r: u32[4] local alloc g: f32[4] local ";
-
-  @Test
-  void intrinsics() {
-    String head = "kernel k(a: f16[8]) block(tx = 64) { " + BUFFERS;
-    kernel(head + "ldmatrix(&g[0], &s[tx, 0]) }", Rule.INTRINSICS, "points at u32, not f32");
-    kernel(
-        head + "ldmatrix(&r[0], &a[0]) }",
-        Rule.INTRINSICS,
-        "operand 'row' of ldmatrix points into [shared], not global memory");
-    kernel(head + "ldmatrix(r[0], &s[0, 0]) }", Rule.INTRINSICS, "is an address, not a value");
-    kernel(head + "sync.named(1.5) }", Rule.INTRINSICS, "is of type i32, not f32");
-    kernel(head + "exp(1.0) }", Rule.INTRINSICS, "exp has no effect");
-    kernel(head + "a[0] = select(sync(), a[0], a[1]) }", Rule.INTRINSICS, "sync gives no value");
-    kernel("host kernel k() { sync() }", Rule.INTRINSICS, "does not run in a host kernel");
-    kernel(
-        head + "ldmatrix(&r[2], &s[0, 0]) }",
-        Rule.IN_BOUNDS,
-        "covers 16 bytes of 'r', which has 8 there");
-    Buffer a = Buffer.of("a", DType.F32, Scope.GLOBAL, 8);
-    Stmt wild =
-        new Stmt.Let(
-            new Var("p", Type.HANDLE),
-            new Expr.AddressOf(a, List.of(Exprs.i32(0))),
-            Stmt.Seq.EMPTY);
-    expect(
-        Verifier.verify(function(List.of(a), wild)),
-        Rule.TYPES,
-        "the address in 'a' is no argument of an intrinsic");
-    valid(head + "let t = ticket(1) if t == 0 { ldmatrix(&r[0], &s[tx, 8]) } }");
-  }
-
-  @Test
-  void convergence() {
-    String head = "kernel k(n: i32 in 1..99) grid(bx = n) block(tx = 128) { " + BUFFERS;
-    String load = "ldmatrix(&r[0], &s[tx % 64, 0])";
-    kernel(
-        head + "if tx < 64 { sync() } }",
-        Rule.CONVERGENCE,
-        "execute sync together part before it, at tx < 64");
-    kernel(head + "let lane = tx % 32 if lane < 8 { " + load + " } }", Rule.CONVERGENCE, "lane");
-    kernel(head + "for i in tx { sync() } }", Rule.CONVERGENCE, "at tx");
-    kernel(head + "if bx * 128 + tx < n { " + load + " } }", Rule.CONVERGENCE, "ldmatrix");
-    kernel(
-        head + "if bx < n { } else { if tx == 0 { } else { sync() } } }", Rule.CONVERGENCE, "tx");
-    valid(head + "if bx < 5 { sync() } }");
-    valid(head + "if tx < 128 { sync() } }");
-    valid(head + "let warp = tx / 32 if warp == 1 { " + load + " } }");
-    valid(head + "if tx < 64 { " + load + " sync.named(64) } }");
-    valid(head + "for i in n { while r[0] < 5u32 { sync() } }  }");
-  }
-
-  @Test
-  void convergenceWhereTheLastGroupIsNotWhole() {
-    String head = "kernel k(n: i32 in 1..99) grid(bx = n) block(tx = 160) { " + BUFFERS;
-    kernel(head + "if tx < 64 { group() } }", Rule.CONVERGENCE, "execute group together part");
-    kernel(head + "if tx >= 128 { } else { if tx % 128 < 2 { group() } } }", Rule.CONVERGENCE, "2");
-    valid(head + "if tx < 128 { group() } }");
-    valid(head + "if tx >= 128 { } else { group() } }");
-    valid(head + "if tx < 160 { group() } }");
-  }
-
-  @Test
-  void operandsOfIntrinsics() {
-    String head = "kernel k(n: i32 in 1..99) grid(bx = n) block(tx = 128) { ";
-    kernel(head + "budget(7) }", Rule.INTRINSICS, "budget takes no 7");
-    kernel(head + "budget(7u32) }", Rule.INTRINSICS, "operand 'n' of budget is of type i32");
-    valid(head + "budget(8) }");
-  }
-
-  @Test
-  void vectors() {
-    kernel(
-        "kernel k(a: f32[64]) { a[ramp(0, 2, 4)] = broadcast(1.0, 4) }",
-        Rule.VECTORS,
-        "are not consecutive");
-    kernel(
-        "kernel k(a: f32[64]) { a[ramp(0, 1, 8)] = broadcast(1.0, 8) }",
-        Rule.VECTORS,
-        "wider than 16 bytes");
-    kernel(
-        "kernel k() { alloc s: f32[8, 8] shared layout (8:1),(8:8)"
-            + " s[0, ramp(0, 1, 4)] = broadcast(1.0, 4) }",
-        Rule.VECTORS,
-        "4 lanes are not consecutive in 's'");
-    valid(
-        "kernel k() { alloc s: f32[8, 8] shared layout (8:8),(8:1)^<1,2,1>"
-            + " s[0, ramp(0, 1, 4)] = broadcast(1.0, 4) }");
-    valid("host kernel k(a: f32[64]) { a[ramp(0, 1, 8)] = broadcast(1.0, 8) }");
-  }
-
-  private static final String KERNEL =
-      "host kernel k(a: f32[m, 8], b: f32[m, 8], m: i32 in 1..99) { parallel i in m { b[i, 0] ="
-          + " a[i, 0] } } ";
-
-  @Test
-  void arguments() {
-    String head = "program p { input x: f32[M, 8] output y: f32[M, 8] scalar M: i32 in 1..99 ";
-    program(
-        head + "input h: f16[M, 8] " + KERNEL + "launch k(h, y, M) }",
-        Rule.ARGUMENTS,
-        "'h' passed for 'a' of 'k' has type f16, not f32");
-    program(
-        head + "input h: f32[M] " + KERNEL + "launch k(h, y, M) }",
-        Rule.ARGUMENTS,
-        "has rank 1, not 2");
-    program(
-        head + "input h: f32[M, 9] " + KERNEL + "launch k(h, y, M) }",
-        Rule.ARGUMENTS,
-        "has extent 9 in dimension 1, not 8");
-    program(
-        head + KERNEL + "launch k(x, y, M + 1) }",
-        Rule.ARGUMENTS,
-        "has extent M in dimension 0, not M + 1");
-    program(head + KERNEL + "launch k(M, y, M) }", Rule.ARGUMENTS, "argument 0 of 'k' should be a");
-    program(head + KERNEL + "launch k(x, y, M) memset y = 256 }", Rule.ARGUMENTS, "256 is no byte");
-    program(
-        "program p { input x: f32[200, 8] output y: f32[200, 8] "
-            + KERNEL
-            + "launch k(x, y, 200) }",
-        Rule.ARGUMENTS,
-        "'k' is meant for 'm' in 1..99, not 200");
-    program(
-        head + "input h: f32[M, 8] align 4 " + KERNEL + "launch k(h, y, M) }",
-        Rule.ARGUMENTS,
-        "is aligned to 4 bytes, not 16");
-  }
-
-  @Test
-  void dataflow() {
-    String head =
-        "program p { input x: f32[M, 8] output y: f32[M, 8] scalar M: i32 in 1..99 workspace t:"
-            + " f32[M, 8] "
-            + KERNEL;
-    program(
-        head + "launch k(t, y, M) }",
-        Rule.DATAFLOW,
-        "'t' is read before anything is written to it");
-    program(head + "launch k(x, t, M) }", Rule.DATAFLOW, "output 'y' is never written");
-    program(head + "launch k(x, y, M) launch k(y, x, M) }", Rule.DATAFLOW, "input 'x' is written");
-    for (String first : List.of("memset t = 0", "launch k(x, t, M)")) {
-      Program p = parser.program("p", head + first + " launch k(t, y, M) }");
-      assertThat(Verifier.verify(p)).isEmpty();
-    }
-  }
-
-  @Test
-  void kernelNames() {
-    Kernel one = parser.kernel("k", "host kernel k() { }");
-    Kernel other = parser.kernel("k", "host kernel k() { }");
-    Program p =
-        new Program(
-            "p",
-            List.of(),
-            List.of(),
-            List.of(new Program.Launch(one, List.of()), new Program.Launch(other, List.of())));
-    // The two are equal as records, yet two objects would be one; make them differ.
-    Program different =
-        new Program(
-            "p",
-            List.of(),
-            List.of(),
-            List.of(
-                new Program.Launch(one, List.of()),
-                new Program.Launch(other.withBody(new Stmt.Comment("other")), List.of())));
-    assertThat(Verifier.verify(p)).isEmpty();
-    expect(Verifier.verify(different), Rule.KERNEL_NAMES, "there are two kernels 'k'");
-  }
-
-  @Test
   void allProblemsAreCollectedWithTheirLines() {
     PrimFunc f =
-        parser.primFunc(
+        PARSER.primFunc(
             "f",
             """
             primfunc f(a: f32[8], b: f16[8]) {

@@ -106,8 +106,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     OperandRing ring = OperandRing.of(to.buffer(), stages);
     Sharing sharing = copy.attrs().has("multicast") ? sharing(from, work) : Sharing.NONE;
-    // Parts must begin where a swizzle does: every 8 rows.
-    boolean parts = ring.rows() % (8 * blocks(sharing, work)) == 0;
+    boolean parts = ring.rows() % blocks(sharing, work) == 0;
     return new BulkLoad(copy, ring, parts ? sharing : Sharing.NONE);
   }
 

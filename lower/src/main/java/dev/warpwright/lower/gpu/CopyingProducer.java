@@ -84,7 +84,7 @@ final class CopyingProducer {
             k,
             (it, stage) -> {
               List<Stmt> stmts = new ArrayList<>();
-              stmts.add(barriers.waitEmpty(it, stage));
+              stmts.add(barriers.waitEmpty(barriers.parity(it), stage));
               for (StageCopy copy : copies) {
                 stmts.add(copy.move(item, thread, loop, Exprs.add(item.first(), k), stage));
               }

@@ -253,7 +253,9 @@ final class MergedWarpgroups {
   private Stmt announce(Expr value, Stmt then) {
     Expr stage = barriers.stage(at(done));
     return Stmts.seq(
-        barriers.waitEmpty(at(done), stage), new Stmt.Store(entries, List.of(stage), value), then);
+        barriers.waitEmpty(barriers.parity(at(done)), stage),
+        new Stmt.Store(entries, List.of(stage), value),
+        then);
   }
 
   private WarpgroupMainLoop loop(Grid grid) {
@@ -262,7 +264,13 @@ final class MergedWarpgroups {
 
   private WarpgroupMainLoop loop(Grid grid, ThreadCode code) {
     return new WarpgroupMainLoop(
-        grid.program(), grid.work(), barriers, grid.loads(), List.of(), code, roles.consumers());
+        grid.program(),
+        grid.work(),
+        RingCursor.numbered(barriers),
+        grid.loads(),
+        List.of(),
+        code,
+        roles.consumers());
   }
 
   private Stmt consumer(Var thread) {
@@ -276,7 +284,7 @@ final class MergedWarpgroups {
                 item -> consume(second, item, thread, group, inGroup, false)));
     Stmt read =
         Stmts.seq(
-            barriers.waitFull(at(done), barriers.stage(at(done))),
+            barriers.waitFull(barriers.parity(at(done)), barriers.stage(at(done))),
             set(entry, new Expr.Load(entries, List.of(barriers.stage(at(done))))));
     Stmt all =
         Stmts.seq(

@@ -60,26 +60,29 @@ record RingBarriers(
     return Exprs.mod(step, stages);
   }
 
+  /** The stage of the step before. */
+  Expr stageBefore(Expr step) {
+    return stage(Exprs.add(step, stages - 1));
+  }
+
   Expr fullAt(Expr stage) {
     return address(full, stage);
   }
 
-  /** The consumer waits until a step's stage is full. */
-  Stmt waitFull(Expr step, Expr stage) {
-    return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, address(full, stage), parity(step));
+  /** The consumer waits until a step's stage is full, the phase of which has this parity. */
+  Stmt waitFull(Expr parity, Expr stage) {
+    return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, address(full, stage), parity);
   }
 
   /** The producer waits until a step's stage is empty, then expects its bytes. */
-  Stmt acquire(Expr step, Expr stage, long bytes) {
-    return Stmts.seq(waitEmpty(step, stage), expect(stage, bytes));
+  Stmt acquire(Expr parity, Expr stage, long bytes) {
+    return Stmts.seq(waitEmpty(parity, stage), expect(stage, bytes));
   }
 
   /** A thread of the producer waits until a step's stage is empty. */
-  Stmt waitEmpty(Expr step, Expr stage) {
+  Stmt waitEmpty(Expr parity, Expr stage) {
     return Exprs.evaluate(
-        HopperIntrinsics.MBARRIER_WAIT,
-        address(empty, stage),
-        Exprs.bitXor(parity(step), Exprs.i32(1)));
+        HopperIntrinsics.MBARRIER_WAIT, address(empty, stage), Exprs.bitXor(parity, Exprs.i32(1)));
   }
 
   /** A thread of the producer has done its part, and bulk copies will bring so many bytes. */
@@ -93,20 +96,19 @@ record RingBarriers(
     return Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, address(full, stage));
   }
 
-  private Expr parity(Expr step) {
+  /** The parity of the phase in which a step's stage becomes full. */
+  Expr parity(Expr step) {
     return Exprs.mod(Exprs.div(step, stages), 2);
   }
 
   /**
-   * A warpgroup says that it has read the stage of the step before this one. Arrival at the other
-   * blocks of a cluster publishes no ordinary accesses, for release at cluster scope would cost a
-   * full memory barrier each time.
+   * A warpgroup says that it has read a stage. Arrival at the other blocks of a cluster publishes
+   * no ordinary accesses, for release at cluster scope would cost a full memory barrier each time.
    *
    * @param thread in its warpgroup
    * @param condition when it does
    */
-  Stmt releaseBefore(Expr step, Expr thread, Expr condition) {
-    Expr stage = stage(Exprs.add(step, stages - 1));
+  Stmt release(Expr stage, Expr thread, Expr condition) {
     Expr one = blocks == 1 ? Exprs.eq(thread, Exprs.i32(0)) : Exprs.lt(thread, Exprs.i32(blocks));
     Stmt arrive =
         blocks == 1

@@ -77,7 +77,7 @@ final class WarpgroupLowering {
     for (Buffer fragment : program.fragments()) {
       FragmentLayout layout = layouts.get(fragment);
       boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
-      accumulators += sums && layout != null ? Roles.registers(fragment, layout) : 0;
+      accumulators += sums && layout != null ? layout.registers() : 0;
     }
     Roles roles = Roles.of(func.attrs(), accumulators, !unaligned.isEmpty());
     List<StageCopy> copies =
@@ -99,7 +99,7 @@ final class WarpgroupLowering {
         new Body(program, work, roles, barriers, loads, copies, layouts, shared, params, direct);
     Stmt producer =
         copies.isEmpty()
-            ? work.each(item -> body.producerLoop(item))
+            ? body.producer()
             : new CopyingProducer(program, work, barriers, loads, copies, roles.producer(tid))
                 .code();
     Stmt produced = work.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY;
@@ -108,7 +108,7 @@ final class WarpgroupLowering {
     shared.add(barriers.empty());
     boolean cluster = work.clusterSize() > 1;
     Stmt together =
-        Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC : Intrinsics.SYNC_THREADS);
+        Exprs.evaluate(cluster ? HopperIntrinsics.CLUSTER_SYNC_RELAXED : Intrinsics.SYNC_THREADS);
     // No block of a cluster may leave while another still writes to its memory or its barriers.
     Stmt all =
         Stmts.seq(
@@ -116,7 +116,7 @@ final class WarpgroupLowering {
             together,
             branch,
             cluster && !work.isPaired()
-                ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC)
+                ? Exprs.evaluate(HopperIntrinsics.CLUSTER_SYNC_RELAXED)
                 : Stmt.Seq.EMPTY);
     List<ThreadBinding> bindings = new ArrayList<>(work.bindings());
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(roles.threads())));
@@ -189,17 +189,28 @@ final class WarpgroupLowering {
       return ClusterSums.of(work, program, sums, roles.consumers());
     }
 
-    Stmt producerLoop(WorkItems.Item item) {
+    private RingCursor cursor() {
+      boolean wraps =
+          work.repeats()
+              || !(program.steps() instanceof Expr.IntImm steps)
+              || steps.value() > barriers.stages();
+      return RingCursor.of(barriers, wraps);
+    }
+
+    Stmt producer() {
       ThreadCode none = new ThreadCode(Var.index("none"), 0, layouts);
-      return new WarpgroupMainLoop(program, work, barriers, loads, copies, none, roles.consumers())
-          .produce(item);
+      RingCursor cursor = cursor();
+      WarpgroupMainLoop loop =
+          new WarpgroupMainLoop(program, work, cursor, loads, copies, none, roles.consumers());
+      return cursor.around(work.each(loop::produce));
     }
 
     Stmt consumer(Var thread) {
       ThreadCode code =
           new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, layouts);
+      RingCursor cursor = cursor();
       WarpgroupMainLoop loop =
-          new WarpgroupMainLoop(program, work, barriers, loads, copies, code, roles.consumers());
+          new WarpgroupMainLoop(program, work, cursor, loads, copies, code, roles.consumers());
       TileEpilogue epilogue =
           new TileEpilogue(program, code, direct ? 0 : roles.consumers(), work.isExact());
       shared.addAll(epilogue.sharedBuffers());
@@ -236,7 +247,7 @@ final class WarpgroupLowering {
           new Stmt.Let(
               inGroup,
               roles.inGroup(thread),
-              Stmts.alloc(registers, Stmts.seq(items, epilogue.finish(inGroup)))));
+              Stmts.alloc(registers, Stmts.seq(cursor.around(items), epilogue.finish(inGroup)))));
     }
   }
 }

@@ -28,6 +28,7 @@ final class WarpgroupMainLoop {
   private final PipelinedProgram program;
   private final WorkItems work;
   private final RingBarriers barriers;
+  private final RingCursor cursor;
   private final List<BulkLoad> loads;
   private final ThreadCode code;
   private final Map<Buffer, OperandRing> rings = new HashMap<>();
@@ -36,14 +37,15 @@ final class WarpgroupMainLoop {
   WarpgroupMainLoop(
       PipelinedProgram program,
       WorkItems work,
-      RingBarriers barriers,
+      RingCursor cursor,
       List<BulkLoad> loads,
       List<StageCopy> copies,
       ThreadCode code,
       int consumers) {
     this.program = program;
     this.work = work;
-    this.barriers = barriers;
+    this.barriers = cursor.barriers();
+    this.cursor = cursor;
     this.loads = loads;
     this.code = code;
     this.consumers = consumers;
@@ -61,12 +63,12 @@ final class WarpgroupMainLoop {
     Expr steps = item.steps();
     long bytes = loads.stream().mapToLong(load -> load.ring().bytes()).sum();
     Stmt body =
-        barriers.numbered(
+        cursor.step(
             item.before(),
             k,
-            (it, stage) -> {
+            (parity, stage, last) -> {
               List<Stmt> stmts = new ArrayList<>();
-              stmts.add(barriers.acquire(it, stage, bytes));
+              stmts.add(barriers.acquire(parity, stage, bytes));
               for (BulkLoad load : loads) {
                 stmts.add(
                     load.issue(
@@ -92,24 +94,24 @@ final class WarpgroupMainLoop {
     Var k = Var.index("k");
     Expr steps = item.steps();
     Stmt body =
-        barriers.numbered(
+        cursor.step(
             item.before(),
             k,
-            (it, stage) ->
+            (parity, stage, last) ->
                 Stmts.seq(
-                    barriers.waitFull(it, stage),
+                    barriers.waitFull(parity, stage),
                     Exprs.evaluate(HopperIntrinsics.WGMMA_FENCE),
                     products(k, stage, group),
                     Exprs.evaluate(HopperIntrinsics.WGMMA_COMMIT),
                     // The products of the step before are done.
                     Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(1)),
-                    barriers.releaseBefore(it, thread, Exprs.fold(BinaryOp.GT, k, Exprs.i32(0)))));
+                    barriers.release(last, thread, Exprs.fold(BinaryOp.GT, k, Exprs.i32(0)))));
     Expr end = Exprs.add(item.before(), steps);
     return Stmts.seq(
         fills(),
         Stmt.For.of(ForKind.SERIAL, k, steps, body),
         Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(0)),
-        barriers.releaseBefore(end, thread, Exprs.bool(true)));
+        barriers.release(cursor.last(end), thread, Exprs.bool(true)));
   }
 
   /** Accumulators that start from zero are not filled: the first product does not read them. */

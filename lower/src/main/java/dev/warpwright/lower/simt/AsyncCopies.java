@@ -1,5 +1,7 @@
 package dev.warpwright.lower.simt;
 
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -10,6 +12,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.lower.gpu.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +92,7 @@ final class AsyncCopies extends Rewriter {
     Expr size = Exprs.i32(bytes);
     if (!copy.isUnconditional()) {
       // Nothing is read where the size is 0, but the address has to be one of the buffer.
-      from = from.stream().map(i -> Exprs.select(copy.inside(), i, Exprs.i32(0))).toList();
+      from = within(copy.load().buffer(), from, copy.inside());
       size = Exprs.select(copy.inside(), size, Exprs.i32(0));
     }
     return Exprs.evaluate(
@@ -97,5 +100,24 @@ final class AsyncCopies extends Rewriter {
         new Expr.AddressOf(copy.store().buffer(), copy.store().indices()),
         new Expr.AddressOf(copy.load().buffer(), from),
         size);
+  }
+
+  /**
+   * Indices that are in the buffer wherever they are taken: no greater than the last one where that
+   * is all the condition says, which is the same for all copies of a row; otherwise zero where it
+   * does not hold.
+   */
+  private static List<Expr> within(Buffer buffer, List<Expr> indices, Expr inside) {
+    List<Expr> result = new ArrayList<>(indices);
+    for (Expr part : Copy.conjuncts(inside)) {
+      if (!(part instanceof Expr.Binary(BinaryOp op, Expr index, Expr extent))
+          || op != BinaryOp.LT
+          || !indices.contains(index)
+          || !extent.equals(buffer.shape().get(indices.indexOf(index)))) {
+        return indices.stream().map(i -> Exprs.select(inside, i, Exprs.i32(0))).toList();
+      }
+      result.set(indices.indexOf(index), Exprs.min(index, Exprs.add(extent, -1)));
+    }
+    return result;
   }
 }

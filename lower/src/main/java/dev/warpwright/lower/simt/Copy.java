@@ -1,8 +1,11 @@
 package dev.warpwright.lower.simt;
 
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Stmt;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,5 +27,15 @@ record Copy(Stmt.Store store, Expr.Load load, Expr inside) {
 
   boolean isUnconditional() {
     return Exprs.isConst(inside, 1);
+  }
+
+  /** The parts of a condition that all have to hold; none of one that always does. */
+  static List<Expr> conjuncts(Expr condition) {
+    if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.AND) {
+      List<Expr> all = new ArrayList<>(conjuncts(a));
+      all.addAll(conjuncts(b));
+      return all;
+    }
+    return Exprs.isConst(condition, 1) ? List.of() : List.of(condition);
   }
 }

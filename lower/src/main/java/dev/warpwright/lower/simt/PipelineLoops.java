@@ -49,8 +49,9 @@ import java.util.Set;
  * <p>Either way one barrier an iteration is enough. Where all that uses the buffers is one nest
  * around another pipelined loop, its registers are filled ahead, too: see {@link Fragments}.
  *
- * <p>The attribute {@code unroll} stays with the loop: unrolled as often as there are stages, each
- * slot has its own code.
+ * <p>The attribute {@code zeros} says that iterations whose copies are nothing but zeros may be
+ * left out, see {@link ZeroSteps}. The attribute {@code unroll} stays with the loop: unrolled as
+ * often as there are stages, each slot has its own code.
  *
  * <p>Guarantees: no pipelined loop is left.
  */
@@ -82,20 +83,30 @@ final class PipelineLoops extends Rewriter {
     final Set<Buffer> buffers = new LinkedHashSet<>();
     final List<Buffer> others = new ArrayList<>();
     final List<Stmt> copies = new ArrayList<>();
+
+    /** The copies as they are after the first step. */
+    final List<Stmt> later = new ArrayList<>();
+
     final List<Stmt> uses = new ArrayList<>();
   }
 
-  private Stmt pipeline(Stmt.For loop) {
-    int stages = (int) loop.attrs().getLong("stages", 1);
-    boolean async = loop.attrs().has("async");
+  private Stmt pipeline(Stmt.For whole) {
+    int stages = (int) whole.attrs().getLong("stages", 1);
+    boolean async = whole.attrs().has("async");
     if (stages == 1) {
-      return serial(loop, stmt(loop.body()), Attrs.NONE);
+      return serial(whole, stmt(whole.body()), Attrs.NONE);
     }
     Parts parts = new Parts();
-    collect(loop.body(), parts, written(loop.body()));
+    collect(whole.body(), parts, written(whole.body()));
     if (parts.copies.isEmpty()) {
       throw new LoweringException(
-          "pipelined loop " + loop.var() + " copies nothing to shared memory that it allocates");
+          "pipelined loop " + whole.var() + " copies nothing to shared memory that it allocates");
+    }
+    ZeroSteps zeros = whole.attrs().has("zeros") ? ZeroSteps.of(whole, parts.copies) : null;
+    Stmt.For loop = zeros == null ? whole : zeros.loop();
+    if (zeros != null) {
+      parts.later.clear();
+      parts.later.addAll(zeros.copies());
     }
     if (!async && stages != 2) {
       throw new LoweringException(
@@ -147,16 +158,22 @@ final class PipelineLoops extends Rewriter {
     List<Buffer> registers = new ArrayList<>();
     for (Stmt copy : parts.copies) {
       first.add(at(loop, Slots.rewrite(copy, slots, Exprs.i32(0)), Exprs.i32(0)));
+    }
+    for (Stmt copy : parts.later) {
       StagedCopy staged = StagedCopy.of(copy);
       registers.addAll(staged.registers());
-      loads.add(at(loop, staged.load(), next));
+      Stmt load = at(loop, staged.load(), next);
+      // A load with a condition takes this one along. In branches of their own compilers move such
+      // loads to where their values are stored, and wait there.
+      Stmt carrying = StagedCopy.loadsWhere(load, more);
+      loads.add(carrying == null ? new Stmt.If(more, load, null) : carrying);
       Stmt store = Slots.rewrite(staged.store(), slots, Slots.number(slots, loop.var()));
       stores.add(at(loop, store, next));
     }
     Stmt barrier = Exprs.evaluate(Intrinsics.SYNC_THREADS);
     Stmt body =
         Stmts.seq(
-            new Stmt.If(more, Stmts.seq(loads), null),
+            together(loads),
             uses.step(),
             new Stmt.If(more, Stmts.seq(stores), null),
             barrier,
@@ -165,16 +182,34 @@ final class PipelineLoops extends Rewriter {
         Nests.merge(first), barrier, uses.before(), Stmts.alloc(registers, placed(loop, body)));
   }
 
+  /** Statements, those under the same condition in one. */
+  private static Stmt together(List<Stmt> stmts) {
+    List<Stmt> bodies = new ArrayList<>();
+    Expr condition = null;
+    for (Stmt s : stmts) {
+      if (!(s instanceof Stmt.If(Expr c, Stmt then, Stmt otherwise))
+          || otherwise != null
+          || condition != null && !condition.equals(c)) {
+        return Stmts.seq(stmts);
+      }
+      condition = c;
+      bodies.add(then);
+    }
+    return condition == null ? Stmts.seq(stmts) : new Stmt.If(condition, Stmts.seq(bodies), null);
+  }
+
   private static Stmt async(Stmt.For loop, Parts parts, Map<Buffer, Buffer> slots, Uses uses) {
     int stages = Slots.count(slots);
-    List<Stmt> copies = parts.copies.stream().map(AsyncCopies::apply).toList();
+    List<Stmt> copies = parts.later.stream().map(AsyncCopies::apply).toList();
+    List<Stmt> early = parts.copies.stream().map(AsyncCopies::apply).toList();
     Stmt commit = Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT);
     List<Stmt> first = new ArrayList<>();
     for (int stage = 0; stage < stages - 1; stage++) {
       Expr iteration = Exprs.i32(stage);
-      if (Exprs.fold(BinaryOp.LT, iteration, loop.extent()) instanceof Expr.IntImm exists
-          && exists.value() != 0) {
-        for (Stmt copy : copies) {
+      if (!(Exprs.fold(BinaryOp.LT, iteration, loop.extent()) instanceof Expr.IntImm exists)
+          || exists.value() != 0) {
+        // Where the number of steps is known to the block only, what lies beyond is zeros.
+        for (Stmt copy : early) {
           first.add(at(loop, Slots.rewrite(copy, slots, iteration), iteration));
         }
       }
@@ -244,7 +279,13 @@ final class PipelineLoops extends Rewriter {
         }
         collect(inner, parts, written);
       }
-      default -> (isCopy(s, parts, written) ? parts.copies : parts.uses).add(s);
+      default -> {
+        boolean copy = isCopy(s, parts, written);
+        (copy ? parts.copies : parts.uses).add(s);
+        if (copy) {
+          parts.later.add(s);
+        }
+      }
     }
   }
 

@@ -24,6 +24,8 @@ import java.util.List;
  * <ol>
  *   <li>{@link LowerBlocks}: from here on there are loops and conditions only.
  *   <li>{@link PlainIndices}: simplifies indices, the same everywhere.
+ *   <li>{@link LastBlocks}: what blocks share lies in memory, and the last one goes on with it.
+ *       Before barriers, because it places its own.
  *   <li>{@link PipelineLoops}: starts the copies of later iterations early. While nests are still
  *       apart, because it moves whole nests, and before barriers, because it places its own.
  *   <li>{@link ThreadBarriers}: between nests that touch the same shared memory. While nests are
@@ -64,7 +66,8 @@ public final class SimtLowering {
     }
     Walk.statements(program.body(), SimtLowering::refuseTiles);
     PrimFunc blocks = listener.tell("LowerBlocks", LowerBlocks.apply(program));
-    PrimFunc loops = listener.tell("PlainIndices", PlainIndices.apply(blocks));
+    PrimFunc plain = listener.tell("PlainIndices", PlainIndices.apply(blocks));
+    PrimFunc loops = listener.tell("LastBlocks", LastBlocks.apply(plain));
     PrimFunc pipelined = loops.withBody(PipelineLoops.apply(loops.body()));
     listener.tell("PipelineLoops", pipelined);
     PrimFunc apart = pipelined.withBody(ThreadBarriers.apply(pipelined.body()));
@@ -74,10 +77,10 @@ public final class SimtLowering {
         new Kernel(
             program.name(),
             Kernel.Kind.GRID,
-            program.params(),
+            loops.params(),
             indices.bindings(),
             indices.body(),
-            program.attrs());
+            loops.attrs());
     kernel = listener.tell("ThreadIndices", kernel);
     kernel = hoistShared(kernel.withBody(PrivateLocals.apply(kernel.body())));
     kernel = kernel.withBody(Serpentine.apply(kernel.body()));
@@ -110,7 +113,9 @@ public final class SimtLowering {
           throw new LoweringException(
               "a tile statement in a program of single threads: lower it as a tile program");
       case Stmt.Alloc(Buffer buffer, Stmt inner)
-          when buffer.scope() != Scope.LOCAL && buffer.scope() != Scope.SHARED ->
+          when buffer.scope() != Scope.LOCAL
+              && buffer.scope() != Scope.SHARED
+              && buffer.scope() != Scope.GLOBAL ->
           throw new LoweringException(
               "buffer "
                   + buffer.name()

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A nest that copies, cut into one that loads to registers and one that stores them.
@@ -41,6 +42,37 @@ record StagedCopy(Stmt load, Stmt store, List<Buffer> registers) {
                         new Expr.Load(registers.get(next[0]++), at.indices)))
             .stmt(nest);
     return new StagedCopy(load, store, registers);
+  }
+
+  /**
+   * Loads that happen where a condition holds, too; null unless all of them have one already.
+   *
+   * @param load a nest that loads to registers
+   */
+  static @Nullable Stmt loadsWhere(Stmt load, Expr condition) {
+    boolean[] all = {true};
+    Stmt result =
+        new Rewriter() {
+          @Override
+          public Stmt stmt(Stmt s) {
+            if (!(s instanceof Stmt.Store store)) {
+              return super.stmt(s);
+            }
+            Copy copy = Copy.of(store);
+            if (copy == null || copy.isUnconditional()) {
+              all[0] = false;
+              return s;
+            }
+            return new Stmt.Store(
+                store.buffer(),
+                store.indices(),
+                Exprs.select(
+                    Exprs.and(condition, copy.inside()),
+                    copy.load(),
+                    Exprs.zero(copy.load().type())));
+          }
+        }.stmt(load);
+    return all[0] ? result : null;
   }
 
   /** Where a store stands in the loops of one thread. */

@@ -108,6 +108,53 @@ class SimtLoweringTest {
             """);
   }
 
+  private static final String TOGETHER =
+      """
+      primfunc together(x: f32[2, 3, 32], y: f32[2, 32]) {
+        bind b: blockIdx.x in 2 {
+          alloc p: f32[3, 32] global
+          bind z: blockIdx.z in 3 {
+            bind t: threadIdx.x in 32 {
+              p[z, t] = x[b, z, t]
+            }
+          }
+          bind u: threadIdx.x in 32 {
+            y[b, u] = p[0, u] + p[1, u] + p[2, u]
+          }
+        }
+      }
+      """;
+
+  @Test
+  void theLastOfSeveralBlocksGoesOnWithWhatTheyShare() {
+    assertThat(IrPrinter.text(lower(TOGETHER)))
+        .isEqualTo(
+            """
+            kernel together(x: f32[2, 3, 32], y: f32[2, 32], p: f32[2, 3, 32], counters: u32[2]) grid(bx = 2, bz: blockIdx.z = 3) block(tx = 32) [zero = "counters"] {
+              alloc turn: u32[1] shared
+              p[bx, bz, tx] = x[bx, bz, tx]
+              sync_threads()
+              if tx == 0 {
+                turn[0] = atomic.add.acq_rel.u32(&counters[bx], 1u32)
+              }
+              sync_threads()
+              if turn[0] == 2u32 {
+                if tx == 0 {
+                  counters[bx] = 0u32
+                }
+                y[bx, tx] = p[bx, 0, tx] + p[bx, 1, tx] + p[bx, 2, tx]
+              }
+            }
+            """);
+  }
+
+  @Test
+  void globalMemoryIsForBlocksOfOneLoop() {
+    refused(
+        TOGETHER.replace("bind z: blockIdx.z in 3", "for z in 3"),
+        "no loop over them that fills it");
+  }
+
   @Test
   void threadsKeepTheirPartOfLocalBuffers() {
     String text =

@@ -38,7 +38,24 @@ final class Check {
   }
 
   ScheduleError error(int requirement, String reason, @Nullable Stmt culprit) {
-    return new ScheduleError(primitive, requirement, reason, func, culprit);
+    return new ScheduleError(primitive, requirement, reason, func, asBefore(culprit));
+  }
+
+  /**
+   * A culprit in the function before the primitive, where it can be marked: of a loop or a block
+   * that the primitive made anew, the one over the same variable or of the same name.
+   */
+  private @Nullable Stmt asBefore(@Nullable Stmt culprit) {
+    if (culprit == null || Tree.contains(func.body(), culprit)) {
+      return culprit;
+    }
+    List<Stmt> path = null;
+    if (culprit instanceof Stmt.For loop) {
+      path = Tree.pathToLoop(func, loop.var());
+    } else if (culprit instanceof Stmt.Block block) {
+      path = Tree.pathToBlock(func, block.name());
+    }
+    return path == null ? null : path.getLast();
   }
 
   void require(int requirement, boolean holds, String reason, @Nullable Stmt culprit) {

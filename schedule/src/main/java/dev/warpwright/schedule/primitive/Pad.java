@@ -41,6 +41,10 @@ import java.util.Set;
  * number given for it. Readers of the result go on reading what they read. A sum that was {@code
  * -0} may become {@code +0}.
  *
+ * <p>With {@link Edge#REPEATED} only what is summed over is filled with zeros. Elsewhere the last
+ * element is read again, {@code x[min(i, 4), k]}: the sums that come of it are read by nobody, and
+ * an index is cheaper than a condition around each load.
+ *
  * <p>Requires:
  *
  * <ol>
@@ -56,9 +60,15 @@ import java.util.Set;
 public final class Pad {
   private static final String NAME = "pad";
 
+  /** What operands are beyond the result's edges. */
+  public enum Edge {
+    ZERO,
+    REPEATED
+  }
+
   private Pad() {}
 
-  public static PrimFunc apply(PrimFunc func, String blockName, List<Long> multiples) {
+  public static PrimFunc apply(PrimFunc func, String blockName, List<Long> multiples, Edge edge) {
     Check check = new Check(NAME, func);
     List<Stmt> path = check.block(1, blockName);
     Stmt.Block block = (Stmt.Block) path.getLast();
@@ -75,6 +85,8 @@ public final class Pad {
       extents.put(v.var(), Exprs.i32(Math.ceilDiv(extent, multiples.get(i)) * multiples.get(i)));
     }
 
+    Set<Expr> summed = new LinkedHashSet<>();
+    block.iterVars().stream().filter(IterVar::isReduce).forEach(v -> summed.add(v.var()));
     Map<Buffer, Buffer> grown = new HashMap<>();
     Map<Stmt, Stmt> nests = new IdentityHashMap<>();
     nests.put(Nest.of(path), grow(check, path, block, extents, block.body()));
@@ -84,11 +96,15 @@ public final class Pad {
       Stmt.Block writer = writer(check, buffer, block);
       List<Stmt> writerPath = check.block(4, writer.name());
       Map<Var, Expr> own = new HashMap<>();
+      Set<Var> repeated = new LinkedHashSet<>();
       Stmt.Store store = plainStore(check, writer);
       for (int d = 0; d < buffer.rank(); d++) {
         Expr extent = extents.get(operand.indices().get(d));
         if (store.indices().get(d) instanceof Var v && extent != null) {
           own.put(v, extent);
+          if (edge == Edge.REPEATED && !summed.contains(operand.indices().get(d))) {
+            repeated.add(v);
+          }
         }
       }
       check.require(
@@ -98,7 +114,7 @@ public final class Pad {
           writer);
       nests.put(
           Nest.of(writerPath),
-          grow(check, writerPath, writer, own, zeroOutside(writer, store, own)));
+          grow(check, writerPath, writer, own, outside(writer, store, own, repeated)));
     }
     Buffer result = product.result().buffer();
     grown.put(result, grow(check, result, product.result().indices(), extents));
@@ -211,20 +227,27 @@ public final class Pad {
     }
   }
 
-  private static Stmt zeroOutside(Stmt.Block writer, Stmt.Store store, Map<Var, Expr> extents) {
+  /** A copy's store, with the last element again or zero where there is none. */
+  private static Stmt outside(
+      Stmt.Block writer, Stmt.Store store, Map<Var, Expr> extents, Set<Var> repeated) {
     List<Expr> conditions = new ArrayList<>();
+    Map<Var, Expr> last = new HashMap<>();
     for (IterVar v : writer.iterVars()) {
-      if (!v.extent().equals(extents.get(v.var()))) {
+      if (v.extent().equals(extents.get(v.var()))) {
+        continue;
+      }
+      if (repeated.contains(v.var())) {
+        last.put(v.var(), Exprs.min(v.var(), Exprs.add(v.extent(), -1)));
+      } else {
         conditions.add(Exprs.lt(v.var(), v.extent()));
       }
     }
+    Expr value = Substitution.ofVars(last).expr(store.value());
     Expr inside = Guard.all(conditions);
-    return inside == null
-        ? store
-        : new Stmt.Store(
-            store.buffer(),
-            store.indices(),
-            Exprs.select(inside, store.value(), Exprs.zero(store.value().type())));
+    return new Stmt.Store(
+        store.buffer(),
+        store.indices(),
+        inside == null ? value : Exprs.select(inside, value, Exprs.zero(value.type())));
   }
 
   /** The nest of a block, over larger extents. */

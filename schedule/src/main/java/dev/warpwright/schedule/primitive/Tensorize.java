@@ -39,8 +39,9 @@ import org.jspecify.annotations.Nullable;
  *       that says just that goes.
  *   <li>On-chip buffers may hold more than was asked for: an instance beyond the extents of its
  *       variables that touches elements inside buffers and writes on chip is computed. Where it
- *       would read outside a buffer, zero is written instead ({@code select}). Sums need an
- *       initialisation of those elements, too: the block's own, or one that is tensorized already.
+ *       would read outside a buffer, or an element that nothing writes, zero is written instead
+ *       ({@code select}). Sums need an initialisation of those elements, too: the block's own, or
+ *       one that is tensorized already.
  *   <li>A product may go on beyond the end of a reduction where both operands are known to be zero.
  *   <li>Nothing else is dropped: a guarded store to global memory that is no copy is refused.
  * </ul>
@@ -56,6 +57,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Predicates can be dropped or turned into a select as above.
  *   <li>Where a predicate ends a product's reduction, both operands are zero beyond it.
  *   <li>Parallel loops of the result are independent.
+ *   <li>What a product reads without its predicate is written: by one statement without a
+ *       predicate, earlier in the same iteration of the loops around both.
  * </ol>
  */
 public final class Tensorize {
@@ -192,7 +195,7 @@ public final class Tensorize {
           new Stmt.Store(
               store.buffer(),
               store.indices(),
-              Tile.guarded(tile.kept(value), value, Exprs.zero(value.type()))));
+              Tile.guarded(tile.kept(check.func(), value), value, Exprs.zero(value.type()))));
     }
     Map<Var, Long> extents = tile.extents(v -> true);
     return new Stmt.TileMap(

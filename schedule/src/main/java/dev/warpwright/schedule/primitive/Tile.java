@@ -4,6 +4,7 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -147,7 +148,8 @@ record Tile(
         Guard.isAboutExtents(Guard.withPredicate(block, Guard.all(conditions)), ranges),
         "a predicate of block "
             + block.name()
-            + " cuts off more than the ends of its extents: without it, elements are computed twice",
+            + " cuts off more than the ends of its extents: without it, elements are computed"
+            + " twice",
         block);
   }
 
@@ -166,10 +168,11 @@ record Tile(
 
   /**
    * The conditions that still have to guard a value that is computed for the whole tile, stored on
-   * chip: those that keep its loads inside their buffers, and those with a constant bound (beyond
-   * the end of a row there shall be zeros, which a later product can rely on).
+   * chip: those that keep its loads inside their buffers, all of them where a load would find
+   * elements that nothing wrote, and those with a constant bound (beyond the end of a row there
+   * shall be zeros, which a later product can rely on).
    */
-  List<Expr> kept(Expr value) {
+  List<Expr> kept(PrimFunc func, Expr value) {
     Set<Expr> kept = new LinkedHashSet<>();
     for (Expr condition : conditions) {
       if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
@@ -183,6 +186,10 @@ record Tile(
           if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
             for (int d = 0; d < indices.size(); d++) {
               kept.addAll(needed(index(indices.get(d)), buffer.shape().get(d)));
+            }
+            if (!kept.containsAll(conditions)
+                && !WrittenBefore.holds(func, this, buffer, indices)) {
+              kept.addAll(conditions);
             }
           }
         });

@@ -246,6 +246,17 @@ final class TileReductions {
                 && tile.inBounds(b.load().buffer(), b.load().indices()),
         "without its predicate the product reads outside its operands",
         tile.block());
+    for (Operand operand : List.of(a, b)) {
+      Buffer buffer = operand.load().buffer();
+      check.require(
+          8,
+          tile.conditions().isEmpty()
+              || WrittenBefore.holds(func, tile, buffer, operand.load().indices()),
+          "without its predicate the product reads elements of "
+              + buffer.name()
+              + " that may be written nowhere: tensorize what writes them first",
+          tile.block());
+    }
     return new Stmt.TileMma(
         TileCopies.region(store.buffer(), c),
         TileCopies.region(a.load().buffer(), a.tile()),
@@ -296,7 +307,7 @@ final class TileReductions {
       throw check.error(
           4, "block " + block.name() + " is neither a matrix product nor a sum or maximum", block);
     }
-    List<Expr> kept = new ArrayList<>(tile.kept(value));
+    List<Expr> kept = new ArrayList<>(tile.kept(func, value));
     for (Expr condition : tile.conditions()) {
       if (!kept.contains(condition) && Affine.mentions(condition, reduceVars)) {
         kept.add(condition);

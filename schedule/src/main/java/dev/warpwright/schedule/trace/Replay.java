@@ -157,6 +157,7 @@ final class Replay {
           schedule.transformLayout(
               buffer(x, 0), numbers(x, "order").stream().map(Math::toIntExact).toList());
       case "pad" -> schedule.pad(block(x, 0), numbers(x, "multiples"));
+      case "padRepeating" -> schedule.padRepeating(block(x, 0), numbers(x, "multiples"));
       case "tensorize" ->
           schedule.tensorize(
               block(x, 0), x.inputs().size() > 1 ? loop(x, 1) : null, new Attrs(x.attrs()));

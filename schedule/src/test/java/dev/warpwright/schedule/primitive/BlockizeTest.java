@@ -165,4 +165,14 @@ final class BlockizeTest {
     t.blockize(o.inner());
     Outcome.keepsResults(func, t);
   }
+
+  @Test
+  void aPredicateOverTilesOfTwoVariablesIsRefused() {
+    // Of 3 rows of 4, numbered through and cut after 8: the end of them is no end of a row.
+    Schedule s = new Schedule(Samples.chain(3, 4));
+    LoopRef all = s.fuse(s.loops(s.block("y")).get(0), s.loops(s.block("y")).get(1));
+    LoopRef pairs = s.split(s.split(s.split(all, 8).inner(), 4).inner(), 2).inner();
+    String why = "a predicate of block y is not about whole tiles";
+    Refusal.of(s, "blockize", 5, why, () -> s.blockize(pairs));
+  }
 }

@@ -1,12 +1,8 @@
 package dev.warpwright.schedule.primitive;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
-
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
-import dev.warpwright.schedule.Schedule;
-import dev.warpwright.schedule.ScheduleError;
+import dev.warpwright.schedule.Refusal;
 import org.junit.jupiter.api.Test;
 
 /** What a function has to look like when a schedule starts. */
@@ -14,10 +10,7 @@ final class NormalFormTest {
   private static void refuses(int requirement, String reason, String body) {
     PrimFunc func =
         new IrParser().primFunc("f", "primfunc f(x: f32[4], y: f32[4]) {\n" + body + "\n}");
-    ScheduleError error = catchThrowableOfType(ScheduleError.class, () -> new Schedule(func));
-    assertThat(error).as(body).isNotNull();
-    assertThat(error.requirement()).as(error.getMessage()).isEqualTo(requirement);
-    assertThat(error.reason()).contains(reason);
+    Refusal.ofStart(func, requirement, reason);
   }
 
   private static String nest(String name, String store) {

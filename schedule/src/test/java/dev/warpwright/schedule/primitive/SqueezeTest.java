@@ -9,7 +9,7 @@ import dev.warpwright.schedule.Schedule;
 import org.junit.jupiter.api.Test;
 
 final class SqueezeTest {
-  private static PrimFunc matrices() {
+  static PrimFunc matrices() {
     return new IrParser()
         .file(
             "matrices",

@@ -238,6 +238,69 @@ final class TensorizeTest {
   }
 
   @Test
+  void parallelLoopsStayIndependent() {
+    // Whether iterations of a parallel loop are apart is told without predicates: the one that
+    // keeps 3 rows within 2 does not count.
+    Schedule s = new Schedule(Samples.chain(4, 6));
+    Schedule.Halves rows = s.split(loops(s, "y").getFirst(), 2);
+    s.parallel(rows.outer());
+    s.split(s.split(rows.inner(), 1).inner(), 3);
+    Refusal.of(
+        s,
+        "tensorize",
+        7,
+        "depend on each other through y",
+        () -> s.tensorize(s.block("h"), Attrs.NONE));
+  }
+
+  @Test
+  void aProductReadsWhatIsWritten() {
+    PrimFunc func = Samples.matmul(4, 4, 6);
+    Schedule s = new Schedule(func);
+    Schedule.Written c = s.cacheWrite(s.block("c"), Scope.LOCAL);
+    BlockRef a = s.cacheRead(s.buffer("a"), Scope.SHARED, s.block("c"));
+    LoopRef rows = s.split(loops(s, "c").getFirst(), 3).outer();
+    s.computeAt(a, rows);
+    s.compactAll();
+    // Of the last three rows there is one: the copy leaves two of its tile as they were.
+    Refusal.of(
+        s,
+        "tensorize",
+        8,
+        "reads elements of a_shared that may be written nowhere",
+        () -> s.tensorize(s.block("c"), rows, Attrs.NONE));
+    s.tensorize(a, rows, Attrs.NONE);
+    s.tensorize(s.block("c"), rows, Attrs.NONE);
+    s.tensorize(c.copy(), Attrs.NONE);
+    assertThat(Tree.blocks(s.func().body())).isEmpty();
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void aMapSelectsZeroWhereNothingIsWritten() {
+    PrimFunc func = Samples.chainOfRows(6);
+    Schedule s = new Schedule(func);
+    Schedule.Written y = s.cacheWrite(s.block("y"), Scope.LOCAL);
+    LoopRef rows = s.split(loops(s, y.copy().name()).getFirst(), 3).outer();
+    s.computeAt(s.block("y"), rows);
+    s.computeAt(s.block("h"), rows);
+    s.compactAll();
+    Schedule first = s.trace().schedule(func, 0);
+    first.tensorize(first.block("y"), loops(first, "y").getFirst(), Attrs.NONE);
+    assertThat(only(first, Stmt.TileMap.class).stores().getFirst().value())
+        .isInstanceOf(Expr.Select.class);
+    Functions.assertSameResults(func, first.func(), 4);
+
+    // Tiles of h that are written in full need no select.
+    s.setScope(s.buffer("h"), Scope.LOCAL);
+    s.tensorize(s.block("h"), rows, Attrs.NONE);
+    s.tensorize(s.block("y"), rows, Attrs.NONE);
+    assertThat(all(s, Stmt.TileMap.class).getLast().stores().getFirst().value())
+        .isNotInstanceOf(Expr.Select.class);
+    Functions.assertSameResults(func, s.func(), 4);
+  }
+
+  @Test
   void refusesWhatItDoesNotKnow() {
     Schedule s = new Schedule(Samples.chainOfRows(6));
     LoopRef h = loops(s, "h").get(0);

@@ -35,7 +35,16 @@ final class IndexMutations {
   private static final Set<Finding.Kind> ANY =
       EnumSet.of(OUT_OF_BOUNDS, RACE, UNINITIALISED, MISALIGNED, PROXY, BARRIER, INTRINSIC);
 
+  /** A number that is loaded may be an entry of the order of work: who waits for what. */
+  private static final Set<Finding.Kind> ANY_OF_A_LOAD = with(ANY, DEADLOCK);
+
   private IndexMutations() {}
+
+  private static Set<Finding.Kind> with(Set<Finding.Kind> kinds, Finding.Kind one) {
+    EnumSet<Finding.Kind> all = EnumSet.copyOf(kinds);
+    all.add(one);
+    return all;
+  }
 
   static final List<Mutation> ALL =
       List.of(
@@ -56,7 +65,7 @@ final class IndexMutations {
               kernel -> s -> loads(s, IndexMutations::shifted)),
           new Mutation(
               "load one element further",
-              ANY,
+              ANY_OF_A_LOAD,
               true,
               kernel -> s -> loads(s, i -> i instanceof Expr.Ramp ? null : Exprs.add(i, 1))),
           new Mutation(

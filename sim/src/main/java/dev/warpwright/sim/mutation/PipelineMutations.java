@@ -13,8 +13,11 @@ import static dev.warpwright.sim.mutation.Planting.without;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmt;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.function.Function;
 
 /** Mistakes with copies and products that work beside the threads, and with their stages. */
 final class PipelineMutations {
@@ -35,16 +38,25 @@ final class PipelineMutations {
               s -> Planting.call(s, LOAD) == null ? List.of() : List.of(Stmt.Seq.EMPTY),
               DEADLOCK,
               UNINITIALISED),
+          // The others wait for what does not come. The first block gets what others should have:
+          // where only some blocks of a cluster share a tile, in a stage that it may be reading.
           Mutation.undefined(
-              "multicast to the own block only",
+              "multicast to the first block only",
               argument("bulk.load.2d.multicast", 5, e -> Exprs.i32(1)),
               DEADLOCK,
+              RACE,
               INTRINSIC,
               BARRIER),
-          Mutation.undefined(
+          new Mutation(
+              "multicast to all blocks of a cluster",
+              EnumSet.of(RACE, BARRIER, DEADLOCK, INTRINSIC),
+              false,
+              kernel -> multicastTo((1L << clusterSize(kernel)) - 1)),
+          new Mutation(
               "multicast to a block that is not there",
-              argument("bulk.load.2d.multicast", 5, e -> Exprs.i32(7)),
-              INTRINSIC),
+              EnumSet.of(INTRINSIC),
+              false,
+              kernel -> multicastTo((2L << clusterSize(kernel)) - 1)),
           Mutation.undefined(
               "both halves of a multicast to one place",
               argument("bulk.load.2d.multicast", 0, PipelineMutations::rowZero),
@@ -124,7 +136,8 @@ final class PipelineMutations {
           Mutation.undefined("stored slot not waited for", without("bulk.wait.read"), RACE),
           Mutation.undefined(
               "one more slot left under way", argument("bulk.wait.read", 0, plus(1)), RACE),
-          Mutation.undefined("block ends while it stores", without("bulk.wait"), BARRIER),
+          // What it stores may be for other blocks, which then read it too early.
+          Mutation.undefined("block ends while it stores", without("bulk.wait"), BARRIER, RACE),
           Mutation.undefined(
               "bulk store of the next slot",
               argument("bulk.store.2d", 1, Planting::nextStage),
@@ -137,6 +150,18 @@ final class PipelineMutations {
               RACE,
               UNINITIALISED,
               PROXY));
+
+  private static int clusterSize(Kernel kernel) {
+    return (int) kernel.attrs().getLong("cluster", 1);
+  }
+
+  /** Another constant set of receivers; none where that is what the copy has. */
+  private static Function<Stmt, List<Stmt>> multicastTo(long mask) {
+    return argument(
+        "bulk.load.2d.multicast",
+        5,
+        e -> e instanceof Expr.IntImm imm && imm.value() == mask ? null : Exprs.i32(mask));
+  }
 
   /** The address in row 0 of its stage. */
   private static Expr rowZero(Expr e) {

@@ -119,8 +119,21 @@ public final class HopperIntrinsics {
       add("cluster.sync", Collective.BLOCK, Unit.CLUSTER, HopperWrappers.CLUSTER_SYNC);
 
   /**
-   * The same for the warps of the cluster, each of which may wait in the code of its role; all do,
-   * equally often.
+   * The same, but it orders no accesses to memory. Behind it the other blocks have started,
+   * barriers that {@link #FENCE_MBARRIER_INIT} published are made, and what threads had waited for
+   * is done. An ordinary barrier of a cluster is a full memory barrier, too, which takes as long as
+   * the rest.
+   */
+  public static final TargetIntrinsic CLUSTER_SYNC_RELAXED =
+      add(
+          "cluster.sync.relaxed",
+          Collective.BLOCK,
+          Unit.CLUSTER,
+          HopperWrappers.CLUSTER_SYNC_RELAXED);
+
+  /**
+   * As {@link #CLUSTER_SYNC} for the warps of the cluster, each of which may wait in the code of
+   * its role; all do, equally often.
    */
   public static final TargetIntrinsic CLUSTER_MEET =
       add("cluster.meet", Collective.WARP, Unit.CLUSTER, HopperWrappers.CLUSTER_MEET);

@@ -94,6 +94,12 @@ final class HopperWrappers {
           "barrier.cluster.arrive.release.aligned; ",
           "barrier.cluster.wait.acquire.aligned;");
 
+  static final String CLUSTER_SYNC_RELAXED =
+      plain(
+          "cluster_sync_relaxed",
+          "barrier.cluster.arrive.relaxed.aligned; ",
+          "barrier.cluster.wait.acquire.aligned;");
+
   static final String CLUSTER_MEET =
       plain(
           "cluster_meet",

@@ -1,0 +1,93 @@
+package dev.warpwright.ir.verify;
+
+import static dev.warpwright.ir.verify.BrokenRules.PARSER;
+import static dev.warpwright.ir.verify.BrokenRules.expect;
+import static dev.warpwright.ir.verify.BrokenRules.program;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Stmt;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is wrong with programs of several launches. */
+class ProgramVerifierTest {
+  private static final String KERNEL =
+      "host kernel k(a: f32[m, 8], b: f32[m, 8], m: i32 in 1..99) { parallel i in m { b[i, 0] ="
+          + " a[i, 0] } } ";
+
+  @Test
+  void arguments() {
+    String head = "program p { input x: f32[M, 8] output y: f32[M, 8] scalar M: i32 in 1..99 ";
+    program(
+        head + "input h: f16[M, 8] " + KERNEL + "launch k(h, y, M) }",
+        Rule.ARGUMENTS,
+        "'h' passed for 'a' of 'k' has type f16, not f32");
+    program(
+        head + "input h: f32[M] " + KERNEL + "launch k(h, y, M) }",
+        Rule.ARGUMENTS,
+        "has rank 1, not 2");
+    program(
+        head + "input h: f32[M, 9] " + KERNEL + "launch k(h, y, M) }",
+        Rule.ARGUMENTS,
+        "has extent 9 in dimension 1, not 8");
+    program(
+        head + KERNEL + "launch k(x, y, M + 1) }",
+        Rule.ARGUMENTS,
+        "has extent M in dimension 0, not M + 1");
+    program(head + KERNEL + "launch k(M, y, M) }", Rule.ARGUMENTS, "argument 0 of 'k' should be a");
+    program(head + KERNEL + "launch k(x, y, M) memset y = 256 }", Rule.ARGUMENTS, "256 is no byte");
+    program(
+        "program p { input x: f32[200, 8] output y: f32[200, 8] "
+            + KERNEL
+            + "launch k(x, y, 200) }",
+        Rule.ARGUMENTS,
+        "'k' is meant for 'm' in 1..99, not 200");
+    program(
+        head + "input h: f32[M, 8] align 4 " + KERNEL + "launch k(h, y, M) }",
+        Rule.ARGUMENTS,
+        "is aligned to 4 bytes, not 16");
+  }
+
+  @Test
+  void dataflow() {
+    String head =
+        "program p { input x: f32[M, 8] output y: f32[M, 8] scalar M: i32 in 1..99 workspace t:"
+            + " f32[M, 8] "
+            + KERNEL;
+    program(
+        head + "launch k(t, y, M) }",
+        Rule.DATAFLOW,
+        "'t' is read before anything is written to it");
+    program(head + "launch k(x, t, M) }", Rule.DATAFLOW, "output 'y' is never written");
+    program(head + "launch k(x, y, M) launch k(y, x, M) }", Rule.DATAFLOW, "input 'x' is written");
+    for (String first : List.of("memset t = 0", "launch k(x, t, M)")) {
+      Program p = PARSER.program("p", head + first + " launch k(t, y, M) }");
+      assertThat(Verifier.verify(p)).isEmpty();
+    }
+  }
+
+  @Test
+  void kernelNames() {
+    Kernel one = PARSER.kernel("k", "host kernel k() { }");
+    Kernel other = PARSER.kernel("k", "host kernel k() { }");
+    Program p =
+        new Program(
+            "p",
+            List.of(),
+            List.of(),
+            List.of(new Program.Launch(one, List.of()), new Program.Launch(other, List.of())));
+    // The two are equal as records, yet two objects would be one; make them differ.
+    Program different =
+        new Program(
+            "p",
+            List.of(),
+            List.of(),
+            List.of(
+                new Program.Launch(one, List.of()),
+                new Program.Launch(other.withBody(new Stmt.Comment("other")), List.of())));
+    assertThat(Verifier.verify(p)).isEmpty();
+    expect(Verifier.verify(different), Rule.KERNEL_NAMES, "there are two kernels 'k'");
+  }
+}

@@ -1,0 +1,147 @@
+package dev.warpwright.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Kernel;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Lanes of one warp that access the same element: no order of theirs is promised. */
+class LanesTest {
+  private static final long SEED = Long.getLong("seed", 80);
+  private static final int FIRST_LINE = 14;
+
+  /** Statements of a block of one warp, which {@code ldmatrix} keeps from being plain threads. */
+  private static List<Finding> check(GridOptions.Engine engine, String... statements) {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel k(x: f32[64], y: f32[8, 32]) grid(bx = 1) block(t = 32) [arch = "sm_90a"] {
+              alloc s: f32[64] shared align 128
+              alloc b: mbarrier[1] shared
+              alloc r: u32[1] local
+              if t == 0 {
+                mbarrier.init(&b[0], 32)
+                fence.mbarrier_init()
+              }
+              s[t] = x[t]
+              s[t + 32] = 0.0f32
+              sync_threads()
+              ldmatrix.x1(&r[0], &s[t %% 8 * 4])
+              sync_threads()
+              %s
+            }
+            """
+                .formatted(String.join("\n  ", statements)));
+    return new GridInterpreter(kernel, GridOptions.DEFAULT.withEngine(engine))
+        .check(Arguments.random(kernel.params(), SEED));
+  }
+
+  private static void expectRace(
+      GridOptions.Engine engine, String text, int statement, String... statements) {
+    List<Finding> findings = check(engine, statements);
+    assertThat(findings).isNotEmpty();
+    Finding first = findings.getFirst();
+    assertThat(first.kind()).as("%s", first).isEqualTo(Finding.Kind.RACE);
+    assertThat(first.message()).contains(text);
+    assertThat(first.line()).isEqualTo(FIRST_LINE + statement);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void lanesThatWriteOneElementRace(GridOptions.Engine engine) {
+    expectRace(
+        engine,
+        "s[0]: write by lane 1 of warp 0 and write by lane 0 of it without sync_warp",
+        0,
+        "s[t / 2] = 1.0f32");
+    expectRace(
+        engine, "y[0, 0]: write by lane 1 of warp 0 and write by lane 0", 0, "y[0, t / 4] = s[t]");
+    expectRace(engine, "s[1]: write by lane 0", 1, "s[t] = 1.0f32", "s[t ^ 1] = 2.0f32");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void readsAndWritesOfOtherLanesRaceWithoutABarrier(GridOptions.Engine engine) {
+    String write = "s[t] = 1.0f32";
+    String read = "y[0, t] = s[31 - t]";
+    expectRace(engine, "s[31]: read by lane 0 of warp 0 and write by lane 31", 1, write, read);
+    expectRace(engine, "s[0]: write by lane 0 of warp 0 and read by lane 31", 1, read, write);
+    expectRace(engine, "s[0]: write by lane 0 of warp 0 and read by lane 1 ", 0, "s[t] = s[t ^ 1]");
+    for (String barrier : List.of("sync_warp()", "sync_threads()", "bar.sync(1, 32)")) {
+      assertThat(check(engine, write, barrier, read)).as(barrier).isEmpty();
+      assertThat(check(engine, read, barrier, write)).as(barrier).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLaneNeedsNoBarrierForItself(GridOptions.Engine engine) {
+    assertThat(
+            check(
+                engine,
+                "s[t] = 1.0f32",
+                "y[0, t] = s[t]",
+                "s[t] = s[t] + 1.0f32",
+                "y[0, t] = s[t]"))
+        .isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatManyLanesReadNoLaneMayWrite(GridOptions.Engine engine) {
+    String read = "y[0, t] = s[3] + s[32 + t / 4]";
+    String write = "s[t] = 1.0f32";
+    assertThat(check(engine, read, "y[1, t] = s[3]")).isEmpty();
+    expectRace(engine, "s[3]: write by lane 3 of warp 0 and read by other lanes", 1, read, write);
+    assertThat(check(engine, read, "sync_warp()", write)).isEmpty();
+  }
+
+  @Test
+  void oneLaneGivesToABulkStoreWhatTheOthersWrote() {
+    String text =
+        """
+        kernel k(y: f32[8, 32]) grid(bx = 1) block(t = 32) [arch = "sm_90a"] {
+          alloc s: f32[1, 32] shared align 128
+          s[0, t] = 1.0f32
+          fence.proxy.async()
+          sync_warp()
+          if t == 0 {
+            bulk.store.2d(&y[0, 0], &s[0, 0], 1, 32)
+            bulk.commit()
+            bulk.wait(0)
+          }
+        }
+        """;
+    assertThat(bulkStore(text)).isEmpty();
+    List<Finding> findings = bulkStore(KernelTexts.replaced(text, "  sync_warp()\n", ""));
+    assertThat(findings.getFirst().kind()).isEqualTo(Finding.Kind.RACE);
+    assertThat(findings.getFirst().message())
+        .contains("s[0, 1]: read by lane 0 of warp 0 and write by lane 1")
+        .contains("bulk.store.2d");
+  }
+
+  private static List<Finding> bulkStore(String text) {
+    Kernel kernel = KernelTexts.parse(text);
+    return new GridInterpreter(kernel, GridOptions.DEFAULT)
+        .check(Arguments.random(kernel.params(), SEED));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mbarrier.arrive(&b[0])", "if t < 32 {\n  mbarrier.arrive(&b[0])\n  }"})
+  void aWarpThatWaitsTogetherHasMet(String arrival) {
+    for (GridOptions.Engine engine : GridOptions.Engine.values()) {
+      assertThat(
+              check(
+                  engine,
+                  "s[t] = 1.0f32",
+                  arrival,
+                  "mbarrier.wait(&b[0], 0)",
+                  "y[0, t] = s[31 - t]"))
+          .isEmpty();
+    }
+  }
+}
