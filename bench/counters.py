@@ -33,6 +33,7 @@ NAMES = {
     "ladder-1024": "ladder 1024³: ",
     "ladder-2048": "ladder 2048³: ",
 }
+GLOBAL = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 SHARED = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_"
 L2_BOUND = CONFLICTS_BOUND = 0.05
 DRAM_MEDIAN, DRAM_WORST = 0.10, 0.25
@@ -82,7 +83,7 @@ def cells(predicted, measured):
 
 
 def main(measured, predicted):
-    read, written, l2, dram, conflicts = {}, {}, {}, {}, {}
+    loads, stores, read, written, l2, dram, conflicts = ({} for _ in range(7))
     print(
         "| kernel | L2 → L1, bytes | measured | | L1 → L2, bytes | measured | | DRAM read, bytes | measured | "
         "| µs by counters | measured | bound |"
@@ -94,6 +95,9 @@ def main(measured, predicted):
         bytes_l2 = seen["l1tex__m_xbar2l1tex_read_bytes.sum"]
         bytes_write = seen["l1tex__m_l1tex2xbar_write_bytes.sum"]
         bytes_dram = seen["dram__bytes_read.sum"]
+        asked = counters["globalLoadSectors"] + counters["asyncLoadSectors"]
+        loads[name] = off(asked, seen[GLOBAL + "ld.sum"])
+        stores[name] = off(counters["globalStoreSectors"], seen[GLOBAL + "st.sum"])
         read[name] = off(counters["l2ToL1Bytes"], bytes_l2)
         written[name] = off(counters["l2WriteBytes"], bytes_write)
         l2[name] = off(counters["l2ToL1Bytes"] + counters["l2WriteBytes"], bytes_l2 + bytes_write)
@@ -108,19 +112,21 @@ def main(measured, predicted):
     print("|---|---|---|---|---|---|---|---|---|")
     for name, seen, kernel in kernels:
         counters = kernel["counters"]
-        loads = seen[SHARED + "ld.sum"] + seen[SHARED + "ldsm.sum"]
-        stores = seen[SHARED + "st.sum"] + seen[SHARED + "stsm.sum"]
-        if loads == stores == counters["sharedLoadWavefronts"] == counters["sharedStoreWavefronts"] == 0:
+        ours = counters["sharedLoadWavefronts"], counters["sharedStoreWavefronts"]
+        theirs = seen[SHARED + "ld.sum"] + seen[SHARED + "ldsm.sum"], seen[SHARED + "st.sum"] + seen[SHARED + "stsm.sum"]
+        if not any(ours + theirs):
             continue
-        conflicts[name + ", loads"] = off(counters["sharedLoadWavefronts"], loads)
-        conflicts[name + ", stores"] = off(counters["sharedStoreWavefronts"], stores)
+        conflicts[name + ", loads"] = off(ours[0], theirs[0])
+        conflicts[name + ", stores"] = off(ours[1], theirs[1])
         print(
-            f"| {name} | {cells(counters['sharedLoadWavefronts'], loads)} | {figure(counters['sharedLoadConflicts'])} "
-            f"| {cells(counters['sharedStoreWavefronts'], stores)} | {figure(counters['sharedStoreConflicts'])} |"
+            f"| {name} | {cells(ours[0], theirs[0])} | {figure(counters['sharedLoadConflicts'])} "
+            f"| {cells(ours[1], theirs[1])} | {figure(counters['sharedStoreConflicts'])} |"
         )
     print()
     misses = 0
     for what, errors, bound in (
+        ("sectors that loads ask for", loads, None),
+        ("sectors that stores ask for", stores, None),
         ("L2 → L1", read, None),
         ("L1 → L2", written, None),
         ("L2, both ways", l2, L2_BOUND),

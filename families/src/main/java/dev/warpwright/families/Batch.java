@@ -1,9 +1,9 @@
 package dev.warpwright.families;
 
 /**
- * How many products of one shape there are. The matrices of each operand and of the result lie one
- * behind the other, {@code A[count, M, K]}; an operand that all products share, that is with a
- * stride of 0 from one to the next, is a matrix.
+ * How many products of one shape there are. The matrices of each operand and of the result are
+ * strides apart, {@code A[count, M, K]}, one behind the other unless said otherwise; an operand
+ * that all products share, that is with a stride of 0 from one to the next, is a matrix.
  *
  * <p>Grouped products have fewer B than there are products, {@code B[groups, N, K]}, and a table
  * {@code group[count]} of which one each takes, known only when the kernel runs. A mixture of
@@ -13,10 +13,22 @@ package dev.warpwright.families;
  * @param sharedA whether all products have the same A
  * @param sharedB whether all products have the same B
  * @param groups how many B there are to choose from; 0 where products do not choose
+ * @param strides from one product's matrices to the next one's
  */
-public record Batch(long count, boolean sharedA, boolean sharedB, long groups) {
+public record Batch(long count, boolean sharedA, boolean sharedB, long groups, Strides strides) {
   /** One product. */
   public static final Batch NONE = new Batch(1, true, true);
+
+  /**
+   * Elements from the beginning of a matrix to that of the next product's; 0 where they lie one
+   * behind the other, or all products share one.
+   *
+   * @param c of C and of the matrices that the epilogue reads
+   */
+  public record Strides(long a, long b, long c) {
+    /** One behind the other. */
+    public static final Strides DENSE = new Strides(0, 0, 0);
+  }
 
   public Batch {
     if (count < 1) {
@@ -29,9 +41,19 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups) {
     }
   }
 
+  /** Matrices that lie one behind the other. */
+  public Batch(long count, boolean sharedA, boolean sharedB, long groups) {
+    this(count, sharedA, sharedB, groups, Strides.DENSE);
+  }
+
   /** So many products, none of which chooses its B. */
   public Batch(long count, boolean sharedA, boolean sharedB) {
     this(count, sharedA, sharedB, 0);
+  }
+
+  /** The same with matrices so far apart. */
+  public Batch with(Strides other) {
+    return new Batch(count, sharedA, sharedB, groups, other);
   }
 
   /** So many products, each of which takes one of {@code groups} matrices B. */
@@ -54,6 +76,33 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups) {
         + count
         + (shared.isEmpty() ? "" : " shared=" + shared)
         + (groups == 0 ? "" : " groups=" + groups);
+  }
+
+  /**
+   * The stride from a matrix to the next, 0 where they follow each other.
+   *
+   * @throws IllegalArgumentException if their elements are not apart
+   */
+  static long apart(String name, long given, long count, long rows, long row, long pitch) {
+    if (given == 0 || given == rows * pitch) {
+      return 0;
+    }
+    boolean behind = given >= (rows - 1) * pitch + row;
+    boolean between = given >= row && (count - 1) * given + row <= pitch;
+    if (count == 1 || !behind && !between) {
+      throw new IllegalArgumentException(
+          "%s=%d: %d matrices of %d rows of %d elements, %d apart, overlap"
+              .formatted(name, given, count, rows, row, pitch));
+    }
+    return given;
+  }
+
+  /** The stride of an operand that all products share. */
+  static long none(String name, long given) {
+    if (given != 0) {
+      throw new IllegalArgumentException(name + "=" + given + ": all products share this operand");
+    }
+    return 0;
   }
 
   /** Whether there is more than one product. */

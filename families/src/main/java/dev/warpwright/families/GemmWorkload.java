@@ -98,6 +98,25 @@ public record GemmWorkload(
             leading("lda", leading.a(), layout.transposedA() ? m : k),
             leading("ldb", leading.b(), layout.transposedB() ? k : n),
             leading("ldc", leading.c(), n));
+    long rowsOfA = layout.transposedA() ? k : m;
+    long rowsOfB = layout.transposedB() ? n : k;
+    long rowOfA = layout.transposedA() ? m : k;
+    long rowOfB = layout.transposedB() ? k : n;
+    long pitchOfA = Math.max(leading.a(), rowOfA);
+    long pitchOfB = Math.max(leading.b(), rowOfB);
+    long pitchOfC = Math.max(leading.c(), n);
+    Batch.Strides strides = batch.strides();
+    batch =
+        batch.with(
+            new Batch.Strides(
+                batch.sharedA()
+                    ? Batch.none("stridea", strides.a())
+                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, pitchOfA),
+                batch.sharedB()
+                    ? Batch.none("strideb", strides.b())
+                    : Batch.apart(
+                        "strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, pitchOfB),
+                Batch.apart("stridec", strides.c(), batch.count(), m, n, pitchOfC)));
   }
 
   /** Zero for rows that follow each other. */
@@ -229,13 +248,13 @@ public record GemmWorkload(
     Expr columns = Exprs.i32(n);
     Tensor a =
         layout.transposedA()
-            ? input("A", many(batch.sharedA()), k, m, pitchOfA())
-            : input("A", many(batch.sharedA()), m, k, pitchOfA());
+            ? input("A", many(batch.sharedA()), k, m, pitchOfA(), batch.strides().a())
+            : input("A", many(batch.sharedA()), m, k, pitchOfA(), batch.strides().a());
     long matrices = batch.isGrouped() ? batch.groups() : many(batch.sharedB());
     Tensor b =
         layout.transposedB()
-            ? input("B", matrices, n, k, pitchOfB())
-            : input("B", matrices, k, n, pitchOfB());
+            ? input("B", matrices, n, k, pitchOfB(), batch.strides().b())
+            : input("B", matrices, k, n, pitchOfB(), batch.strides().b());
     Tensor group =
         batch.isGrouped() ? Tensor.input(GROUP, DType.I32, Exprs.i32(batch.count())) : null;
     Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapped);
@@ -258,8 +277,8 @@ public record GemmWorkload(
     GemmWorkload part = part(parts);
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
-    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA());
-    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB());
+    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA(), 0);
+    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB(), 0);
     return part.finished(
         kind() + "_" + operands.text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
@@ -317,7 +336,7 @@ public record GemmWorkload(
     }
     Tensor c =
         Tensor.compute(
-            matrix("C", result, many(false), m, n, pitchOfC()),
+            matrix("C", result, many(false), m, n, pitchOfC(), batch.strides().c()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Expr column = v.getLast();
@@ -342,7 +361,7 @@ public record GemmWorkload(
 
   /** A matrix, or so many. */
   private static Buffer matrix(
-      String name, DType dtype, long count, long rows, long columns, long pitch) {
+      String name, DType dtype, long count, long rows, long columns, long pitch, long stride) {
     List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(rows), Exprs.i32(columns)));
     if (count > 0) {
       shape.addFirst(Exprs.i32(count));
@@ -353,12 +372,12 @@ public record GemmWorkload(
         dtype,
         dense.shape(),
         Scope.GLOBAL,
-        MatrixRows.layout(dense, pitch),
+        MatrixRows.layout(dense, pitch, stride),
         dense.alignment());
   }
 
-  private Tensor input(String name, long count, long rows, long columns, long pitch) {
-    return Tensor.input(matrix(name, operands, count, rows, columns, pitch));
+  private Tensor input(String name, long count, long rows, long columns, long pitch, long stride) {
+    return Tensor.input(matrix(name, operands, count, rows, columns, pitch, stride));
   }
 
   private Tensor noSums() {
@@ -372,7 +391,8 @@ public record GemmWorkload(
       case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
       case ADDEND, GATE, RESIDUAL ->
-          Tensor.input(matrix(operand.buffer(), result, many(false), m, n, pitchOfC()));
+          Tensor.input(
+              matrix(operand.buffer(), result, many(false), m, n, pitchOfC(), batch.strides().c()));
     };
   }
 
@@ -459,9 +479,9 @@ public record GemmWorkload(
     }
   }
 
-  /** Whether the rows of a matrix are further apart than they are long. */
+  /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */
   public boolean isPitched() {
-    return !leading.equals(Leading.DENSE);
+    return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
 
   /** Operations, a multiply-add counting as two. */

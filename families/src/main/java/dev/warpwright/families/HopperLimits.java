@@ -97,6 +97,11 @@ public final class HopperLimits {
     int bytes = workload.operands().bytes();
     long rowOfA = workload.pitchOfA() * bytes;
     long rowOfB = workload.pitchOfB() * bytes;
+    Batch.Strides strides = workload.batch().strides();
+    if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
+      return "products' matrices %d and %d bytes apart: bulk copies need multiples of 16"
+          .formatted(strides.a() * bytes, strides.b() * bytes);
+    }
     return rowOfA % 16 == 0 && rowOfB % 16 == 0
         ? null
         : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);

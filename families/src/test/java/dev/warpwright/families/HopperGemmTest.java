@@ -63,6 +63,19 @@ class HopperGemmTest {
             GemmWorkload.nt(130, 200, 72, DType.F16).times(new Batch(2, true, false)),
             HopperConfig.pairs(128, 112, 2, 2, 4).withCluster(1, 2)),
         set(
+            new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, ALL)
+                .times(Batch.of(3).with(new Batch.Strides(6408, 4616, 7216))),
+            HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(70, 72, 136, DType.F16)
+                .with(new GemmWorkload.Leading(3 * 136, 0, 3 * 72))
+                .times(Batch.of(3).with(new Batch.Strides(136, 0, 72))),
+            HopperConfig.pairs(64, 72, 3, 1, 4).withCluster(1, 1)),
+        set(
+            GemmWorkload.nt(13, 200, 136, DType.BF16)
+                .times(Batch.grouped(4, 2).with(new Batch.Strides(13 * 136 + 8, 27208, 2601))),
+            new HopperConfig(16, 64, 64, 3, 1, 1, 1, new BlockOrder.Row(), 0, 2, true)),
+        set(
             new GemmWorkload(100, 72, 64, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, ALL)
                 .times(new Batch(3, false, true)),
             HopperConfig.pairs(64, 64, 3, 1, 4)

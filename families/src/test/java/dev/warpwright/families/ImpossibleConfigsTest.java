@@ -50,6 +50,18 @@ class ImpossibleConfigsTest {
         good,
         "bulk copies need multiples of 16");
     refused(
+        SQUARE.times(Batch.of(2).with(new Batch.Strides(4096 * 4096 + 4, 0, 0))),
+        HopperConfig.pairs(128, 256, 4, 2, 132).withCluster(1, 1),
+        "matrices 33554440 and 0 bytes apart: bulk copies need multiples of 16");
+    refused(
+        GemmWorkload.nt(4096, 4096, 4096, DType.I8),
+        HopperConfig.pairs(128, 72, 4, 2, 132).withTileK(128),
+        "72 columns of a product of bytes");
+    refused(
+        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+        HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Parts(4)),
+        "sums in f16 are not added up");
+    refused(
         GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, GemmWorkload.Layout.NN),
         good,
         "both must lie along K");

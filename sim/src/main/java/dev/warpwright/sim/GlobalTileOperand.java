@@ -47,6 +47,16 @@ final class GlobalTileOperand {
               + pitch * buffer.dtype().bytes());
     }
     long height = context.extent(buffer, rowDimension, f);
+    long distance = buffer.layout() == null ? height * width : MatrixRows.distance(buffer);
+    if (rowDimension > 0 && distance * buffer.dtype().bytes() % PITCH_ALIGNMENT != 0) {
+      throw context.fault(
+          Finding.Kind.MISALIGNED,
+          where,
+          f,
+          buffer.name(),
+          "bulk copies need matrices a multiple of 16 bytes apart, these are "
+              + distance * buffer.dtype().bytes());
+    }
     long plane = rowDimension == 0 ? 0 : at[0];
     boolean exists = plane >= 0 && (rowDimension == 0 || plane < context.extent(buffer, 0, f));
     return new Tile(
@@ -58,7 +68,7 @@ final class GlobalTileOperand {
         exists ? height : 0,
         width,
         pitch,
-        plane * height);
+        plane * distance);
   }
 
   /** Which elements a copy moves. */
@@ -104,7 +114,7 @@ final class GlobalTileOperand {
       int count = (int) Math.max(0, Math.min(column + columns, width) - left);
       for (int r = 0; r < rows && count > 0; r++) {
         if (row + r >= 0 && row + r < height) {
-          part.of(r, (int) ((before + row + r) * pitch + left), count);
+          part.of(r, (int) (before + (row + r) * pitch + left), count);
         }
       }
     }

@@ -162,7 +162,7 @@ class CountersTest {
               unroll p in 100 {
                 sum[p] = 0.0f32
               }
-              for k in 64 [unroll = %d] {
+              for k in 64 [`unroll` = %d] {
                 alloc a: f32[1] local
                 a[0] = s[k]
                 unroll p in 100 {

@@ -21,7 +21,7 @@ public final class MatrixRows {
     return layout.swizzle().isIdentity()
         && layout.dimensions().stream().allMatch(modes -> modes.size() == 1)
         && stride(layout, rank - 1) == 1
-        && (rank == 2 || stride(layout, 0) == layout.extent(1) * stride(layout, 1));
+        && stride(layout, 0) > 0;
   }
 
   private static long stride(Layout layout, int dimension) {
@@ -37,20 +37,33 @@ public final class MatrixRows {
     return layout == null ? matrix.extent(rank - 1) : stride(layout, rank - 2);
   }
 
-  /** The layout of a matrix whose rows lie so many elements apart; null for dense ones. */
-  public static @Nullable Layout layout(Buffer dense, long pitch) {
+  /**
+   * Elements from the beginning of one of several matrices, of constant shape, to that of the next
+   * one. They may be interleaved: less than all rows, more than one.
+   */
+  public static long distance(Buffer matrices) {
+    Layout layout = matrices.layout();
+    return layout == null ? matrices.extent(1) * matrices.extent(2) : stride(layout, 0);
+  }
+
+  /**
+   * The layout of a matrix, or of several; null for dense ones.
+   *
+   * @param pitch elements from a row to the next one
+   * @param distance elements from a matrix to the next one; 0 where they follow each other
+   */
+  public static @Nullable Layout layout(Buffer dense, long pitch, long distance) {
     int rank = dense.rank();
-    if (pitch == dense.extent(rank - 1)) {
+    long rows = dense.extent(rank - 2);
+    long columns = dense.extent(rank - 1);
+    boolean follow = distance == 0 || distance == rows * pitch;
+    if (pitch == columns && (rank == 2 || follow)) {
       return null;
     }
-    long[] shape = new long[rank];
-    long[] strides = new long[rank];
-    long stride = 1;
-    for (int d = rank - 1; d >= 0; d--) {
-      shape[d] = dense.extent(d);
-      strides[d] = stride;
-      stride = d == rank - 1 ? pitch : stride * shape[d];
-    }
-    return Layout.strided(shape, strides);
+    return rank == 2
+        ? Layout.strided(new long[] {rows, columns}, new long[] {pitch, 1})
+        : Layout.strided(
+            new long[] {dense.extent(0), rows, columns},
+            new long[] {follow ? rows * pitch : distance, pitch, 1});
   }
 }

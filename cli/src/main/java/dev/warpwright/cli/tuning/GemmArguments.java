@@ -16,9 +16,12 @@ final class GemmArguments {
   /** What {@link #read} asks for. */
   static final String KEYS =
       "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual,"
-          + " batch, shared, groups, lda, ldb, ldc";
+          + " batch, shared, groups, lda, ldb, ldc, stridea, strideb, stridec";
 
   private static final long MOST = 1 << 20;
+
+  /** Elements that indices of 32 bits reach. */
+  private static final long FARTHEST = Integer.MAX_VALUE;
 
   private GemmArguments() {}
 
@@ -39,19 +42,17 @@ final class GemmArguments {
           "acc=%s: products of %s are summed in %s"
               .formatted(acc, type, operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
     }
-    GemmWorkload dense =
-        new GemmWorkload(
-            values.number("M", 1, MOST),
-            values.number("N", 1, MOST),
-            values.number("K", 0, MOST),
-            operands,
-            dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
-            layout(values.text("layout", "nt")),
-            epilogue(values),
-            half ? Arithmetic.F16 : usual,
-            batch(values));
     try {
-      return dense.with(
+      return new GemmWorkload(
+          values.number("M", 1, MOST),
+          values.number("N", 1, MOST),
+          values.number("K", 0, MOST),
+          operands,
+          dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
+          layout(values.text("layout", "nt")),
+          epilogue(values),
+          half ? Arithmetic.F16 : usual,
+          batch(values),
           new GemmWorkload.Leading(
               values.number("lda", 0, MOST, 0),
               values.number("ldb", 0, MOST, 0),
@@ -67,15 +68,24 @@ final class GemmArguments {
     if (!List.of("none", "a", "b").contains(shared)) {
       throw new UserError("shared=" + shared + ": it is none, a or b");
     }
+    // A stride of 0 is what cuBLAS calls sharing.
+    boolean sharedA = shared.equals("a") || "0".equals(values.text("stridea"));
+    boolean sharedB = shared.equals("b") || "0".equals(values.text("strideb"));
+    Batch.Strides strides =
+        new Batch.Strides(
+            values.number("stridea", 0, FARTHEST, 0),
+            values.number("strideb", 0, FARTHEST, 0),
+            values.number("stridec", 1, FARTHEST, 0));
     long groups = values.number("groups", 1, MOST, 0);
-    if (groups > 0 && (count == 1 || !shared.equals("none"))) {
+    if (count == 1 && !strides.equals(Batch.Strides.DENSE)) {
+      throw new UserError("batch=1: one product has no strides to another");
+    }
+    if (groups > 0 && (count == 1 || sharedA || sharedB)) {
       throw new UserError(
           "groups=%d: grouped products are several, batch=%d or more, and share no operand"
               .formatted(groups, Math.max(2, groups)));
     }
-    return count == 1
-        ? Batch.NONE
-        : new Batch(count, shared.equals("a"), shared.equals("b"), groups);
+    return count == 1 ? Batch.NONE : new Batch(count, sharedA, sharedB, groups, strides);
   }
 
   private static DType dtype(String key, String text) {

@@ -21,12 +21,14 @@ import picocli.CommandLine.Parameters;
       "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
           + " 'perf gemm MNK=4096 dtype=bf16'.",
       "",
-      "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32,"
-          + " f64, int8. layout: nt, nn, tn, tt. bias, act, alpha, beta, scale (row, column, both),"
-          + " gate, residual: what follows the product. batch: so many products; shared: a or b,"
-          + " what all of them share; groups: so many B, of which a table names one for each"
-          + " product. Without a record of the shape, the kernel is"
-          + " the analytic model's choice."
+      "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32, f64,"
+          + " int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt. bias, act,"
+          + " alpha, beta, scale (row, column, both), gate, residual: what follows the product."
+          + " batch: so many products; shared: a or b, what all of them share; groups: so many B,"
+          + " of which a table names one for each product. lda, ldb, ldc: elements from a row to"
+          + " the next; stridea, strideb, stridec: from the matrix of one product to the next"
+          + " one's, 0 where all share it. Without a record of the shape, the kernel is the"
+          + " analytic model's choice."
     })
 public final class PerfCommand extends Command {
   private static final int ROUNDS = 9;

@@ -33,7 +33,9 @@ import picocli.CommandLine.Parameters;
           + " transfer: 0 to search without what was learnt. bias, act, alpha, beta, scale (row,"
           + " column, both), gate, residual: what follows the product. batch: so many products of"
           + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
-          + " table names one for each product."
+          + " table names one for each product. lda, ldb, ldc: elements from a row to the next;"
+          + " stridea, strideb, stridec: from the matrix of one product to the next one's, 0 where"
+          + " all share it."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;

@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.bench;
 
-import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -83,11 +82,13 @@ final class CublasPeer {
     List<Integer> groups = gemm.groups();
     Cublas.Gemm one = gemm(gemm, 0);
     long bytes = gemm.operands().bytes();
+    boolean follow =
+        !one.transposedA()
+            && MatrixRows.distance(gemm.a()) == (long) one.m() * one.leading().a()
+            && MatrixRows.distance(gemm.c()) == (long) one.m() * one.leading().d();
     for (int first = 0; first < groups.size(); ) {
       int next = first + 1;
-      while (!one.transposedA()
-          && next < groups.size()
-          && groups.get(next).equals(groups.get(first))) {
+      while (follow && next < groups.size() && groups.get(next).equals(groups.get(first))) {
         next++;
       }
       cublas.gemm(
@@ -96,9 +97,9 @@ final class CublasPeer {
           memory.get(set, gemm.b()),
           results.get(set).getFirst(),
           new Cublas.Offsets(
-              first * gemm.a().extent(1) * one.leading().a() * bytes,
-              groups.get(first) * gemm.b().extent(1) * one.leading().b() * bytes,
-              (long) first * one.m() * one.leading().d() * gemm.c().dtype().bytes()));
+              first * MatrixRows.distance(gemm.a()) * bytes,
+              groups.get(first) * MatrixRows.distance(gemm.b()) * bytes,
+              first * MatrixRows.distance(gemm.c()) * gemm.c().dtype().bytes()));
       first = next;
     }
   }
@@ -129,11 +130,15 @@ final class CublasPeer {
   }
 
   private static Cublas.Batch batch(Workload workload) {
-    Batch batch =
-        workload instanceof Workload.Gemm gemm && !gemm.batch().isGrouped()
-            ? gemm.batch()
-            : Batch.NONE;
-    return new Cublas.Batch(Math.toIntExact(batch.count()), batch.sharedA(), batch.sharedB());
+    return workload instanceof Workload.Gemm gemm
+            && gemm.batch().isMany()
+            && !gemm.batch().isGrouped()
+        ? new Cublas.Batch(
+            Math.toIntExact(gemm.batch().count()),
+            gemm.batch().sharedA() ? 0 : MatrixRows.distance(gemm.a()),
+            gemm.batch().sharedB() ? 0 : MatrixRows.distance(gemm.b()),
+            MatrixRows.distance(gemm.c()))
+        : Cublas.Batch.ONE;
   }
 
   /** What we compute in; of f32 operands the library uses no tensor cores for that, either. */

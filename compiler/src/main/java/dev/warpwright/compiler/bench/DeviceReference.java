@@ -91,25 +91,29 @@ final class DeviceReference implements AutoCloseable {
     DType precise = products.get(output).kernel().buffers().getLast().dtype();
     long columns = shape.extent(shape.rank() - 1);
     long pitch = MatrixRows.pitch(shape);
-    long all = Workload.rows(shape);
-    long step = Math.max(1, CHUNK / columns);
+    long matrix = shape.extent(shape.rank() - 2);
+    long step = Math.max(1, CHUNK / pitch);
     OutputError error = OutputError.NONE;
-    for (long row = 0; row < all; row += step) {
-      long rows = Math.min(step, all - row);
-      error =
-          error.plus(
-              OutputError.of(
-                  download(result, shape.dtype(), row, rows, pitch).columns(columns),
-                  download(results.get(output), precise, row, rows, columns),
-                  row * columns));
+    for (long m = 0; m < Workload.rows(shape) / matrix; m++) {
+      long start = shape.rank() == 2 ? 0 : m * MatrixRows.distance(shape);
+      for (long row = 0; row < matrix; row += step) {
+        long rows = Math.min(step, matrix - row);
+        long before = (m * matrix + row) * columns;
+        error =
+            error.plus(
+                OutputError.of(
+                    download(result, shape.dtype(), start + row * pitch, rows, pitch)
+                        .columns(columns),
+                    download(results.get(output), precise, before, rows, columns),
+                    before));
+      }
     }
     return error;
   }
 
-  private HostMatrix download(
-      CudaBuffer from, DType dtype, long firstRow, long rows, long columns) {
+  private HostMatrix download(CudaBuffer from, DType dtype, long first, long rows, long columns) {
     HostMatrix matrix = HostMatrix.zeros(dtype, rows, columns);
-    from.copyTo(matrix.segment(), firstRow * columns * dtype.bytes(), stream);
+    from.copyTo(matrix.segment(), first * dtype.bytes(), stream);
     return matrix;
   }
 
@@ -157,7 +161,7 @@ final class DeviceReference implements AutoCloseable {
                 : download(
                     results.get(p - 1),
                     workload.outputs().get(p - 1).dtype(),
-                    i,
+                    i * weights.columns(),
                     1,
                     weights.columns()),
             p == 0 && workload.transposedInput(),
@@ -187,7 +191,10 @@ final class DeviceReference implements AutoCloseable {
 
   /** The matrix of one product, of an operand that may have one for each. */
   private static HostMatrix matrix(HostMatrix all, Buffer operand, long product) {
-    return operand.rank() < 3 ? all : all.rows(product * operand.extent(1), operand.extent(1));
+    return operand.rank() < 3
+        ? all
+        : all.at(
+            product * MatrixRows.distance(operand), operand.extent(1), MatrixRows.pitch(operand));
   }
 
   /** What the workload's epilogue makes of a sum. */

@@ -34,7 +34,7 @@ final class ErrorSum {
   static Kernel ofDifference(Buffer output) {
     return parse(
         "error_sum",
-        "x: %s[%d],".formatted(output.dtype(), Workload.rows(output) * MatrixRows.pitch(output)),
+        "x: %s[%d],".formatted(output.dtype(), Workload.elements(output)),
         "f64(x[%s]) - y[i * 16384 + t]".formatted(element(output)),
         elements(output));
   }
@@ -42,11 +42,17 @@ final class ErrorSum {
   /** Where an element lies; the reference's rows follow each other. */
   private static String element(Buffer output) {
     String element = "i * 16384 + t";
+    if (output.layout() == null) {
+      return element;
+    }
     long columns = output.extent(output.rank() - 1);
-    return output.layout() == null
-        ? element
-        : "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d"
-            .formatted(element, columns, MatrixRows.pitch(output));
+    long pitch = MatrixRows.pitch(output);
+    if (output.rank() == 2) {
+      return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d".formatted(element, columns, pitch);
+    }
+    return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d / %4$d * %5$d + (%1$s) %% %4$d"
+        .formatted(
+            element, output.extent(1) * columns, MatrixRows.distance(output), columns, pitch);
   }
 
   private static long elements(Buffer output) {

@@ -37,13 +37,21 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
 
   /**
    * For a buffer of rank 2, the rows of all matrices of a buffer of rank 3, or one row for a buffer
-   * of rank 1, with what lies between rows, filled with normally distributed numbers around 0,
-   * rounded and clamped for bytes; the same for a seed on every machine.
+   * of rank 1 and for matrices that do not follow each other, with what lies between rows, filled
+   * with normally distributed numbers around 0, rounded and clamped for bytes; the same for a seed
+   * on every machine.
    */
   static HostMatrix random(Buffer buffer, double deviation, long seed) {
+    boolean apart =
+        buffer.rank() == 3
+            && MatrixRows.are(buffer)
+            && MatrixRows.distance(buffer) != buffer.extent(1) * MatrixRows.pitch(buffer);
     long columns =
         MatrixRows.are(buffer) ? MatrixRows.pitch(buffer) : buffer.extent(buffer.rank() - 1);
-    HostMatrix matrix = zeros(buffer.dtype(), Workload.rows(buffer), columns);
+    HostMatrix matrix =
+        apart
+            ? zeros(buffer.dtype(), 1, Workload.elements(buffer))
+            : zeros(buffer.dtype(), Workload.rows(buffer), columns);
     int count = matrix.count();
     IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()
@@ -82,10 +90,10 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
     return part;
   }
 
-  /** Some of its rows; a copy. */
-  HostMatrix rows(long first, long count) {
-    HostMatrix part = zeros(dtype, count, columns);
-    System.arraycopy(elements, Math.toIntExact(first * columns), part.elements, 0, part.count());
+  /** The matrix of so many rows and columns that begins at an element; a copy. */
+  HostMatrix at(long first, long rows, long columns) {
+    HostMatrix part = zeros(dtype, rows, columns);
+    System.arraycopy(elements, Math.toIntExact(first), part.elements, 0, part.count());
     return part;
   }
 

@@ -149,7 +149,7 @@ public sealed interface Workload {
                       ? ""
                       : " in " + g.arithmetic().text(),
                   g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
-                  pitch("lda", g.a()) + pitch("ldb", g.b()) + pitch("ldc", g.c()),
+                  apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
                   g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
           "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
@@ -225,20 +225,30 @@ public sealed interface Workload {
     };
   }
 
-  /** Bytes of inputs and result, each once: no kernel moves less. */
+  /** Bytes of the elements of inputs and result, each once: no kernel moves less. */
   default long leastBytes() {
-    long bytes = bytes(result());
-    for (Buffer input : inputs()) {
-      bytes += bytes(input);
+    long bytes = 0;
+    for (Buffer buffer : Stream.concat(inputs().stream(), Stream.of(result())).toList()) {
+      bytes += rows(buffer) * buffer.extent(buffer.rank() - 1) * buffer.dtype().bytes();
     }
     return bytes;
   }
 
   /** Bytes of a buffer's memory, behind its last row as much as between two rows. */
   static long bytes(Buffer buffer) {
-    long elements =
-        MatrixRows.are(buffer) ? rows(buffer) * MatrixRows.pitch(buffer) : buffer.storageElements();
-    return Math.multiplyExact(elements, buffer.dtype().bytes());
+    return Math.multiplyExact(elements(buffer), buffer.dtype().bytes());
+  }
+
+  /** Elements of a buffer's memory, with those between rows and matrices. */
+  static long elements(Buffer buffer) {
+    if (!MatrixRows.are(buffer)) {
+      return buffer.storageElements();
+    }
+    long matrix = buffer.extent(buffer.rank() - 2) * MatrixRows.pitch(buffer);
+    return buffer.rank() == 2
+        ? matrix
+        : Math.addExact(
+            Math.multiplyExact(buffer.extent(0) - 1, MatrixRows.distance(buffer)), matrix);
   }
 
   /** Rows of a matrix, or of all matrices of a buffer. */
@@ -250,9 +260,16 @@ public sealed interface Workload {
     return rows;
   }
 
-  /** What is told of rows that do not follow each other. */
-  private static String pitch(String name, Buffer matrix) {
-    return matrix.layout() == null ? "" : " %s=%d".formatted(name, MatrixRows.pitch(matrix));
+  /** What is told of rows or matrices that do not follow each other. */
+  private static String apart(String name, Buffer matrix) {
+    if (matrix.layout() == null) {
+      return "";
+    }
+    long pitch = MatrixRows.pitch(matrix);
+    int rank = matrix.rank();
+    boolean dense = rank == 2 || MatrixRows.distance(matrix) == matrix.extent(rank - 2) * pitch;
+    return (pitch == matrix.extent(rank - 1) ? "" : " ld%s=%d".formatted(name, pitch))
+        + (dense ? "" : " stride%s=%d".formatted(name, MatrixRows.distance(matrix)));
   }
 
   /**

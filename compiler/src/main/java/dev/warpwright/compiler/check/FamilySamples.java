@@ -209,6 +209,18 @@ public final class FamilySamples {
         GemmWorkload.nt(70, 72, 136, DType.BF16).times(new Batch(3, false, true)),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
     warpgroups(
+        "wgmma-batch-apart",
+        product(70, 72, 40, DType.BF16, ALL)
+            .times(new Batch(3, false, true).with(new Batch.Strides(2880, 0, 5120))),
+        HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
+    // As the heads of attention lie: between each other's rows.
+    warpgroups(
+        "wgmma-batch-interleaved",
+        GemmWorkload.nt(70, 72, 136, DType.F16)
+            .with(new Leading(3 * 136, 136, 3 * 72))
+            .times(Batch.of(3).with(new Batch.Strides(136, 72 * 136, 72))),
+        HopperConfig.pairs(64, 72, 3, 1, 4).withCluster(1, 1));
+    warpgroups(
         "wgmma-grouped",
         GemmWorkload.nt(70, 72, 136, DType.BF16).times(Batch.grouped(5, 3)),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
@@ -321,6 +333,10 @@ public final class FamilySamples {
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
     plain("plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
+    plain(
+        "plain-batch-apart",
+        GemmWorkload.of(9, 17, 5, DType.F32, Layout.TN)
+            .times(new Batch(3, false, false).with(new Batch.Strides(47, 99, 157))));
     plain("plain-no-sums", GemmWorkload.of(9, 17, 0, DType.F32, Layout.TN));
     plain(
         "plain-no-sums-scaled", new GemmWorkload(9, 17, 0, DType.BF16, DType.BF16, Layout.NT, ALL));

@@ -114,7 +114,11 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
             map.rows(),
             map.cols(),
             swizzle(map.swizzleBytes()));
-    return shape.size() == 2 ? matrix : matrix.times(shape.getFirst());
+    if (shape.size() == 2) {
+      return matrix;
+    }
+    long distance = global.layout() == null ? rows * columns : MatrixRows.distance(global);
+    return matrix.times(shape.getFirst(), distance * bytes);
   }
 
   private static TensorMapSpec.Swizzle swizzle(int bytes) {

@@ -36,6 +36,9 @@ public final class GemmKeys {
         parameters.put("shared", shared);
       }
       putIfGiven(parameters, "groups", workload.batch().groups());
+      putIfGiven(parameters, "stridea", workload.batch().strides().a());
+      putIfGiven(parameters, "strideb", workload.batch().strides().b());
+      putIfGiven(parameters, "stridec", workload.batch().strides().c());
     }
     Leading leading = workload.leading();
     putIfGiven(parameters, "lda", leading.a());
@@ -74,10 +77,15 @@ public final class GemmKeys {
     String shared = key.parameters().getOrDefault("shared", "");
     return key.parameters().containsKey("batch")
         ? new Batch(
-            number(key, "batch"),
-            shared.contains("a"),
-            shared.contains("b"),
-            numberOrZero(key, "groups"))
+                number(key, "batch"),
+                shared.contains("a"),
+                shared.contains("b"),
+                numberOrZero(key, "groups"))
+            .with(
+                new Batch.Strides(
+                    numberOrZero(key, "stridea"),
+                    numberOrZero(key, "strideb"),
+                    numberOrZero(key, "stridec")))
         : Batch.NONE;
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
 import dev.warpwright.families.Activation;
+import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.HopperConfig;
@@ -145,6 +146,44 @@ class EpilogueReferenceTest {
       total += arguments.get("sums").get(t);
     }
     assertThat(total).isEqualTo(4);
+  }
+
+  /** The same of products whose matrices do not follow each other. */
+  @Test
+  void errorsOfMatricesApart() {
+    GemmWorkload workload =
+        GemmWorkload.nt(9, 16, 24, DType.F32)
+            .with(new GemmWorkload.Leading(0, 0, 20))
+            .times(Batch.of(3).with(new Batch.Strides(300, 0, 190)));
+    BoundKernel bound = BoundKernel.of(PlainGemm.schedule(workload, 4, 16).kernel(), Map.of());
+    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    assertThat(gemm.text()).contains("batch=3").contains(" stridea=300 ldc=20 stridec=190");
+    assertThat(Workload.bytes(gemm.a())).isEqualTo((2 * 300 + 9 * 24) * 4);
+    assertThat(Workload.bytes(gemm.c())).isEqualTo((2 * 190 + 9 * 20) * 4);
+    assertThat(gemm.leastBytes()).isEqualTo(3 * (9 * 24 + 16 * 24 + 9 * 16) * 4);
+    Kernel sum = ErrorSum.ofDifference(gemm.c());
+    Arguments arguments = Arguments.random(sum.params(), SEED);
+    NdArray x = arguments.get("x");
+    NdArray y = arguments.get("y");
+    x.poison();
+    for (int p = 0; p < 3; p++) {
+      for (int i = 0; i < 9; i++) {
+        for (int j = 0; j < 16; j++) {
+          y.setElement((p * 9 + i) * 16 + j, p + i + j);
+          x.setElement(p * 190 + i * 20 + j, p + i + j + (p == 2 && i == 3 && j == 5 ? 2 : 0));
+        }
+      }
+    }
+    new GridInterpreter(sum, GridOptions.DEFAULT).run(arguments);
+    double total = 0;
+    for (int t = 0; t < ErrorSum.THREADS; t++) {
+      total += arguments.get("sums").get(t);
+    }
+    assertThat(total).isEqualTo(4);
+    // What the host makes of A: a matrix begins where the kernel reads it.
+    HostMatrix all = HostMatrix.random(gemm.a(), 1, SEED);
+    assertThat(all.count()).isEqualTo(2 * 300 + 9 * 24);
+    assertThat(all.at(300, 9, 24).get(2, 5)).isEqualTo(all.get(300 + 2 * 24 + 5));
   }
 
   @Test

@@ -49,6 +49,10 @@ class MutationTest {
     subjects.add(KERNELS.kernel("gemm_bf16_sm80"));
     subjects.add(KERNELS.kernel("gemm_f32_simt"));
     subjects.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F16));
+    // Only here do copies go to some blocks of a cluster, not to all.
+    KERNELS.families().stream()
+        .filter(family -> family.name().endsWith("cluster_2x2"))
+        .forEach(subjects::add);
     for (MutationSubject subject : subjects) {
       FAMILIES.add(new MutationTesting(subject, OPTIONS.orders()));
     }

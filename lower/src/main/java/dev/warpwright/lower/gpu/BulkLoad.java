@@ -39,10 +39,19 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
       return global.name() + " is no row-major matrix in global memory";
     }
-    long row = MatrixRows.pitch(global) * global.dtype().bytes();
-    return row % 16 == 0
+    int bytes = global.dtype().bytes();
+    long row = MatrixRows.pitch(global) * bytes;
+    if (row % 16 != 0) {
+      return "rows of "
+          + global.name()
+          + " take "
+          + row
+          + " bytes; tensor maps need a multiple of 16";
+    }
+    return global.rank() == 2 || MatrixRows.distance(global) * bytes % 16 == 0
         ? null
-        : "rows of " + global.name() + " take " + row + " bytes; tensor maps need a multiple of 16";
+        : "matrices of %s are %d bytes apart; tensor maps need a multiple of 16"
+            .formatted(global.name(), MatrixRows.distance(global) * bytes);
   }
 
   /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */

@@ -102,10 +102,13 @@ record ZeroSteps(Stmt.For loop, List<Stmt> copies) {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt s) {
-        if (!(s instanceof Stmt.Store store) || Copy.of(store) == null) {
+        if (!(s instanceof Stmt.Store store)) {
           return super.stmt(s);
         }
         Copy copy = Copy.of(store);
+        if (copy == null) {
+          return super.stmt(s);
+        }
         Expr left =
             Copy.conjuncts(copy.inside()).stream()
                 .filter(c -> !c.equals(condition))

@@ -261,7 +261,7 @@ public final class Cublas implements AutoCloseable {
           compute,
           transposedA,
           transposedB,
-          new Batch(1, true, true),
+          Batch.ONE,
           new Leading(transposedA ? m : k, transposedB ? k : n, n));
     }
 
@@ -269,25 +269,19 @@ public final class Cublas implements AutoCloseable {
     public Gemm rows(int rows) {
       return new Gemm(rows, n, k, input, output, compute, transposedA, transposedB, batch, leading);
     }
-
-    /** Elements from the A of one product to the next one's. */
-    long strideA() {
-      return batch.sharedA() ? 0 : (long) (transposedA ? k : m) * leading.a();
-    }
-
-    /** The same of B. */
-    long strideB() {
-      return batch.sharedB() ? 0 : (long) (transposedB ? n : k) * leading.b();
-    }
   }
 
   /**
-   * Products of one shape, whose matrices lie one behind the other.
+   * Products of one shape.
    *
-   * @param sharedA whether all have the same A
-   * @param sharedB whether all have the same B
+   * @param strideA elements from the A of one product to the next one's; 0 where all have the same
+   * @param strideB the same of B
+   * @param strideD the same of D
    */
-  public record Batch(int count, boolean sharedA, boolean sharedB) {}
+  public record Batch(int count, long strideA, long strideB, long strideD) {
+    /** One product. */
+    public static final Batch ONE = new Batch(1, 0, 0, 0);
+  }
 
   /** Elements from one row of a matrix, as it is stored, to the next. */
   public record Leading(int a, int b, int d) {}
@@ -385,16 +379,16 @@ public final class Cublas implements AutoCloseable {
               b.address(),
               g.input().code,
               g.leading().b(),
-              g.strideB(),
+              g.batch().strideB(),
               a.address(),
               g.input().code,
               g.leading().a(),
-              g.strideA(),
+              g.batch().strideA(),
               zero,
               d.address(),
               g.output().code,
               g.leading().d(),
-              (long) g.m() * g.leading().d(),
+              g.batch().strideD(),
               g.batch().count(),
               g.compute().code,
               DEFAULT_ALGORITHM);

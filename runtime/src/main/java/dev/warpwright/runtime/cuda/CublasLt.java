@@ -119,9 +119,9 @@ public final class CublasLt implements AutoCloseable {
               gemm.leading().a());
       result = layout(gemm.output(), gemm.n(), gemm.m(), gemm.leading().d());
       if (gemm.batch().count() > 1) {
-        batch(left, gemm.batch().count(), gemm.strideB());
-        batch(right, gemm.batch().count(), gemm.strideA());
-        batch(result, gemm.batch().count(), (long) gemm.m() * gemm.leading().d());
+        batch(left, gemm.batch().count(), gemm.batch().strideB());
+        batch(right, gemm.batch().count(), gemm.batch().strideA());
+        batch(result, gemm.batch().count(), gemm.batch().strideD());
       }
       findAlgorithms(most);
     }

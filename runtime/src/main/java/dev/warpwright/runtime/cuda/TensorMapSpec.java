@@ -211,12 +211,12 @@ public record TensorMapSpec(
         OutOfBounds.ZERO);
   }
 
-  /** So many of these tensors, one behind the other; a box is still of one. */
-  public TensorMapSpec times(long count) {
+  /** So many of these tensors, so many bytes apart; a box is still of one. */
+  public TensorMapSpec times(long count, long distance) {
     List<Long> newDims = new ArrayList<>(dims);
     newDims.add(count);
     List<Long> newStrides = new ArrayList<>(strides);
-    newStrides.add(Math.multiplyExact(dims.getLast(), strides.getLast()));
+    newStrides.add(distance);
     List<Integer> newBox = new ArrayList<>(box);
     newBox.add(1);
     List<Integer> newSteps = new ArrayList<>(elementStrides);
