@@ -31,7 +31,8 @@ public final class HostText {
             names,
             new Uses(GpuTarget.SM_90A),
             new Facts(Simplify.ofParams(new ArrayList<>(params))),
-            Constants.none(), Map.of());
+            Constants.none(),
+            Map.of());
     for (Param param : params) {
       Object object = param instanceof ScalarParam scalar ? scalar.var() : param;
       names.declare(object, param.name());

@@ -49,9 +49,9 @@ import java.util.Set;
  * <p>Either way one barrier an iteration is enough. Where all that uses the buffers is one nest
  * around another pipelined loop, its registers are filled ahead, too: see {@link Fragments}.
  *
- * <p>The attribute {@code zeros} says that iterations whose copies are nothing but zeros may be left
- * out, see {@link ZeroSteps}. The attribute {@code unroll} stays with the loop: unrolled as often as there are stages, each
- * slot has its own code.
+ * <p>The attribute {@code zeros} says that iterations whose copies are nothing but zeros may be
+ * left out, see {@link ZeroSteps}. The attribute {@code unroll} stays with the loop: unrolled as
+ * often as there are stages, each slot has its own code.
  *
  * <p>Guarantees: no pipelined loop is left.
  */
