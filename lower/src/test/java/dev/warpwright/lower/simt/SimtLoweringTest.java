@@ -148,6 +148,38 @@ class SimtLoweringTest {
             """);
   }
 
+  private static final String SHORTER =
+      """
+      primfunc shorter(x: f32[40], y: f32[2, 8]) {
+        bind b: blockIdx.x in 2 {
+          alloc sum: f32[8] local
+          bind t: threadIdx.x in 8 {
+            sum[t] = 0.0f32
+          }
+          pipeline k in 3 [stages = 2, zeros = 1] {
+            alloc s: f32[8] shared
+            bind t: threadIdx.x in 8 {
+              s[t] = select(b * 3 + k < 5, x[b * 24 + k * 8 + t], 0.0f32)
+            }
+            bind t: threadIdx.x in 8 {
+              sum[t] = sum[t] + s[7 - t]
+            }
+          }
+          bind t: threadIdx.x in 8 {
+            y[b, t] = sum[t]
+          }
+        }
+      }
+      """;
+
+  @Test
+  void stepsThatAddNothingButZerosAreLeftOut() {
+    assertThat(IrPrinter.text(lower(SHORTER)))
+        .contains("for k in min(bx * -3 + 5, 3) {", "s_next[0] = x[bx * 24 + k * 8 + tx + 8]");
+    assertThat(IrPrinter.text(lower(SHORTER.replace(", zeros = 1", ""))))
+        .contains("for k in 3 {", "s_next[0] = select(");
+  }
+
   @Test
   void globalMemoryIsForBlocksOfOneLoop() {
     refused(
