@@ -33,7 +33,8 @@ import java.util.Map;
  *       follows ({@link OperandRing}), once for each stage. Copies of matrices whose rows are no
  *       multiples of 16 bytes are left to the threads of the producer ({@link CopyingProducer}).
  *   <li>{@link RingBarriers}: how many arrivals make a stage full or empty. Behind the selection,
- *       because multicast lets other blocks release a stage.
+ *       because multicast lets other blocks release a stage. {@link RingCursor} tells a role at which
+ *       stage it is.
  *   <li>{@link FragmentInference}: which consumer thread holds which element.
  *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role; {@link PartialSums}
  *       or {@link ClusterSums} between the two where tiles are divided. With {@code store =
