@@ -24,14 +24,14 @@ final class BulkCalls {
     TensorMaps.spec(site.where().call());
     ExprCompiler exprs = site.calls().exprs();
     if (HopperIntrinsics.isBulkStore(op)) {
-      SharedTileOperand source = new SharedTileOperand(exprs, site.address(1));
+      SharedTileOperand source = SharedTileOperand.ofCopy(exprs, site.address(1));
       GlobalTileOperand target = new GlobalTileOperand(exprs, site.address(0));
       int rows = site.constant(2);
       int columns = site.constant(3);
       return site.eachThread(
           (w, lane, f) -> store(site, w, lane, f, source, target, rows, columns));
     }
-    SharedTileOperand target = new SharedTileOperand(exprs, site.address(0));
+    SharedTileOperand target = SharedTileOperand.ofCopy(exprs, site.address(0));
     GlobalTileOperand source = new GlobalTileOperand(exprs, site.address(1));
     UnitSite.BarrierOf barrier = site.barrierOf(2);
     int rows = site.constant(3);

@@ -31,8 +31,8 @@ final class ProductCalls {
       throw site.unknown();
     }
     ExprCompiler exprs = site.calls().exprs();
-    SharedTileOperand a = new SharedTileOperand(exprs, site.address(1));
-    SharedTileOperand b = new SharedTileOperand(exprs, site.address(2));
+    SharedTileOperand a = SharedTileOperand.ofProduct(exprs, site.address(1));
+    SharedTileOperand b = SharedTileOperand.ofProduct(exprs, site.address(2));
     MatrixDescriptor.of(a.buffer());
     MatrixDescriptor.of(b.buffer());
     Buffer registers = site.address(0).buffer();

@@ -12,6 +12,9 @@ import dev.warpwright.target.SharedTile;
  * A tile of a shared buffer, given by its first element, that a unit beside the threads accesses.
  */
 final class SharedTileOperand {
+  /** Bytes to which the tiles of bulk tensor copies are aligned in shared memory. */
+  private static final int COPY_ALIGNMENT = 128;
+
   private final Context context;
   private final Stmt where;
   private final Buffer buffer;
@@ -20,8 +23,9 @@ final class SharedTileOperand {
   private final Layout plain;
   private final Swizzle swizzle;
   private final int rank;
+  private final int alignment;
 
-  SharedTileOperand(ExprCompiler exprs, Expr.AddressOf address) {
+  private SharedTileOperand(ExprCompiler exprs, Expr.AddressOf address, boolean described) {
     this.context = exprs.context();
     this.where = exprs.where();
     this.buffer = address.buffer();
@@ -38,6 +42,18 @@ final class SharedTileOperand {
     }
     this.swizzle = layout.swizzle();
     this.plain = new Layout(layout.dimensions(), Swizzle.NONE);
+    int swizzled = described ? tile.repeat() : COPY_ALIGNMENT;
+    this.alignment = tile.swizzled() ? swizzled : SharedRows.CHUNK_BYTES;
+  }
+
+  /** Of a product: a descriptor begins where the swizzle's pattern does. */
+  static SharedTileOperand ofProduct(ExprCompiler exprs, Expr.AddressOf address) {
+    return new SharedTileOperand(exprs, address, true);
+  }
+
+  /** Of a bulk copy, which swizzles by the bits of addresses, wherever it begins. */
+  static SharedTileOperand ofCopy(ExprCompiler exprs, Expr.AddressOf address) {
+    return new SharedTileOperand(exprs, address, false);
   }
 
   int slot() {
@@ -77,7 +93,6 @@ final class SharedTileOperand {
     }
     int bytes = buffer.dtype().bytes();
     long first = plain.offset(at);
-    int alignment = tile.swizzled() ? tile.repeat() : SharedRows.CHUNK_BYTES;
     long row = first - at[rank - 1];
     if (row * bytes % alignment != 0 || at[rank - 1] * bytes % SharedRows.CHUNK_BYTES != 0) {
       throw context.fault(

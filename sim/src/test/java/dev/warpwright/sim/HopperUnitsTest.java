@@ -54,19 +54,19 @@ class HopperUnitsTest {
   /** A kernel of one block with barriers, made and ready, and these statements. */
   private static String withBarriers(int arrivals, String... statements) {
     return """
-        kernel k(X: f32[64, 64], out: u32[64]) grid(bx = 1) block(tid = 64) [arch = "sm_90a"] {
-          alloc b: mbarrier[2] shared
-          alloc s: f32[64] shared
-          if tid == 0 {
-            for i in 2 {
-              mbarrier.init(&b[i], %d)
-            }
-            fence.mbarrier_init()
-          }
-          sync_threads()
-          %s
+    kernel k(X: f32[64, 64], out: u32[64]) grid(bx = 1) block(tid = 64) [arch = "sm_90a"] {
+      alloc b: mbarrier[2] shared
+      alloc s: f32[64] shared
+      if tid == 0 {
+        for i in 2 {
+          mbarrier.init(&b[i], %d)
         }
-        """
+        fence.mbarrier_init()
+      }
+      sync_threads()
+      %s
+    }
+    """
         .formatted(arrivals, String.join("\n  ", statements));
   }
 
@@ -97,15 +97,15 @@ class HopperUnitsTest {
   }
 
   @Test
-  void tilesMustLieWhereTheSwizzleRepeats() {
+  void tilesOfCopiesMustLieAt128Bytes() {
     String text =
         KernelTexts.replaced(
             COPY, "tile: f32[8, 8] shared layout (8:8)", "tile: f32[16, 8] shared layout (16:8)");
-    text = KernelTexts.replaced(text, "load.2d(&tile[0, 0]", "load.2d(&tile[4, 0]");
+    text = KernelTexts.replaced(text, "load.2d(&tile[0, 0]", "load.2d(&tile[2, 0]");
     Kernel kernel = KernelTexts.parse(text);
     Arguments arguments =
         Arguments.random(kernel.params(), SEED, Map.of("M", 9, "P", 6, "row", 0, "col", 0));
-    expect(check(kernel, arguments), Finding.Kind.MISALIGNED, "multiple of 256 bytes");
+    expect(check(kernel, arguments), Finding.Kind.MISALIGNED, "multiple of 128 bytes");
   }
 
   @Test
@@ -179,7 +179,10 @@ class HopperUnitsTest {
         check(
             withBarriers(
                 1,
-                "if tid == 0 {\n mbarrier.arrive.expect_tx(&b[0], 16)\n mbarrier.arrive(&b[0])\n }")),
+                "if tid == 0 {\n"
+                    + " mbarrier.arrive.expect_tx(&b[0], 16)\n"
+                    + " mbarrier.arrive(&b[0])\n"
+                    + " }")),
         Finding.Kind.BARRIER,
         "more than 1 arrivals in phase 0");
   }

@@ -77,7 +77,8 @@ final class CheckCounters {
           OneLine.of(
               String.format(
                   Locale.ROOT,
-                  "%s on an %s: %s; by its counters, most of it %s%s; %d waves, the last %.0f%% full",
+                  "%s on an %s: %s; by its counters, most of it %s%s; %d waves, the last %.0f%%"
+                      + " full",
                   p.kernel(),
                   device.name(),
                   figure(p).text(),

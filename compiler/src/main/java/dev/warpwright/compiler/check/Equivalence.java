@@ -19,20 +19,21 @@ public enum Equivalence {
   /** Nothing but barriers, waits, fences, arrivals and the order of counters differs. */
   ORDER(
       "only order is lost that other barriers and waits give too",
-      "The two kernels are the same but for barriers, waits, fences, arrivals, commits and the order of counters, so every"
-          + " thread accesses the same elements. Pairs of accesses that nothing orders are reported in whatever order they"
-          + " happen; none is, in the usual orders and in four more at random."),
+      "The two kernels are the same but for barriers, waits, fences, arrivals, commits and the"
+          + " order of counters, so every thread accesses the same elements. Pairs of accesses that"
+          + " nothing orders are reported in whatever order they happen; none is, in the usual"
+          + " orders and in four more at random."),
   /** Only the layouts of buffers differ. */
   LAYOUT(
       "only banks change",
-      "The two kernels are the same but for the layouts of their buffers, and access them by coordinates: elements lie"
-          + " elsewhere in shared memory, in other banks."),
+      "The two kernels are the same but for the layouts of their buffers, and access them by"
+          + " coordinates: elements lie elsewhere in shared memory, in other banks."),
   /** Values differ that nothing depends on. */
   VALUES(
       "no result depends on it",
-      "Indices, predicates or values differ. On four more sets of random data, too, there are no findings, and every"
-          + " result has the same bits as the original's: what differs is padding, is written again, or is the same"
-          + " value.");
+      "Indices, predicates or values differ. On four more sets of random data, too, there are no"
+          + " findings, and every result has the same bits as the original's: what differs is"
+          + " padding, is written again, or is the same value.");
 
   /** How many sets of data, or orders, are tried beside the usual ones. */
   static final int MORE = 4;

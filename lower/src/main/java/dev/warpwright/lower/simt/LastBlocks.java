@@ -104,8 +104,8 @@ final class LastBlocks {
           loop.withBody(Stmts.seq(loop.body(), last(loop, blocks, stmts.subList(1, stmts.size()))));
       default ->
           throw new LoweringException(
-              "blocks share memory, but there is no loop over them that fills it, with what the last"
-                  + " one does behind it");
+              "blocks share memory, but there is no loop over them that fills it, with what the"
+                  + " last one does behind it");
     };
   }
 
