@@ -14,6 +14,9 @@ public final class HopperLimits {
 
   private static final int MAX_CLUSTER = 8;
 
+  /** Bytes whose multiples bulk copies begin at in shared memory; panels are no wider. */
+  private static final int COPY_ALIGNMENT = 128;
+
   private HopperLimits() {}
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
@@ -180,7 +183,11 @@ public final class HopperLimits {
     // Tiles stored along K are cut into parts of so many rows, others along K.
     int rowsOfA = workload.layout().transposedA() ? config.tileK() : config.tileM();
     int rowsOfB = workload.layout().transposedB() ? config.tileN() : config.tileK();
-    if (rowsOfA % config.clusterN() != 0 || rowsOfB % config.clusterM() != 0) {
+    int bytes = workload.operands().bytes();
+    int widthOfA = (workload.layout().transposedA() ? config.tileM() : config.tileK()) * bytes;
+    int widthOfB = (workload.layout().transposedB() ? config.tileK() : config.tileN()) * bytes;
+    if (!isParted(rowsOfA, widthOfA, config.clusterN())
+        || !isParted(rowsOfB, widthOfB, config.clusterM())) {
       return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
           .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
     }
@@ -193,6 +200,12 @@ public final class HopperLimits {
         Math.ceilDiv(workload.m(), config.tileM()) >= config.clusterM()
             && Math.ceilDiv(workload.n(), config.tileN()) >= config.clusterN();
     return fits ? null : "a cluster of more tiles than there are";
+  }
+
+  /** Whether blocks can copy equal parts of a tile's rows, each of which begins at 128 bytes. */
+  private static boolean isParted(int rows, int rowBytes, int blocks) {
+    int panel = Math.min(COPY_ALIGNMENT, Integer.lowestOneBit(rowBytes));
+    return blocks == 1 || rows % blocks == 0 && rows / blocks * panel % COPY_ALIGNMENT == 0;
   }
 
   /** Bytes of shared memory of a block. */

@@ -66,6 +66,15 @@ class ImpossibleConfigsTest {
         good,
         "both must lie along K");
     refused(
+        SQUARE,
+        new HopperConfig(128, 88, 64, 4, 2, 3, 1, ORDER, 0, 1, false),
+        "cannot be shared by clusters");
+    // 26 rows of 32 bytes: no part begins at a multiple of 128 bytes.
+    refused(
+        SQUARE,
+        new HopperConfig(128, 104, 16, 4, 2, 4, 1, ORDER, 0, 1, false),
+        "cannot be shared by clusters");
+    refused(
         GemmWorkload.nt(128, 4096, 4096, DType.BF16), good, "a cluster of more tiles than there");
     refused(GemmWorkload.nt(4096, 4096, 4096, DType.F32), good, "not f32 in f32");
   }

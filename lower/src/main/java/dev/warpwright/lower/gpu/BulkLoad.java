@@ -34,6 +34,9 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
 
   private static final long MAX_BOX = 256;
 
+  /** Bytes whose multiples copies begin at in shared memory. */
+  private static final long ALIGNMENT = 128;
+
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
   static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
     if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
@@ -106,7 +109,9 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     OperandRing ring = OperandRing.of(to.buffer(), stages);
     Sharing sharing = copy.attrs().has("multicast") ? sharing(from, work) : Sharing.NONE;
-    boolean parts = ring.rows() % blocks(sharing, work) == 0;
+    long blocks = blocks(sharing, work);
+    long part = ring.rows() / blocks * ring.width() * to.buffer().dtype().bytes();
+    boolean parts = ring.rows() % blocks == 0 && (blocks == 1 || part % ALIGNMENT == 0);
     return new BulkLoad(copy, ring, parts ? sharing : Sharing.NONE);
   }
 
