@@ -48,6 +48,7 @@ final class RandomScheduleTest {
           "fuse",
           "mergeGrids",
           "pad",
+          "padRepeating",
           "parallel",
           "persistent",
           "pipeline",

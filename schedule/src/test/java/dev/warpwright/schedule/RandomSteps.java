@@ -89,7 +89,13 @@ final class RandomSteps {
       s.cacheRead(s.buffer("b"), Scope.GLOBAL, block);
       s.cacheWrite(block, Scope.GLOBAL);
     }
-    s.pad(block, random.nextLong(1, 5), random.nextLong(1, 5), random.nextLong(1, 5));
+    List<Long> multiples =
+        List.of(random.nextLong(1, 5), random.nextLong(1, 5), random.nextLong(1, 5));
+    if (random.nextBoolean()) {
+      s.pad(block, multiples);
+    } else {
+      s.padRepeating(block, multiples);
+    }
   }
 
   private static void bufferStep(Schedule s, BlockRef block, SplittableRandom random) {

@@ -63,8 +63,11 @@ final class HopperModel {
   /** Times of a step's products in which its stage stays in use. */
   private static final double HELD = 1.37;
 
-  /** What the remainder costs by which steps find their stage, where it is no mask. */
-  private static final double REMAINDER = 0.024;
+  /**
+   * How much longer a step takes whose stage is no mask of its number, measured while it was the
+   * remainder of a division.
+   */
+  private static final double UNMASKED = 0.024;
 
   /** What a cluster costs at its beginning and its end for each doubling. */
   private static final double CLUSTER = 0.47;
@@ -151,15 +154,15 @@ final class HopperModel {
         LATENCY
             + FAR * Math.min(1, operands / (grid.stepBytes() * busy * steps))
             + CLUSTER_LATENCY * cluster;
-    double remainder = Integer.bitCount(c.stages()) == 1 ? 0 : REMAINDER;
+    double unmasked = Integer.bitCount(c.stages()) == 1 ? 0 : UNMASKED;
     double cycle = (latency + taken + HELD * math / sharing) / c.stages();
     double step =
         together(
             SHARP,
-            math + remainder,
+            math + unmasked,
             together(SHARP, taken * sharing, l2),
             dram / steps,
-            cycle + remainder,
+            cycle + unmasked,
             copying(w, c, sharing));
     if (c.division() instanceof WorkDivision.Stream) {
       step *= APART;

@@ -156,7 +156,7 @@ final class ModelsAgainstRecordsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"a=bf16, 0.94", "a=f8e4m3, 0.94", "sums=tf32, 0.96"})
+  @CsvSource({"a=bf16, 0.94", "a=f8e4m3, 0.94", "sums=tf32, 0.95"})
   void chooseNearlyTheFastestThatWasMeasured(String type, double least) {
     assertThat(mean(workload -> workload.contains(type + " "))).isGreaterThan(least);
   }

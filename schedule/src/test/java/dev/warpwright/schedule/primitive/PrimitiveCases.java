@@ -39,7 +39,7 @@ final class PrimitiveCases {
     choices();
   }
 
-  /** The cases by the primitives' names, which are those of methods of {@link Schedule}. */
+  /** The cases by names of methods of {@link Schedule}: all primitives, and other forms of some. */
   static Map<String, Case> all() {
     return new PrimitiveCases().cases;
   }
@@ -50,6 +50,25 @@ final class PrimitiveCases {
 
   private void chain(String name, Function<Schedule, Runnable> steps) {
     cases.put(name, new Case(Samples.chain(4, 6), steps));
+  }
+
+  /** A way to pad a product of 3 × 4 × 5. */
+  private interface Padding {
+    void apply(Schedule s, BlockRef block, List<Long> multiples);
+  }
+
+  private void padded(String name, Padding padding) {
+    cases.put(
+        name,
+        new Case(
+            Samples.matmul(3, 4, 5),
+            s -> {
+              BlockRef c = s.block("c");
+              s.cacheRead(s.buffer("a"), Scope.SHARED, c);
+              s.cacheRead(s.buffer("b"), Scope.SHARED, c);
+              s.cacheWrite(c, Scope.LOCAL);
+              return () -> padding.apply(s, c, List.of(2L, 4L, 4L));
+            }));
   }
 
   private static LoopRef loop(Schedule s, String block, int depth) {
@@ -70,7 +89,14 @@ final class PrimitiveCases {
     chain("vectorize", s -> () -> s.vectorize(loop(s, "y", 1)));
     matmul("unroll", s -> () -> s.unroll(loop(s, "c", 2)));
     matmul("pipeline", s -> () -> s.pipeline(loop(s, "c", 2), 3));
-    matmul("annotate", s -> () -> s.annotate(loop(s, "c", 1), "note", "columns"));
+    matmul(
+        "annotate",
+        s ->
+            () -> {
+              s.annotate(loop(s, "c", 1), "note", "columns");
+              s.annotate(s.block("c"), "cost", 2L);
+              s.annotate("threads", 64L);
+            });
   }
 
   private void placement() {
@@ -124,17 +150,8 @@ final class PrimitiveCases {
               s.compactAll();
               return s::squeeze;
             }));
-    cases.put(
-        "pad",
-        new Case(
-            Samples.matmul(3, 4, 5),
-            s -> {
-              BlockRef c = s.block("c");
-              s.cacheRead(s.buffer("a"), Scope.SHARED, c);
-              s.cacheRead(s.buffer("b"), Scope.SHARED, c);
-              s.cacheWrite(c, Scope.LOCAL);
-              return () -> s.pad(c, 2L, 4L, 4L);
-            }));
+    padded("pad", Schedule::pad);
+    padded("padRepeating", Schedule::padRepeating);
   }
 
   private void tiles() {
