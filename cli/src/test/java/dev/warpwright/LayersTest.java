@@ -202,7 +202,7 @@ final class LayersTest {
                     e instanceof FieldRefEntry field
                         && field.owner().asInternalName().equals("java/lang/System")
                         && field.name().equalsString("out")))
-        .containsExactly("dev/warpwright/schedule/Schedule");
+        .containsExactly("dev/warpwright/schedule/Session");
   }
 
   @Test

@@ -103,8 +103,15 @@ public final class AmpereGemm {
       return "about %d registers of each of %d threads in %d blocks"
           .formatted(registers, config.threads(), config.minBlocks());
     }
-    long shared = (long) config.stages() * (rows + columns) * config.tileK() * bytes;
-    return HopperLimits.sharedProblem(shared, config.minBlocks(), target);
+    return HopperLimits.sharedProblem(sharedBytes(workload, config), config.minBlocks(), target);
+  }
+
+  /** Bytes of shared memory of a block; where a tile has parts, also which of them is next. */
+  static long sharedBytes(GemmWorkload workload, AmpereConfig config) {
+    int bytes = workload.operands().bytes();
+    long stage = (long) (config.tileM() + config.tileN()) * config.tileK() * bytes;
+    boolean whole = config.division() instanceof WorkDivision.Whole;
+    return config.stages() * stage + (whole ? 0 : DType.U32.bytes());
   }
 
   /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */

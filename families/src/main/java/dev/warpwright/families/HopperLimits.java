@@ -219,7 +219,9 @@ public final class HopperLimits {
             ? Math.ceilDiv(config.consumers(), 2)
                 * (4L * config.tileM() * config.tileN() / config.consumers())
             : 0;
-    return config.stages() * stage + staging(workload, config) + barriers + exchange;
+    // Where a tile has parts, which of them is next.
+    long turns = config.isDivided() ? (long) DType.U32.bytes() * config.consumers() : 0;
+    return config.stages() * stage + staging(workload, config) + barriers + exchange + turns;
   }
 
   private static long staging(GemmWorkload workload, HopperConfig config) {

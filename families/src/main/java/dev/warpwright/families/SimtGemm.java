@@ -139,19 +139,26 @@ public final class SimtGemm {
     return elements + Math.floorMod(run - elements, 2 * run);
   }
 
-  /** Bytes of shared memory of a block. */
+  /** Bytes of shared memory of a block, at most. */
   public static long sharedBytes(GemmWorkload workload, SimtConfig c) {
     int bytes = workload.operands().bytes();
     int run = WIDEST / bytes;
-    if (c.alongK()) {
-      long tile = (long) (c.tileM() + c.tileN()) * turnedPitch(c.tileK(), run);
-      return (c.stages() * tile + partSums(c)) * bytes;
-    }
+    int pitchK = turnedPitch(c.tileK(), run);
     int pitchM = workload.layout().transposedA() ? c.tileM() : turnedPitch(c.tileM(), run);
     int pitchN = workload.layout().transposedB() ? turnedPitch(c.tileN(), run) : c.tileN();
-    long a = (long) c.tileK() * pitchM;
-    long b = (long) c.tileK() * pitchN;
-    return (c.stages() * (a + b) + partSums(c)) * bytes;
+    long a = (c.alongK() ? (long) c.tileM() * pitchK : (long) c.tileK() * pitchM) * bytes;
+    long b = (c.alongK() ? (long) c.tileN() * pitchK : (long) c.tileK() * pitchN) * bytes;
+    return c.stages() * (slot(a) + slot(b)) + partSums(c) * bytes + turn(c);
+  }
+
+  /** Slots of a pipeline begin at multiples of 128 bytes. */
+  private static long slot(long bytes) {
+    return Math.ceilDiv(bytes, 128) * 128;
+  }
+
+  /** Bytes in which a thread tells the others of its block how many parts of the tile are there. */
+  private static long turn(SimtConfig c) {
+    return c.parts() == 1 ? 0 : DType.U32.bytes();
   }
 
   private static long partSums(SimtConfig c) {

@@ -1,9 +1,12 @@
 package dev.warpwright.families;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
@@ -82,6 +85,9 @@ class AmpereGemmTest {
   void computesWhatItWasMadeOf(GemmWorkload workload, AmpereConfig config, GpuTarget target) {
     ScheduledGemm gemm = AmpereGemm.schedule(workload, config, target);
     Simulated.assertSame(gemm);
+    // What decides whether a configuration fits must not be less than what the kernel takes.
+    assertThat((long) KernelResources.of(gemm.kernel()).sharedBytes())
+        .isLessThanOrEqualTo(AmpereGemm.sharedBytes(workload, config));
     if (workload.arithmetic() == Arithmetic.I32) {
       Simulated.assertComputes(gemm, 0);
     }

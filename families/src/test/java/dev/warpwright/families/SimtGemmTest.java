@@ -1,8 +1,11 @@
 package dev.warpwright.families;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
@@ -56,6 +59,12 @@ class SimtGemmTest {
   @ParameterizedTest
   @MethodSource("cases")
   void computesWhatItWasMadeOf(GemmWorkload workload, SimtConfig config, GpuTarget target) {
-    Simulated.assertComputes(SimtGemm.schedule(workload, config, target), 2e-6);
+    ScheduledGemm gemm = SimtGemm.schedule(workload, config, target);
+    Simulated.assertComputes(gemm, 2e-6);
+    // What decides whether a configuration fits must not be less than what the kernel takes.
+    KernelResources resources = KernelResources.of(gemm.kernel());
+    assertThat((long) resources.sharedBytes())
+        .as("%s", resources.offsets())
+        .isLessThanOrEqualTo(SimtGemm.sharedBytes(workload, config));
   }
 }
