@@ -110,8 +110,7 @@ public final class AmpereGemm {
   static long sharedBytes(GemmWorkload workload, AmpereConfig config) {
     int bytes = workload.operands().bytes();
     long stage = (long) (config.tileM() + config.tileN()) * config.tileK() * bytes;
-    boolean whole = config.division() instanceof WorkDivision.Whole;
-    return config.stages() * stage + (whole ? 0 : DType.U32.bytes());
+    return config.stages() * stage + (config.isDivided() ? DType.U32.bytes() : 0);
   }
 
   /** Registers of a thread in which elements wait whose rows allow no asynchronous copies. */

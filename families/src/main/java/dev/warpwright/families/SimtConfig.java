@@ -99,6 +99,15 @@ public record SimtConfig(
 
   /** The same with another number of stages and of blocks of a multiprocessor. */
   public SimtConfig with(int otherStages, int otherBlocks) {
+    return with(otherStages, otherBlocks, parts, panel);
+  }
+
+  /** The same with tiles shared by so many blocks, in another order. */
+  public SimtConfig shared(int otherParts, int otherPanel) {
+    return with(stages, minBlocks, otherParts, otherPanel);
+  }
+
+  private SimtConfig with(int otherStages, int otherBlocks, int otherParts, int otherPanel) {
     return new SimtConfig(
         tileM,
         tileN,
@@ -112,25 +121,6 @@ public record SimtConfig(
         serpentine,
         alongK,
         otherBlocks,
-        parts,
-        panel);
-  }
-
-  /** The same with tiles shared by so many blocks, in another order. */
-  public SimtConfig shared(int otherParts, int otherPanel) {
-    return new SimtConfig(
-        tileM,
-        tileN,
-        tileK,
-        warpM,
-        warpN,
-        lanesM,
-        slices,
-        stages,
-        ahead,
-        serpentine,
-        alongK,
-        minBlocks,
         otherParts,
         otherPanel);
   }
