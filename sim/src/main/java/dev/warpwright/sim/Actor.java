@@ -1,5 +1,7 @@
 package dev.warpwright.sim;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A warp as one who accesses memory: what it knows to have happened, and how much of what it wrote
  * the asynchronous units see. Six agents: its accesses, those that are fenced for units that read
@@ -19,7 +21,15 @@ final class Actor {
 
   final Agents agents;
   final BlockRun block;
+
+  /** What all of its lanes know: of the warp itself, what was before they last met. */
   final Clock clock = new Clock();
+
+  /** What single lanes have learned since then. */
+  private final @Nullable Clock[] lanes = new Clock[32];
+
+  /** Whether there is any of that. */
+  private boolean apart;
 
   private final int agent;
   private final int[] unfenced = new int[Fence.values().length];
@@ -69,18 +79,72 @@ final class Actor {
   }
 
   /** What the warp does from here on is not covered by what others learned before. */
-  void nextTick() {
-    clock.learn(agent, ++tick);
-    clock.learn(agent + READS, tick);
+  private void nextTick() {
+    tick++;
     epoch = epoch(agent, tick);
     readEpoch = epoch(agent + READS, tick);
   }
 
-  /** The warp's lanes have met: what one of them did is over before the others go on. */
+  /** The warp's lanes have met: what one of them did or knew is known to the others from here. */
   void meetLanes() {
+    gather(clock);
+    clock.learn(agent, tick);
+    clock.learn(agent + READS, tick);
     nextTick();
     met = epoch;
     metReads = readEpoch;
+  }
+
+  /** What single lanes know joins a clock, and is theirs alone no more if that is the warp's. */
+  private void gather(Clock to) {
+    for (int lane = 0; apart && lane < lanes.length; lane++) {
+      Clock own = lanes[lane];
+      if (own != null) {
+        to.join(own);
+        if (to == clock) {
+          lanes[lane] = null;
+        }
+      }
+    }
+    apart &= to != clock;
+  }
+
+  /** What a lane knows beyond the others, or all of them if it is the whole warp. */
+  private Clock of(byte lane) {
+    if (lane == Shadow.WHOLE_WARP) {
+      return clock;
+    }
+    Clock own = lanes[lane];
+    if (own == null) {
+      own = new Clock();
+      lanes[lane] = own;
+      apart = true;
+    }
+    return own;
+  }
+
+  /** A lane, or the whole warp, learns that an agent has come to a tick. */
+  void learn(byte lane, int other, int otherTick) {
+    if (clock.get(other) < otherTick) {
+      of(lane).learn(other, otherTick);
+    }
+  }
+
+  /** A lane, or the whole warp, learns what a clock knows. */
+  void acquire(byte lane, Clock from) {
+    of(lane).join(from);
+  }
+
+  /** Up to where a lane knows an agent. */
+  int tickOf(byte lane, int other) {
+    Clock own = lane == Shadow.WHOLE_WARP ? null : lanes[lane];
+    return Math.max(clock.get(other), own == null ? 0 : own.get(other));
+  }
+
+  /** Lets a clock know all that any lane knows. */
+  void tell(Clock to) {
+    to.join(clock);
+    gather(to);
   }
 
   /** Whether an epoch of writes is this warp's own, and its lanes have not met since. */
@@ -93,15 +157,34 @@ final class Actor {
     return other >= metReads && other <= readEpoch;
   }
 
-  /** Lets a clock know all that the warp does up to here. */
-  void release(Clock to) {
+  /** Lets a clock know all that a lane, or the whole warp, has done and knows. */
+  void release(byte lane, Clock to) {
     to.join(clock);
+    joinOwn(lane, to);
+    to.learn(agent, tick, lane);
+    to.learn(agent + READS, tick, lane);
     nextTick();
   }
 
-  /** Lets a clock know of what the warp has waited for, but not of its own accesses. */
-  void releaseWaitedFor(Clock to) {
-    to.joinWithout(clock, agents.warps());
+  /** Lets a clock know of what a lane has waited for and read, but not of what it wrote. */
+  void releaseWaitedFor(byte lane, Clock to) {
+    Clock known = new Clock();
+    known.join(clock);
+    joinOwn(lane, known);
+    to.joinWithout(known, agents.warps());
+    to.learn(agent + READS, tick, lane);
+    nextTick();
+  }
+
+  private void joinOwn(byte lane, Clock to) {
+    if (lane == Shadow.WHOLE_WARP) {
+      gather(to);
+    } else {
+      Clock own = lanes[lane];
+      if (own != null) {
+        to.join(own);
+      }
+    }
   }
 
   /** Something done in another block, which must not have ended by then. */
@@ -110,54 +193,89 @@ final class Actor {
     other.outstanding.learn(agent + REMOTE, remote);
   }
 
-  /** The epoch in which barriers are published that the warp has made. */
-  long publishes() {
-    clock.learn(agent + BARRIERS, ++published);
+  /** The epoch in which a lane publishes the barriers that the block's threads have made. */
+  long publishes(byte lane) {
+    of(lane).learn(agent + BARRIERS, ++published);
     return epoch(agent + BARRIERS, published);
   }
 
   /** Whether the warp knows that another block has started: it met all of its warps. */
-  boolean knowsStart(BlockRun other) {
+  boolean knowsStart(byte lane, BlockRun other) {
     for (Warp w : other.warps()) {
-      if (clock.get(w.actor.agent + READS) == 0) {
+      int reads = w.actor.agent + READS;
+      Clock own = lanes[lane];
+      if (!clock.hasHeardOf(reads) && (own == null || !own.hasHeardOf(reads))) {
         return false;
       }
     }
     return true;
   }
 
-  /** Whether an epoch has happened as far as the warp knows. */
+  /** Whether all of the warp knows that an epoch has happened, whichever lanes it is of. */
   boolean knows(long other) {
     return other == 0
         || agents.comparable(other, epoch) && Agents.tick(other) <= clock.get(Agents.agent(other));
   }
 
-  /** Whether ordinary accesses of this epoch have been fenced, as far as the warp knows. */
-  boolean knowsFenced(long other, Fence fence) {
+  /**
+   * Whether a lane knows that an epoch has happened.
+   *
+   * @param theirs of the epoch, if it is a warp's
+   * @param lane of this warp; either may be {@link Shadow#WHOLE_WARP}
+   */
+  boolean knows(long other, byte theirs, byte lane) {
+    if (knows(other)) {
+      return true;
+    }
+    if (!agents.comparable(other, epoch)) {
+      return false;
+    }
+    int who = Agents.agent(other);
+    int when = Agents.tick(other);
+    boolean ownDoing = who == agent || who == agent + READS;
+    if (clock.knows(who, when, theirs) || (ownDoing && theirs == lane)) {
+      return true;
+    }
+    Clock own = lane == Shadow.WHOLE_WARP ? null : lanes[lane];
+    return own != null && own.knows(who, when, theirs);
+  }
+
+  /** Whether ordinary accesses of this epoch have been fenced, as far as a lane knows. */
+  boolean knowsFenced(byte lane, long other, Fence fence) {
     int writer = Agents.agent(other);
     return !agents.warps().get(writer)
-        || Agents.tick(other) <= clock.get(writer + 1 + fence.ordinal());
+        || Agents.tick(other) <= tickOf(lane, writer + 1 + fence.ordinal());
   }
 
   /** Lanes (a mask) have written without a fence. */
-  void wrote(Fence fence, int lanes) {
-    unfenced[fence.ordinal()] |= lanes;
+  void wrote(Fence fence, int mask) {
+    unfenced[fence.ordinal()] |= mask;
   }
 
-  /** Lanes execute a fence: each makes only what it wrote itself visible. */
-  void fence(Fence fence, int lanes) {
-    unfenced[fence.ordinal()] &= ~lanes;
+  /** Lanes (a mask) execute a fence: each makes only what it wrote itself visible. */
+  void fence(Fence fence, int mask) {
+    unfenced[fence.ordinal()] &= ~mask;
     if (unfenced[fence.ordinal()] == 0) {
       clock.learn(agent + 1 + fence.ordinal(), tick);
     }
     if (fence == Fence.GLOBAL) {
-      // What the warp has acquired is fenced by it as well as by those who wrote it.
-      for (int w = agents.warps().nextSetBit(0); w >= 0; w = agents.warps().nextSetBit(w + 1)) {
-        if (w != agent) {
-          clock.learn(w + 1 + fence.ordinal(), clock.get(w));
+      // What the lanes have acquired is fenced by them as well as by those who wrote it.
+      fenceAcquired(fence, Shadow.WHOLE_WARP);
+      for (byte lane = 0; apart && lane < lanes.length; lane++) {
+        if (lanes[lane] != null && (1 << lane & mask) != 0) {
+          fenceAcquired(fence, lane);
         }
       }
     }
     nextTick();
+  }
+
+  private void fenceAcquired(Fence fence, byte lane) {
+    Clock own = of(lane);
+    for (int w = agents.warps().nextSetBit(0); w >= 0; w = agents.warps().nextSetBit(w + 1)) {
+      if (w != agent) {
+        own.learn(w + 1 + fence.ordinal(), own.get(w));
+      }
+    }
   }
 }

@@ -12,7 +12,7 @@ final class BarrierCalls {
   static WarpNode compile(UnitSite site) {
     TargetIntrinsic op = site.intrinsic();
     if (op == HopperIntrinsics.FENCE_MBARRIER_INIT) {
-      return site.eachThread((w, lane, f) -> publish(w));
+      return site.eachThread((w, lane, f) -> publish(w, f.warpLane));
     }
     UnitSite.BarrierOf barrier = site.barrierOf(0);
     if (op == HopperIntrinsics.MBARRIER_WAIT) {
@@ -41,8 +41,8 @@ final class BarrierCalls {
     throw site.unknown();
   }
 
-  private static void publish(Warp w) {
-    long epoch = w.actor.publishes();
+  private static void publish(Warp w, byte lane) {
+    long epoch = w.actor.publishes(lane);
     w.block.unpublished.forEach(barrier -> barrier.publish(epoch));
     w.block.unpublished.clear();
   }
@@ -73,14 +73,24 @@ final class BarrierCalls {
             }
             w.changes++;
             w.pop();
-            for (MBarrier b : barriers) {
-              b.acquire(w.actor);
+            if (mask == w.fullMask() && isOne(barriers)) {
+              barriers[0].acquire(w.actor, Shadow.WHOLE_WARP);
+              return;
             }
-            if (mask == w.fullMask()) {
-              w.actor.meetLanes();
+            for (int k = 0; k < n; k++) {
+              barriers[k].acquire(w.actor, frames[k].warpLane);
             }
           };
         });
+  }
+
+  private static boolean isOne(MBarrier[] barriers) {
+    for (MBarrier barrier : barriers) {
+      if (barrier != barriers[0]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private record BarrierWait(Stmt where, MBarrier barrier, long parity) implements Blocked {

@@ -108,14 +108,16 @@ final class BlockRun {
     Clock all = new Clock();
     for (Warp w : those) {
       if (w.meetsRelaxed) {
-        w.actor.releaseWaitedFor(all);
+        w.actor.releaseWaitedFor(Shadow.WHOLE_WARP, all);
       } else {
-        all.join(w.actor.clock);
+        w.actor.release(Shadow.WHOLE_WARP, all);
       }
     }
     for (Warp w : those) {
       w.actor.clock.join(all);
-      w.actor.meetLanes();
+      if (!w.meetsRelaxed) {
+        w.actor.meetLanes();
+      }
     }
   }
 
@@ -180,7 +182,7 @@ final class BlockRun {
     ended = true;
     Clock known = new Clock();
     for (Warp w : warps) {
-      known.join(w.actor.clock);
+      w.actor.tell(known);
       for (BulkStores s : w.stores) {
         s.finish();
       }

@@ -12,6 +12,7 @@ final class BulkStores {
   private final BlockRun block;
   private final Actor actor;
   private final int thread;
+  private final byte lane;
   private final List<List<Store>> groups = new ArrayList<>();
   private List<Store> open = new ArrayList<>();
   private int read;
@@ -32,6 +33,7 @@ final class BulkStores {
     this.block = block;
     this.actor = actor;
     this.thread = thread;
+    this.lane = (byte) (thread % 32);
   }
 
   void add(Store store) {
@@ -64,7 +66,7 @@ final class BulkStores {
       groups.get(read).forEach(Store::read);
     }
     if (reader >= 0) {
-      actor.clock.learn(reader, read);
+      actor.learn(lane, reader, read);
     }
   }
 
@@ -75,7 +77,7 @@ final class BulkStores {
       groups.set(written, write(groups.get(written)));
     }
     if (writer >= 0) {
-      actor.clock.learn(writer, written);
+      actor.learn(lane, writer, written);
     }
   }
 

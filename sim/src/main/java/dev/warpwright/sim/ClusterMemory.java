@@ -62,7 +62,7 @@ final class ClusterMemory {
       if (block.ended()) {
         throw misuse(exprs, f, "block " + block + " of the cluster has ended");
       }
-      if (block != actor.block && !actor.knowsStart(block)) {
+      if (block != actor.block && !actor.knowsStart(f.warpLane, block)) {
         throw misuse(
             exprs, f, "no cluster barrier between the start of block " + block + " and this");
       }

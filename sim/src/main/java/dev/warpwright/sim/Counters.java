@@ -43,14 +43,14 @@ final class Counters {
         int element = (int) offset.eval(f);
         Clock released = w.block.in.counters.at(slot, element);
         if (acquires) {
-          w.actor.clock.join(released);
+          w.actor.acquire(f.warpLane, released);
         }
         int old = Bytes.getInt(f.memory[slot], 4 * element);
         if (!loads) {
           int added = (int) value.eval(f);
           w.changes += added == 0 ? 0 : 1;
           Bytes.putInt(f.memory[slot], 4 * element, old + added);
-          w.actor.release(released);
+          w.actor.release(f.warpLane, released);
         }
         sink.set(f, old & 0xFFFF_FFFFL);
       }

@@ -21,6 +21,7 @@ final class MBarrier {
   private final Clock over = new Clock();
 
   private long made;
+  private byte madeBy;
 
   /** When a fence published it; 0 before. */
   private long published;
@@ -53,6 +54,7 @@ final class MBarrier {
       throw misuse(f, where, "cannot be made for " + arrivals + " arrivals");
     }
     made = actor.epoch();
+    madeBy = f.warpLane;
     expected = arrivals;
     pending = arrivals;
     block.unpublished.add(this);
@@ -68,7 +70,8 @@ final class MBarrier {
     if (made == 0) {
       throw misuse(f, where, "it was never made by mbarrier.init");
     }
-    if (!actor.knows(made) && (published == 0 || !actor.knows(published))) {
+    if (!actor.knows(made, madeBy, f.warpLane)
+        && (published == 0 || !actor.knows(published, Shadow.WHOLE_WARP, f.warpLane))) {
       throw misuse(f, where, "no barrier between its mbarrier.init and this");
     }
     if (fromElsewhere && published == 0) {
@@ -93,9 +96,9 @@ final class MBarrier {
     }
     if (remote) {
       actor.reaches(block);
-      actor.releaseWaitedFor(arrived);
+      actor.releaseWaitedFor(f.warpLane, arrived);
     } else {
-      actor.release(arrived);
+      actor.release(f.warpLane, arrived);
     }
     if (more < 0 || bytes + more > MAX_BYTES) {
       throw misuse(f, where, "cannot expect " + (bytes + more) + " bytes in a phase");
@@ -147,7 +150,7 @@ final class MBarrier {
     if (parity != 0 && parity != 1) {
       throw misuse(f, where, "the parity is " + parity + ", not 0 or 1");
     }
-    int known = actor.clock.get(agent);
+    int known = actor.tickOf(f.warpLane, agent);
     if (phase >= known + 2 && parity == (known & 1)) {
       throw misuse(
           f,
@@ -160,10 +163,10 @@ final class MBarrier {
     }
   }
 
-  /** What a wait that is over lets the actor know. */
-  void acquire(Actor actor) {
-    actor.clock.join(over);
-    actor.clock.learn(agent, phase);
+  /** What a wait that is over lets a lane, or all of a warp, know. */
+  void acquire(Actor actor, byte lane) {
+    actor.acquire(lane, over);
+    actor.learn(lane, agent, phase);
     seen = Math.max(seen, phase);
   }
 

@@ -104,7 +104,7 @@ final class Shadow {
     long mine = actor.readEpoch();
     long last = readers[element];
     if (last != mine) {
-      readers[element] = withReader(last, mine, actor);
+      readers[element] = withReader(last, readerLanes[element], mine, actor, f.warpLane);
       readerLanes[element] = lanesWith(last, actor, element, f.warpLane);
     } else if (readerLanes[element] != f.warpLane) {
       readerLanes[element] = WHOLE_WARP;
@@ -119,10 +119,11 @@ final class Shadow {
   /** Whether whoever wrote the element last had done so. */
   private void checkRead(Frame f, Actor actor, int element, Stmt where, long writer, byte lane) {
     if (actor.wroteSinceMeeting(writer)) {
-      if (lane != WHOLE_WARP && writerLanes[element] != lane) {
-        laneRace(f, actor, element, where, writerLanes[element], "read", "write");
+      byte theirs = writerLanes[element];
+      if (lane != WHOLE_WARP && theirs != lane && !actor.knows(writer, theirs, lane)) {
+        laneRace(f, actor, element, where, theirs, "read", "write");
       }
-    } else if (!actor.knows(writer)) {
+    } else if (!actor.knows(writer, writerLanes[element], lane)) {
       race(f, actor, element, where, writer, "read", "write");
     }
   }
@@ -149,13 +150,13 @@ final class Shadow {
       long writer = writers[e];
       if (writer != goodWriter || actor.wroteSinceMeeting(writer)) {
         checkRead(f, actor, e, where, writer, f.warpLane);
-        goodWriter = writer;
+        goodWriter = actor.knows(writer) ? writer : 0;
       }
       long last = readers[e];
       if (last != mine) {
         if (last != knownReaders) {
-          knownReaders = last;
-          newReaders = withReader(last, mine, actor);
+          newReaders = withReader(last, readerLanes[e], mine, actor, f.warpLane);
+          knownReaders = forAllLanes(last, actor);
         }
         readers[e] = newReaders;
         readerLanes[e] = lanesWith(last, actor, e, f.warpLane);
@@ -184,8 +185,17 @@ final class Shadow {
     return true;
   }
 
-  private long withReader(long last, long mine, Actor actor) {
-    return last == 0 || (last > 0 && actor.knows(last)) ? mine : sets.plus(last, mine, actor);
+  /** The readers with one more; those that its lane knows to be over need not be kept. */
+  private long withReader(long last, byte lastLane, long mine, Actor actor, byte lane) {
+    boolean over =
+        last == 0
+            || (last > 0 && (actor.readSinceMeeting(last) || actor.knows(last, lastLane, lane)));
+    return over ? mine : sets.plus(last, mine, actor);
+  }
+
+  /** Readers of whom the same holds whichever lanes they are; else one that no element has. */
+  private static long forAllLanes(long readers, Actor actor) {
+    return readers < 0 || actor.knows(readers) ? readers : Long.MIN_VALUE;
   }
 
   void write(Frame f, int element, Stmt where) {
@@ -238,25 +248,25 @@ final class Shadow {
     long last = readers[element];
     byte lane = f.warpLane;
     if (actor.wroteSinceMeeting(writer)) {
-      if (writerLanes[element] != lane) {
+      if (writerLanes[element] != lane && !actor.knows(writer, writerLanes[element], lane)) {
         laneRace(f, actor, element, where, writerLanes[element], "write", "write");
         return;
       }
-    } else if (!actor.knows(writer)) {
+    } else if (!actor.knows(writer, writerLanes[element], lane)) {
       race(f, actor, element, where, writer, "write", "write");
       return;
     }
     if (actor.readSinceMeeting(last)) {
-      if (readerLanes[element] != lane) {
+      if (readerLanes[element] != lane && !actor.knows(last, readerLanes[element], lane)) {
         laneRace(f, actor, element, where, readerLanes[element], "write", "read");
       }
     } else if (last >= 0) {
-      if (!actor.knows(last)) {
+      if (!actor.knows(last, readerLanes[element], lane)) {
         race(f, actor, element, where, last, "write", "read");
       }
     } else {
       for (long reader : sets.members(last)) {
-        if (!actor.knows(reader)) {
+        if (!actor.readSinceMeeting(reader) && !actor.knows(reader, WHOLE_WARP, lane)) {
           race(f, actor, element, where, reader, "write", "read");
           return;
         }
@@ -296,15 +306,17 @@ final class Shadow {
       long writer = writers[e];
       if (writer != goodWriter || actor.wroteSinceMeeting(writer)) {
         checkRead(f, actor, e, where, writer, lane);
-        if (actor.knows(writer) && !actor.knowsFenced(writer, fence) && sink.wants(where)) {
+        boolean before =
+            actor.wroteSinceMeeting(writer) || actor.knows(writer, writerLanes[e], lane);
+        if (before && !actor.knowsFenced(lane, writer, fence) && sink.wants(where)) {
           sink.report(fault(Finding.Kind.PROXY, f, e, where, unfenced(actor, writer)));
         }
-        goodWriter = writer;
+        goodWriter = actor.knows(writer) ? writer : 0;
       }
       if (readers[e] != epoch) {
         if (readers[e] != knownReaders) {
-          knownReaders = readers[e];
-          newReaders = withReader(knownReaders, epoch, actor);
+          newReaders = withReader(readers[e], readerLanes[e], epoch, actor, lane);
+          knownReaders = forAllLanes(readers[e], actor);
         }
         readers[e] = newReaders;
       }
@@ -335,9 +347,9 @@ final class Shadow {
           || readers[e] != goodReaders
           || actor.wroteSinceMeeting(goodWriter)
           || actor.readSinceMeeting(goodReaders)) {
-        goodWriter = writers[e];
-        goodReaders = readers[e];
         checkWrite(f, actor, e, where);
+        goodWriter = actor.knows(writers[e]) ? writers[e] : 0;
+        goodReaders = forAllLanes(readers[e], actor);
       }
     }
     Arrays.fill(writers, from, from + count, epoch);

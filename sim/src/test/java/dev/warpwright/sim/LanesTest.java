@@ -132,7 +132,7 @@ class LanesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"mbarrier.arrive(&b[0])", "if t < 32 {\n  mbarrier.arrive(&b[0])\n  }"})
-  void aWarpThatWaitsTogetherHasMet(String arrival) {
+  void lanesThatAllArriveAndWaitNeedNoOtherBarrier(String arrival) {
     for (GridOptions.Engine engine : GridOptions.Engine.values()) {
       assertThat(
               check(
@@ -143,5 +143,132 @@ class LanesTest {
                   "y[0, t] = s[31 - t]"))
           .isEmpty();
     }
+  }
+
+  /** Warp 0 fills, warp 1 reads; ARRIVALS and what stands before and behind them vary. */
+  private static String handOver(int arrivals, String announce, String await) {
+    return """
+        kernel k(y: f32[64], x: f32[64]) grid(bx = 1) block(t = 64) [arch = "sm_90a"] {
+          alloc s: f32[32] shared
+          alloc free: mbarrier[1] shared
+          alloc full: mbarrier[1] shared
+          if t == 0 {
+            mbarrier.init(&full[0], ARRIVALS)
+            mbarrier.init(&free[0], ARRIVALS)
+            fence.mbarrier_init()
+          }
+          sync_threads()
+          if t < 32 {
+            for i in 2 {
+              if i > 0 {
+                mbarrier.wait(&free[0], 0)
+              }
+              s[t] = x[t + i]
+              ANNOUNCE(&full[0])
+            }
+          } else {
+            for i in 2 {
+              AWAIT(&full[0], i)
+              y[t - 32 + i] = s[63 - t]
+              ANNOUNCE(&free[0])
+            }
+          }
+        }
+        """
+        .replace("ARRIVALS", Integer.toString(arrivals))
+        .replace("ANNOUNCE(&full[0])", announce.replace("BARRIER", "full"))
+        .replace("ANNOUNCE(&free[0])", announce.replace("BARRIER", "free"))
+        .replace("AWAIT(&full[0], i)", await);
+  }
+
+  @Test
+  void anArrivalSpeaksForItsLaneOnly() {
+    String wait = "mbarrier.wait(&full[0], i)";
+    assertThat(Checked.check(handOver(32, "mbarrier.arrive(&BARRIER[0])", wait))).isEmpty();
+    String one = "if t % 32 == 0 {\n mbarrier.arrive(&BARRIER[0])\n}";
+    assertThat(Checked.check(handOver(1, "sync_warp()\n" + one, wait))).isEmpty();
+    Checked.expect(
+        Checked.check(handOver(1, one, wait)),
+        Finding.Kind.RACE,
+        "s[31]: read by warp 1 and write by warp 0");
+    // The last one to arrive has what he wrote himself seen, not what the others wrote later.
+    String half = "if t % 32 < 16 {\n mbarrier.arrive(&BARRIER[0])\n}";
+    Checked.expect(
+        Checked.check(handOver(16, half, wait)),
+        Finding.Kind.RACE,
+        "s[31]: read by warp 1 and write by warp 0");
+    // Full with a barrier of the warp, free without: lanes may still read.
+    String text = handOver(1, "sync_warp()\n" + one, wait);
+    int last = text.lastIndexOf("sync_warp()");
+    Checked.expect(
+        Checked.check(text.substring(0, last) + text.substring(last + "sync_warp()".length())),
+        Finding.Kind.RACE,
+        "write by warp 0 and read by warp 1");
+  }
+
+  @Test
+  void aWaitLetsItsLaneKnowOnly() {
+    String announce = "sync_warp()\nif t % 32 == 0 {\n mbarrier.arrive(&BARRIER[0])\n}";
+    String one = "if t % 32 == 0 {\n mbarrier.wait(&full[0], i)\n}";
+    assertThat(Checked.check(handOver(1, announce, one + "\nsync_warp()"))).isEmpty();
+    Checked.expect(
+        Checked.check(handOver(1, announce, one)),
+        Finding.Kind.RACE,
+        "s[30]: read by warp 1 and write by warp 0");
+  }
+
+  @Test
+  void aRelaxedBarrierOfAClusterOrdersNoLanes() {
+    String text =
+        """
+        kernel k(y: f32[64]) grid(bx = 2) block(t = 32) [arch = "sm_90a", cluster = 2] {
+          alloc s: f32[32] shared
+          s[t] = 1.0f32
+          cluster.sync()
+          y[bx * 32 + t] = s[31 - t]
+        }
+        """;
+    assertThat(Checked.check(text)).isEmpty();
+    Checked.expect(
+        Checked.check(KernelTexts.replaced(text, "sync()", "sync.relaxed()")),
+        Finding.Kind.RACE,
+        "s[31]: read by lane 0 of warp 0 and write by lane 31");
+  }
+
+  @Test
+  void aCounterSpeaksForItsLaneOnly() {
+    String text =
+        """
+        kernel k(x: f32[32], y: f32[32], ready: u32[1]) grid(bx = 2) block(t = 32) [arch = "sm_90a"] {
+          if bx == 0 {
+            x[t] = 1.0f32
+            sync_warp()
+            if t == 0 {
+              red.add.release.u32(&ready[0], 1u32)
+            }
+          } else {
+            if t == 0 {
+              while load.acquire.u32(&ready[0]) < 1u32 {
+              }
+            }
+            sync_warp()
+            y[t] = x[t]
+          }
+        }
+        """;
+    assertThat(counters(text)).isEmpty();
+    for (int from = 0, at; (at = text.indexOf("sync_warp()", from)) >= 0; from = at + 1) {
+      Checked.expect(
+          counters(text.substring(0, at) + text.substring(at + "sync_warp()".length())),
+          Finding.Kind.RACE,
+          "x[1]: read by warp 0 and write by warp 0 of block (0, 0, 0)");
+    }
+  }
+
+  private static List<Finding> counters(String text) {
+    Kernel kernel = KernelTexts.parse(text);
+    Arguments arguments = Arguments.random(kernel.params(), SEED);
+    arguments.get("ready").fill(0);
+    return Checked.check(kernel, arguments);
   }
 }

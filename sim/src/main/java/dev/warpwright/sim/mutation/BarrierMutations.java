@@ -12,13 +12,20 @@ import static dev.warpwright.sim.mutation.Planting.isCall;
 import static dev.warpwright.sim.mutation.Planting.plus;
 import static dev.warpwright.sim.mutation.Planting.without;
 
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Function;
@@ -94,6 +101,20 @@ final class BarrierMutations {
               BARRIER,
               DEADLOCK),
           Mutation.undefined(
+              "ring's parity kept at its end",
+              BarrierMutations::keptParity,
+              RACE,
+              UNINITIALISED,
+              BARRIER,
+              DEADLOCK),
+          Mutation.undefined(
+              "ring turned a stage early",
+              BarrierMutations::turnedEarly,
+              RACE,
+              UNINITIALISED,
+              BARRIER,
+              DEADLOCK),
+          Mutation.undefined(
               "wait for the next stage's barrier",
               argument(WAIT, 0, Planting::nextStage),
               RACE,
@@ -126,6 +147,15 @@ final class BarrierMutations {
               RACE,
               BARRIER,
               DEADLOCK),
+          // Of a stage that is given back, or of one that threads have filled: then it is read too
+          // early, and before the fence of those who fill it.
+          Mutation.undefined(
+              "arrival a statement too early",
+              BarrierMutations::earlyArrival,
+              RACE,
+              BARRIER,
+              UNINITIALISED,
+              PROXY),
           Mutation.undefined(
               "arrival at the own block only",
               BarrierMutations::localArrival,
@@ -196,6 +226,57 @@ final class BarrierMutations {
               argument("setmaxnreg.inc", 0, plus(8)),
               DEADLOCK,
               INTRINSIC));
+
+  /** A variable in registers that is turned round where something holds. */
+  private static List<Stmt> keptParity(Stmt s) {
+    return s instanceof Stmt.Store(Buffer parity, var indices, Expr value)
+            && parity.scope() == Scope.LOCAL
+            && value instanceof Expr.Binary(BinaryOp op, Expr.Load(Buffer own, var same), Expr b)
+            && op == BinaryOp.BIT_XOR
+            && own == parity
+            && same.equals(indices)
+            && !(b instanceof Expr.IntImm)
+        ? List.of(Stmt.Seq.EMPTY)
+        : List.of();
+  }
+
+  /** What happens to a number in registers at a ring's last stage happens at the one before. */
+  private static List<Stmt> turnedEarly(Stmt s) {
+    return s instanceof Stmt.Store store
+            && store.buffer().scope() == Scope.LOCAL
+            && store.buffer().dtype() == DType.I32
+        ? Planting.inExpressions(
+            s,
+            e ->
+                e instanceof Expr.Binary(BinaryOp op, Var stage, Expr.IntImm(var type, long last))
+                        && op == BinaryOp.EQ
+                        && last > 0
+                    ? new Expr.Binary(op, stage, new Expr.IntImm(type, last - 1))
+                    : null)
+        : List.of();
+  }
+
+  /** An arrival changes places with what comes before it. */
+  private static List<Stmt> earlyArrival(Stmt s) {
+    if (!(s instanceof Stmt.Seq(List<Stmt> statements))) {
+      return List.of();
+    }
+    List<Stmt> variants = new ArrayList<>();
+    for (int i = 1; i < statements.size(); i++) {
+      if (isArrival(statements.get(i)) && !isArrival(statements.get(i - 1))) {
+        List<Stmt> swapped = new ArrayList<>(statements);
+        Collections.swap(swapped, i - 1, i);
+        variants.add(new Stmt.Seq(swapped));
+      }
+    }
+    return variants;
+  }
+
+  private static boolean isArrival(Stmt s) {
+    return s instanceof Stmt.If branch && branch.otherwise() == null
+        ? isArrival(branch.then())
+        : isCall(s, "mbarrier.arrive") || isCall(s, "mbarrier.arrive.cluster");
+  }
 
   /** An arrival at a block of the cluster becomes one at the own block's barrier. */
   private static List<Stmt> localArrival(Stmt s) {

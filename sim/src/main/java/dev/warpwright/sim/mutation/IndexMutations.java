@@ -21,6 +21,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.sim.Finding;
 import java.util.ArrayList;
@@ -110,7 +111,12 @@ final class IndexMutations {
               EnumSet.of(RACE, UNINITIALISED, PROXY, BARRIER),
               true,
               kernel -> s -> aliased(kernel, s)),
-          new Mutation("wrong swizzle", ANY, true, kernel -> IndexMutations::swizzled));
+          new Mutation("wrong swizzle", ANY, true, kernel -> IndexMutations::swizzled),
+          new Mutation(
+              "one access by another swizzle",
+              ANY,
+              true,
+              kernel -> IndexMutations::swizzledAccess));
 
   /** The scalar or vector index moved by one. */
   private static @Nullable Expr shifted(Expr index) {
@@ -291,43 +297,100 @@ final class IndexMutations {
     return true;
   }
 
-  /** Another swizzle of a shared buffer, or of an index where it is written out. */
+  /** Another swizzle of a shared buffer: for all that access it. */
   private static List<Stmt> swizzled(Stmt s) {
-    if (s instanceof Stmt.Alloc(Buffer buffer, Stmt body)) {
-      Layout layout = buffer.layout();
-      if (buffer.scope() != Scope.SHARED || layout == null || layout.swizzle().isIdentity()) {
-        return List.of();
-      }
-      Swizzle swizzle = layout.swizzle();
-      Buffer other =
-          new Buffer(
-              buffer.name(),
-              buffer.dtype(),
-              buffer.shape(),
-              buffer.scope(),
-              new Layout(
-                  layout.dimensions(),
-                  new Swizzle(swizzle.bits() - 1, swizzle.base(), swizzle.shift())),
-              buffer.alignment());
-      return List.of(
-          new Stmt.Alloc(
-              other,
-              new Rewriter() {
-                @Override
-                protected Buffer buffer(Buffer b) {
-                  return b == buffer ? other : b;
-                }
-              }.stmt(body)));
+    if (!(s instanceof Stmt.Alloc(Buffer buffer, Stmt body))) {
+      return List.of();
     }
-    return s instanceof Stmt.Store || s instanceof Stmt.Evaluate
-        ? Planting.inExpressions(
-            s,
-            e ->
-                e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
-                        && op == BinaryOp.BIT_XOR
-                        && !(b instanceof Expr.IntImm)
-                    ? a
-                    : null)
-        : List.of();
+    Layout layout = swizzledLayout(buffer);
+    if (layout == null) {
+      return List.of();
+    }
+    Swizzle narrower =
+        new Swizzle(layout.swizzle().bits() - 1, layout.swizzle().base(), layout.swizzle().shift());
+    Buffer other =
+        new Buffer(
+            buffer.name(),
+            buffer.dtype(),
+            buffer.shape(),
+            buffer.scope(),
+            new Layout(layout.dimensions(), narrower),
+            buffer.alignment());
+    return List.of(
+        new Stmt.Alloc(
+            other,
+            new Rewriter() {
+              @Override
+              protected Buffer buffer(Buffer b) {
+                return b == buffer ? other : b;
+              }
+            }.stmt(body)));
+  }
+
+  /** The layout of a shared buffer that has a swizzle, else null. */
+  private static @Nullable Layout swizzledLayout(Buffer buffer) {
+    Layout layout = buffer.scope() == Scope.SHARED ? buffer.layout() : null;
+    return layout == null || layout.swizzle().isIdentity() ? null : layout;
+  }
+
+  /**
+   * One access by threads finds its element where a narrower swizzle would have put it, while all
+   * others keep to the buffer's. Bulk copies and wgmma take the layout as a whole: for them, {@link
+   * #swizzled} is the mistake.
+   */
+  private static List<Stmt> swizzledAccess(Stmt s) {
+    if (s instanceof Stmt.Store store) {
+      List<Stmt> variants = new ArrayList<>(inValues(s, IndexMutations::swizzledElement));
+      List<Expr> indices = swizzledIndices(store.buffer(), store.indices());
+      if (indices != null) {
+        variants.add(new Stmt.Store(store.buffer(), indices, store.value()));
+      }
+      return variants;
+    }
+    boolean byThreads =
+        s instanceof Stmt.Let || Planting.call(s, "cp.async.", "ldmatrix", "stmatrix") != null;
+    return byThreads ? inValues(s, IndexMutations::swizzledElement) : List.of();
+  }
+
+  private static @Nullable Expr swizzledElement(Expr e) {
+    return switch (e) {
+      case Expr.AddressOf(Buffer buffer, List<Expr> indices) -> {
+        List<Expr> moved = swizzledIndices(buffer, indices);
+        yield moved == null ? null : new Expr.AddressOf(buffer, moved);
+      }
+      case Expr.Load(Buffer buffer, List<Expr> indices) -> {
+        List<Expr> moved = swizzledIndices(buffer, indices);
+        yield moved == null ? null : new Expr.Load(buffer, moved);
+      }
+      default -> null;
+    };
+  }
+
+  /** The column whose place by the buffer's swizzle is this one's by the narrower swizzle. */
+  private static @Nullable List<Expr> swizzledIndices(Buffer buffer, List<Expr> indices) {
+    Layout layout = swizzledLayout(buffer);
+    if (layout == null) {
+      return null;
+    }
+    Swizzle swizzle = layout.swizzle();
+    int top = swizzle.base() + swizzle.bits() - 1;
+    List<Mode> columns = layout.dimensions().getLast();
+    if (columns.size() != 1
+        || columns.getFirst().stride() != 1
+        || columns.getFirst().extent() < 2L << top) {
+      return null;
+    }
+    List<Expr> scalars = new ArrayList<>(indices);
+    if (indices.getLast() instanceof Expr.Ramp ramp) {
+      scalars.set(indices.size() - 1, ramp.base());
+    }
+    Expr place = new Layout(layout.dimensions(), Swizzle.NONE).offset(scalars);
+    Expr bit = Exprs.shr(Exprs.bitAnd(place, 1L << (top + swizzle.shift())), swizzle.shift());
+    return last(
+        indices,
+        column ->
+            column instanceof Expr.Ramp ramp
+                ? new Expr.Ramp(Exprs.bitXor(ramp.base(), bit), ramp.stride(), ramp.lanes())
+                : Exprs.bitXor(column, bit));
   }
 }
