@@ -7,6 +7,7 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;
 import java.util.Optional;
@@ -50,6 +51,25 @@ public final class Devices {
   public static GpuTarget target(TargetName name) {
     return GpuTarget.find(name.text())
         .orElseThrow(() -> new IllegalArgumentException(name + " is no GPU target"));
+  }
+
+  /**
+   * The GPU to print or compile for: the named one; for {@code auto} the one of this machine, or
+   * the newest.
+   */
+  public static GpuTarget cudaTarget(TargetName name) {
+    return switch (name) {
+      case AUTO ->
+          CudaDriver.find().stream()
+              .flatMap(driver -> driver.devices().stream())
+              .flatMap(gpu -> GpuTarget.forCapability(gpu.major(), gpu.minor()).stream())
+              .findFirst()
+              .orElse(GpuTarget.SM_90A);
+      case SIM -> GpuTarget.SM_90A;
+      case CPU ->
+          throw new UserError("--target cpu: CUDA is for GPUs; name one, for example sm_90a");
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> target(name);
+    };
   }
 
   /** Tells that a model was only compiled for this device, and why. */

@@ -2,16 +2,12 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
-import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
-import dev.warpwright.runtime.cuda.CudaDriver;
-import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -42,7 +38,7 @@ public final class KernelAction implements Action<KernelRequest> {
           text(
               request,
               file,
-              CudaPrinter.print(file.gridKernels(request), target(request.target())));
+              CudaPrinter.print(file.gridKernels(request), Devices.cudaTarget(request.target())));
       case COMPILE -> KernelCompilation.report(request, file);
       case SIMULATE -> KernelSimulation.report(request, file);
       case RUN -> KernelExecution.report(request, file);
@@ -66,24 +62,5 @@ public final class KernelAction implements Action<KernelRequest> {
         true,
         "wrote " + OneLine.of(request.out().toString()),
         json(request, file).with("out", request.out().toString()));
-  }
-
-  /**
-   * The GPU to print or compile for: the named one; for {@code auto} the one of this machine, or
-   * the newest.
-   */
-  static GpuTarget target(TargetName name) {
-    return switch (name) {
-      case AUTO ->
-          CudaDriver.find().stream()
-              .flatMap(driver -> driver.devices().stream())
-              .flatMap(gpu -> GpuTarget.forCapability(gpu.major(), gpu.minor()).stream())
-              .findFirst()
-              .orElse(GpuTarget.SM_90A);
-      case SIM -> GpuTarget.SM_90A;
-      case CPU ->
-          throw new UserError("--target cpu: CUDA is for GPUs; name one, for example sm_90a");
-      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(name);
-    };
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
@@ -25,7 +26,7 @@ final class KernelCompilation {
   static Report report(KernelRequest request, KernelFile file) {
     List<Kernel> kernels = file.gridKernels(request);
     boolean all = request.target() == TargetName.AUTO && request.out() == null;
-    List<GpuTarget> targets = all ? GpuTarget.ALL : List.of(KernelAction.target(request.target()));
+    List<GpuTarget> targets = all ? GpuTarget.ALL : List.of(Devices.cudaTarget(request.target()));
     List<String> lines = new ArrayList<>();
     List<Json> compiled = new ArrayList<>();
     int successes = 0;

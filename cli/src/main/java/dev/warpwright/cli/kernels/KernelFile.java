@@ -66,7 +66,7 @@ public record KernelFile(Path file, IrFile content) {
   }
 
   /** What breaks a rule, one line each, with the name of what it is in. */
-  List<String> problems() {
+  public List<String> problems() {
     List<String> lines = new ArrayList<>();
     content.primFuncs().forEach(f -> add(lines, f.name(), Verifier.verify(f)));
     content.kernels().forEach(k -> add(lines, k.name(), Verifier.verify(k)));

@@ -1,4 +1,4 @@
-/** {@code kernel}, {@code check} and {@code export}: kernels as text. */
+/** {@code kernel} and {@code check}: kernels as text. */
 @NullMarked
 package dev.warpwright.cli.kernels;
 

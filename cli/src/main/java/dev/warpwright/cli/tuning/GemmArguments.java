@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 
 /** Reads a product from {@code MNK=4096 dtype=bf16 layout=nt}. */
-final class GemmArguments {
+public final class GemmArguments {
   /** What {@link #read} asks for. */
-  static final String KEYS =
+  public static final String KEYS =
       "M, N, K, dtype, acc, out, layout, alpha, beta, bias, act, scale, gate, residual,"
           + " batch, shared, groups, lda, ldb, ldc, stridea, strideb, stridec";
 
@@ -30,7 +30,7 @@ final class GemmArguments {
    *
    * @throws UserError if a dimension is missing, or a value is none
    */
-  static GemmWorkload read(KeyValues values) {
+  public static GemmWorkload read(KeyValues values) {
     String type = values.text("dtype", "bf16");
     boolean tf32 = type.equals("tf32");
     DType operands = tf32 ? DType.F32 : dtype("dtype", type);

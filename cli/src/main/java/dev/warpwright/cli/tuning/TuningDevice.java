@@ -12,7 +12,8 @@ import dev.warpwright.tune.record.Environment;
 import java.util.Optional;
 
 /** The GPU of this machine, without a context of its own, and how records name it. */
-record TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
+public record TuningDevice(
+    String name, int multiprocessors, GpuTarget target, Environment environment) {
   static TuningDevice find() {
     if (CudaDriver.find().isEmpty()) {
       throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
@@ -23,7 +24,7 @@ record TuningDevice(String name, int multiprocessors, GpuTarget target, Environm
   }
 
   /** As {@link #find}, if there is one. */
-  static Optional<TuningDevice> look() {
+  public static Optional<TuningDevice> look() {
     Optional<CudaDriver> driver = CudaDriver.find();
     if (driver.isEmpty()) {
       return Optional.empty();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The commands ladder and export, on a machine without a GPU. */
+/** The command ladder, on a machine without a GPU. */
 final class LadderCommandTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -79,38 +79,6 @@ final class LadderCommandTest {
     assertThat(out()).containsPattern("wgmma +bf16 +\\d");
   }
 
-  @Test
-  void exportsARung() throws IOException {
-    Path to = folder.resolve("sources");
-    assertThat(run("export", "ladder:shared", "MN=100", "K=50", "-o", to.toString()))
-        .isEqualTo(ExitCode.OK);
-    try (var files = Files.list(to)) {
-      assertThat(files.map(p -> p.getFileName().toString()))
-          .containsExactlyInAnyOrder(
-              "kernel.cuh",
-              "main.cu",
-              "torch_op.cu",
-              "torch_op.py",
-              "CMakeLists.txt",
-              "trace.json");
-    }
-    assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
-  }
-
-  @Test
-  void exportsARungOnTensorCoresAndAModel() throws IOException {
-    Path rung = folder.resolve("rung");
-    assertThat(
-            run("export", "ladder:wgmma", "MNK=256", "-o", rung.toString(), "--target", "sm_90a"))
-        .isEqualTo(ExitCode.OK);
-    assertThat(Files.readString(rung.resolve("kernel.cuh"))).contains("make_tensor_map(&A_map");
-    Path model = folder.resolve("model");
-    String file = Path.of("..", "models", "digits-relu-128-64", "model.onnx").toString();
-    assertThat(run("export", file, "--precision", "f16", "--batch", "8", "-o", model.toString()))
-        .isEqualTo(ExitCode.OK);
-    assertThat(model.resolve("x.bin")).hasSize(8 * 64 * 2);
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -120,17 +88,7 @@ final class LadderCommandTest {
         "ladder --rung stairs --predict | there is no rung 'stairs'; there are naive,",
         "ladder --device abacus | --device abacus: known are",
         "ladder --rounds 0 | --rounds 0",
-        "export ladder:stairs -o x | async-copies; on tensor cores mma-sync, wgmma",
         "check ladder:wgmma | rung 'wgmma' is one on tensor cores; here it is one in f32",
-        "export ladder:naive MNK=8 --target sm_90a -o pom.xml | -o pom.xml: it is a file; name a folder",
-        "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
-        "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
-        "export model.onnx -o x | model.onnx",
-        "export model.onnx M=4 -o x | M=: a model has no scalars; use --batch",
-        "export model.onnx --batch 0 -o x | --batch 0: the number of rows must be at least 1",
-        "export ladder:naive --target sm_91 -o x | sm_91",
-        "export missing.kernel -o x | missing.kernel",
-        "export ladder:naive | '--out=DIR'"
       })
   void saysWhatIsWrong(String command, String message) {
     assertThat(run(command.strip().split(" "))).isEqualTo(ExitCode.USAGE);

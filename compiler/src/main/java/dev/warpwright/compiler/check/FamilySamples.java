@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * Small products out of schedules, some of each family: by threads, by warps and by warpgroups, in
  * every type and layout, with rows further apart than they are long or not aligned, scaled and
  * gated epilogues, batches, clusters with multicasts, divided work in one grid or in two, and sums
- * of no products. No extent is a whole tile.
+ * of no products. No extent is a whole tile; sums are long enough for rings of stages to come
+ * round.
  */
 public final class FamilySamples {
   private static final BlockOrder ROW = new BlockOrder.Row();
@@ -166,15 +167,15 @@ public final class FamilySamples {
         HopperConfig.pairs(64, 64, 3, 1, 2).withCluster(1, 1));
     warpgroups(
         "wgmma-few-rows",
-        GemmWorkload.nt(13, 200, 264, DType.BF16),
+        GemmWorkload.nt(13, 200, 776, DType.BF16),
         new HopperConfig(16, 64, 128, 3, 1, 1, 1, ROW, 0, 2, true));
     warpgroups(
         "wgmma-few-rows-scaled",
-        product(20, 77, 64, DType.BF16, ALL),
+        product(20, 77, 328, DType.BF16, ALL),
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
     warpgroups(
         "wgmma-f16-sums",
-        GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
+        GemmWorkload.nt(40, 72, 392, DType.F16).with(Arithmetic.F16),
         HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-sums-tt",
@@ -194,15 +195,15 @@ public final class FamilySamples {
         HopperConfig.pairs(64, 48, 3, 1, 4).withCluster(1, 1));
     warpgroups(
         "wgmma-pitched",
-        product(72, 76, 40, DType.BF16, ALL).with(new Leading(48, 56, 80)),
+        product(72, 76, 360, DType.BF16, ALL).with(new Leading(368, 376, 80)),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-pitched-odd",
-        GemmWorkload.nt(72, 77, 37, DType.F16).with(new Leading(40, 48, 80)),
+        GemmWorkload.nt(72, 77, 357, DType.F16).with(new Leading(360, 368, 80)),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-pitched-few-rows",
-        GemmWorkload.of(24, 76, 40, DType.F16, Layout.TN).with(new Leading(32, 80, 77)),
+        GemmWorkload.of(24, 76, 360, DType.F16, Layout.TN).with(new Leading(32, 80, 77)),
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
     warpgroups(
         "wgmma-batch",
@@ -210,8 +211,8 @@ public final class FamilySamples {
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
     warpgroups(
         "wgmma-batch-apart",
-        product(70, 72, 40, DType.BF16, ALL)
-            .times(new Batch(3, false, true).with(new Batch.Strides(2880, 0, 5120))),
+        product(70, 72, 104, DType.BF16, ALL)
+            .times(new Batch(3, false, true).with(new Batch.Strides(7488, 0, 5120))),
         HopperConfig.pairs(64, 64, 3, 1, 4).withCluster(1, 1));
     // As the heads of attention lie: between each other's rows.
     warpgroups(
@@ -243,7 +244,7 @@ public final class FamilySamples {
         HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
     warpgroups(
         "wgmma-i8-scaled",
-        new GemmWorkload(100, 72, 80, DType.I8, DType.F32, Layout.NT, ALL),
+        new GemmWorkload(100, 72, 464, DType.I8, DType.F32, Layout.NT, ALL),
         HopperConfig.pairs(128, 64, 3, 2, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-i8-odd",
@@ -264,14 +265,14 @@ public final class FamilySamples {
         HopperConfig.pairs(64, 48, 3, 1, 2).withTileK(128));
     warpgroups(
         "wgmma-e4m3-scaled",
-        new GemmWorkload(100, 72, 64, DType.F8E4M3, DType.F16, Layout.NT, ALL),
+        new GemmWorkload(100, 72, 464, DType.F8E4M3, DType.F16, Layout.NT, ALL),
         HopperConfig.pairs(128, 48, 3, 2, 2).withCluster(1, 1));
     warpgroups(
         "wgmma-e5m2",
         new GemmWorkload(
             72,
             136,
-            80,
+            464,
             DType.F8E5M2,
             DType.F32,
             Layout.NT,
@@ -349,7 +350,7 @@ public final class FamilySamples {
     workspace("workspace-scaled", product(70, 136, 384, DType.F16, ALL), small, 2);
     workspace(
         "workspace-few-rows",
-        GemmWorkload.nt(13, 77, 256, DType.BF16),
+        GemmWorkload.nt(13, 77, 1024, DType.BF16),
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true),
         2);
   }

@@ -3,7 +3,6 @@ package dev.warpwright.compiler.export;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
 import dev.warpwright.cuda.HostText;
-import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
@@ -135,8 +134,7 @@ record Exported(
   /** Whether the host program knows what should come out. */
   boolean isChecked() {
     return switch (workload) {
-      case Workload.Gemm product ->
-          product.epilogue().equals(Epilogue.NONE) && !product.batch().isMany();
+      case Workload.Gemm product -> product.group() == null;
       case Workload.FfnGelu _ -> true;
       case null -> sample != null;
     };

@@ -3,10 +3,10 @@ package dev.warpwright.compiler.export;
 import dev.warpwright.compiler.bench.Workload;
 import dev.warpwright.compiler.export.Exported.State;
 import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
-import dev.warpwright.schedule.trace.Instruction;
-import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.schedule.trace.ScheduleText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,8 +31,11 @@ final class HeaderText {
     Map<String, Long> constants = new LinkedHashMap<>();
     switch (exported.workload()) {
       case Workload.Gemm product -> {
-        constants.put("kM", product.c().extent(0));
-        constants.put("kN", product.c().extent(1));
+        if (product.batch().isMany()) {
+          constants.put("kBatch", product.batch().count());
+        }
+        constants.put("kM", product.m());
+        constants.put("kN", product.n());
         constants.put("kK", product.k());
       }
       case Workload.FfnGelu block -> {
@@ -74,27 +77,21 @@ final class HeaderText {
                   exported.traces().size() == 1
                       ? "Its schedule, step by step (trace.json has it to be replayed):"
                       : "The schedule of " + kernel + ", step by step:");
-              steps(trace).forEach(step -> comment.add("  " + step));
+              ScheduleText.of(trace).lines().forEach(step -> comment.add("  " + step));
             });
     return comment;
   }
 
-  private static List<String> steps(Trace trace) {
-    return trace.instructions().stream().map(HeaderText::text).toList();
-  }
-
-  /** {@code l3, l4 = split(l1, factor = 8)}. */
-  private static String text(Instruction step) {
-    List<String> arguments = new ArrayList<>(step.inputs());
-    step.attrs().forEach((key, value) -> arguments.add(key + " = " + value));
-    String results = step.outputs().isEmpty() ? "" : String.join(", ", step.outputs()) + " = ";
-    return results + step.op() + "(" + String.join(", ", arguments) + ")";
-  }
-
   private static String table(Signature signature, Buffer buffer, List<Integer> values) {
-    List<String> numbers = values.stream().map(v -> "0x%x".formatted(v)).toList();
-    return "// What %s holds: the order of tiles, row << 16 | column.\nstatic const int %s[] = {\n    %s};\n"
-        .formatted(buffer.name(), signature.table(buffer), LaunchText.wrapped(numbers, 2));
+    boolean group = buffer.name().equals(GemmWorkload.GROUP);
+    List<String> numbers =
+        values.stream().map(v -> group ? v.toString() : "0x%x".formatted(v)).toList();
+    return "// What %s holds: %s.\nstatic const int %s[] = {\n    %s};\n"
+        .formatted(
+            buffer.name(),
+            group ? "which B each product takes" : "tiles in their order, row << 16 | column",
+            signature.table(buffer),
+            LaunchText.wrapped(numbers, 2));
   }
 
   /** The name of a constant's offset. */

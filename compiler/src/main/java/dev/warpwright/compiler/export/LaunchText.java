@@ -32,11 +32,12 @@ import org.jspecify.annotations.Nullable;
 final class LaunchText {
   private static final String MAKE_TENSOR_MAP =
       """
-      // Tells the driver how a matrix in global memory is cut into boxes.
+      // Tells the driver how a matrix in global memory is cut into boxes; or several, one behind the
+      // other.
       inline cudaError_t make_tensor_map(TensorMap* map, const void* matrix, CUtensorMapDataType type,
                                          cuuint64_t rows, cuuint64_t columns, cuuint64_t row_bytes,
                                          cuuint32_t box_rows, cuuint32_t box_columns,
-                                         CUtensorMapSwizzle swizzle) {
+                                         CUtensorMapSwizzle swizzle, cuuint64_t matrices = 0) {
         void* function = nullptr;
         cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
       #if CUDART_VERSION >= 12050
@@ -49,13 +50,13 @@ final class LaunchText {
         if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
           return status != cudaSuccess ? status : cudaErrorNotSupported;
         }
-        const cuuint64_t sizes[] = {columns, rows};
-        const cuuint64_t strides[] = {row_bytes};
-        const cuuint32_t box[] = {box_columns, box_rows};
-        const cuuint32_t steps[] = {1, 1};
+        const cuuint64_t sizes[] = {columns, rows, matrices};
+        const cuuint64_t strides[] = {row_bytes, rows * row_bytes};
+        const cuuint32_t box[] = {box_columns, box_rows, 1};
+        const cuuint32_t steps[] = {1, 1, 1};
         const CUresult result = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)(
-            reinterpret_cast<CUtensorMap*>(map), type, 2, const_cast<void*>(matrix), sizes, strides, box,
-            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+            reinterpret_cast<CUtensorMap*>(map), type, matrices == 0 ? 2 : 3, const_cast<void*>(matrix),
+            sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
             row_bytes % 128 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_NONE,
             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
@@ -224,8 +225,11 @@ final class LaunchText {
     for (int i = 2; taken.contains(name); i++) {
       name = HostText.identifier(map.global().name()) + "_map_" + i;
     }
-    String rows = signature.text().of(at.expr(map.global().shape().get(0)));
-    String columns = signature.text().of(at.expr(map.global().shape().get(1)));
+    List<String> shape =
+        map.global().shape().stream().map(e -> signature.text().of(at.expr(e))).toList();
+    String rows = shape.get(shape.size() - 2);
+    String columns = shape.getLast();
+    String matrices = shape.size() == 2 ? "" : ", " + shape.getFirst();
     DType dtype = map.global().dtype();
     line(1, "TensorMap " + name + ";");
     line(
@@ -234,8 +238,9 @@ final class LaunchText {
             .formatted(name, matrix, type(dtype), rows, columns));
     line(
         1,
-        "                         %s * sizeof(*%s), %d, %d, %s);"
-            .formatted(columns, matrix, map.rows(), map.cols(), swizzle(map.swizzleBytes())));
+        "                         %s * sizeof(*%s), %d, %d, %s%s);"
+            .formatted(
+                columns, matrix, map.rows(), map.cols(), swizzle(map.swizzleBytes()), matrices));
     giveUp();
     return name;
   }

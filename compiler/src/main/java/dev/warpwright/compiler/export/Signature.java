@@ -4,7 +4,6 @@ import dev.warpwright.compiler.export.Exported.State;
 import dev.warpwright.cuda.HostText;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program.ProgramParam;
 import dev.warpwright.ir.Program.Role;
@@ -43,12 +42,16 @@ final class Signature {
     Set<String> taken = new HashSet<>(Set.of(CONSTANTS, "stream", "status", "base", "launch"));
     exported.program().kernels().forEach(kernel -> taken.add(kernel.name()));
     this.text = new HostText(params, taken);
-    for (Kernel kernel : exported.program().kernels()) {
-      for (Buffer buffer : kernel.buffers()) {
-        if (buffer.layout() != null && exported.state().containsKey(buffer)) {
-          throw new UserError("kernel " + kernel.name() + ": " + buffer.name() + " has a layout");
-        }
-      }
+    exported.program().params().stream().map(ProgramParam::param).forEach(this::requireDense);
+    exported.state().keySet().forEach(this::requireDense);
+  }
+
+  /** The host has no layouts: elements follow each other. */
+  private void requireDense(Param param) {
+    if (param instanceof Buffer buffer && buffer.layout() != null) {
+      throw new UserError(
+          "%s: %s has a layout, and only what lies densely can be exported"
+              .formatted(exported.program().name(), buffer.name()));
     }
   }
 

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.bench.Workload;
 import dev.warpwright.compiler.export.Exported.State;
 import dev.warpwright.compiler.export.Signature.Argument;
 import dev.warpwright.cuda.HostText;
+import dev.warpwright.families.Epilogue;
 import dev.warpwright.families.GemmWorkload.Layout;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A PyTorch operator: a library with C linkage that nvcc builds, and a Python module that loads it.
@@ -165,16 +165,23 @@ final class TorchText {
         def _(%s):
         """
             .formatted(name, parameters));
-    String like = signature.text().of(inputs.getFirst());
     rows(out, exported, signature);
     out.append("    return ")
         .append(
             outputs.stream()
-                .map(b -> empty(signature, b, like + ".device"))
+                .map(b -> empty(signature, b, device(exported, signature)))
                 .collect(Collectors.joining(", ")))
         .append('\n');
-    check(out, exported, name);
+    check(out, exported, signature, name);
     return out.toString();
+  }
+
+  /** The GPU of the first input; of sums of nothing, which have none, the current one. */
+  private static String device(Exported exported, Signature signature) {
+    List<Buffer> inputs = exported.buffers(Role.INPUT);
+    return inputs.isEmpty()
+        ? "torch.device(\"cuda\", torch.cuda.current_device())"
+        : signature.text().of(inputs.getFirst()) + ".device";
   }
 
   private static void rows(StringBuilder out, Exported exported, Signature signature) {
@@ -190,9 +197,8 @@ final class TorchText {
 
   private static void body(StringBuilder out, Exported exported, Signature signature) {
     List<Buffer> inputs = exported.buffers(Role.INPUT);
-    String first = signature.text().of(inputs.getFirst());
     rows(out, exported, signature);
-    out.append("    device = %s.device\n".formatted(first));
+    out.append("    device = %s\n".formatted(device(exported, signature)));
     List<String> passed = new ArrayList<>();
     for (Argument argument : signature.arguments()) {
       Buffer buffer = argument.buffer();
@@ -282,44 +288,70 @@ final class TorchText {
   }
 
   /** Compares with what PyTorch computes, where that is one line. */
-  private static void check(StringBuilder out, Exported exported, String name) {
-    @Nullable String compared =
-        switch (exported.workload()) {
-          case Workload.Gemm product when exported.isChecked() && !product.a().dtype().isInt() ->
-              product(product, name);
-          case Workload.Gemm _, Workload.FfnGelu _ -> null;
-          case null -> null;
-        };
-    if (compared != null) {
-      out.append(compared);
+  private static void check(
+      StringBuilder out, Exported exported, Signature signature, String name) {
+    if (exported.workload() instanceof Workload.Gemm product
+        && exported.isChecked()
+        && product.k() > 0) {
+      out.append(product(product, signature, name));
     }
   }
 
-  private static String product(Workload.Gemm product, String name) {
+  private static String product(Workload.Gemm product, Signature signature, String name) {
+    List<String> lines = new ArrayList<>();
+    for (Buffer input : product.inputs()) {
+      String shape = shape(signature, input);
+      String made =
+          input.dtype().isInt()
+              ? "torch.randint(-127, 128, %s, dtype=%s, device=\"cuda\")"
+                  .formatted(shape, dtype(input))
+              : "torch.randn(%s, device=\"cuda\").to(%s)".formatted(shape, dtype(input));
+      lines.add("%s = %s".formatted(signature.text().of(input), made));
+    }
+    lines.add("wanted = " + formula(product, signature));
+    lines.add(
+        "got = %s(%s)"
+            .formatted(
+                name,
+                product.inputs().stream()
+                    .map(signature.text()::of)
+                    .collect(Collectors.joining(", "))));
+    lines.add("error = ((got.double() - wanted).norm() / wanted.norm()).item()");
+    String right = String.format(Locale.ROOT, "error <= %.0e", product.tolerance());
+    lines.add(
+        "print(f\"relative error {error:.2e}:\", \"right\" if %s else \"WRONG\")".formatted(right));
+    lines.add("raise SystemExit(0 if %s else 1)".formatted(right));
+    return "\n\nif __name__ == \"__main__\":\n    " + String.join("\n    ", lines) + "\n";
+  }
+
+  /** What the product is in double precision, with what follows it; see {@link Epilogue}. */
+  private static String formula(Workload.Gemm product, Signature signature) {
     Layout layout = product.layout();
-    return String.format(
-        Locale.ROOT,
-        """
-
-
-        if __name__ == "__main__":
-            A = torch.randn(%d, %d, device="cuda").to(%s)
-            B = torch.randn(%d, %d, device="cuda").to(%s)
-            wanted = A.double()%s @ B.double()%s
-            error = ((%s(A, B).double() - wanted).norm() / wanted.norm()).item()
-            print(f"relative error {error:.2e}:", "right" if error <= %.0e else "WRONG")
-            raise SystemExit(0 if error <= %.0e else 1)
-        """,
-        product.a().extent(0),
-        product.a().extent(1),
-        dtype(product.a()),
-        product.b().extent(0),
-        product.b().extent(1),
-        dtype(product.b()),
-        layout.transposedA() ? ".T" : "",
-        layout.transposedB() ? ".T" : "",
-        name,
-        product.tolerance(),
-        product.tolerance());
+    String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
+    String b = signature.text().of(product.b()) + ".double()" + (layout.transposedB() ? ".mT" : "");
+    Epilogue epilogue = product.epilogue();
+    String linear =
+        (epilogue.alpha() == 1 ? "" : epilogue.alpha() + " * ") + "(" + a + " @ " + b + ")";
+    String behind = "";
+    for (int o = 0; o < epilogue.operands().size(); o++) {
+      String operand = signature.text().of(product.extras().get(o)) + ".double()";
+      switch (epilogue.operands().get(o)) {
+        case ROW_SCALE -> linear += " * " + operand + "[:, None]";
+        case COLUMN_SCALE -> linear += " * " + operand;
+        case ADDEND -> linear += " + " + epilogue.beta() + " * " + operand;
+        case BIAS -> linear += " + " + operand;
+        case GATE -> behind += " * " + operand;
+        case RESIDUAL -> behind += " + " + operand;
+      }
+    }
+    String function = "torch.nn.functional.";
+    return switch (epilogue.activation()) {
+          case NONE -> "(" + linear + ")";
+          case RELU -> function + "relu(" + linear + ")";
+          case GELU -> function + "gelu(" + linear + ")";
+          case GELU_TANH -> function + "gelu(" + linear + ", approximate=\"tanh\")";
+          case SILU -> function + "silu(" + linear + ")";
+        }
+        + behind;
   }
 }

@@ -8,6 +8,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.schedule.trace.ScheduleText;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Outcome;

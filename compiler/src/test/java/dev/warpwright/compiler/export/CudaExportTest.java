@@ -10,7 +10,16 @@ import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.ladder.TensorRung;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Batch;
+import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.families.HopperConfig;
+import dev.warpwright.families.HopperGemm;
+import dev.warpwright.families.PlainGemm;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.UserError;
@@ -58,8 +67,45 @@ final class CudaExportTest {
         yield CudaExport.kernel(
             KernelSpecialization.specialize(kernel, shape), TARGET, "A block", null);
       }
+      case "a batch with an epilogue" ->
+          product(
+              new GemmWorkload(
+                      100,
+                      72,
+                      136,
+                      DType.F16,
+                      DType.F16,
+                      Layout.NN,
+                      new Epilogue(0.5, 2, true, Activation.GELU_TANH, true, true, true, true))
+                  .times(new Batch(3, false, true)));
+      case "8-bit floats" ->
+          product(
+              new GemmWorkload(
+                  64,
+                  72,
+                  80,
+                  DType.F8E5M2,
+                  DType.BF16,
+                  Layout.NT,
+                  new Epilogue(1, 0, true, Activation.SILU)));
+      case "bytes" -> product(GemmWorkload.nt(64, 48, 80, DType.I8));
+      case "no sums" -> {
+        GemmWorkload empty = GemmWorkload.of(9, 17, 0, DType.F32, Layout.NT);
+        ScheduledGemm gemm = PlainGemm.schedule(empty, 4, 16);
+        yield CudaExport.kernel(gemm.kernel(), TARGET, "Nothing", gemm.trace());
+      }
       default -> model(name.split(" ")[0], Precision.valueOf(name.split(" ")[1]));
     };
+  }
+
+  private static Map<String, byte[]> product(GemmWorkload workload) {
+    ScheduledGemm gemm =
+        HopperGemm.schedule(
+            workload,
+            HopperConfig.pairs(64, 48, 3, 1, 2)
+                .withCluster(1, 1)
+                .withTileK(128 / workload.operands().bytes()));
+    return CudaExport.kernel(gemm.kernel(), TARGET, "A product", gemm.trace());
   }
 
   private static Map<String, byte[]> model(String name, Precision precision) {
@@ -104,6 +150,10 @@ final class CudaExportTest {
         "a rung",
         "tensor maps",
         "counters",
+        "a batch with an epilogue",
+        "8-bit floats",
+        "bytes",
+        "no sums",
         "digits-gelu-64x4 F16",
         "image-siren-64x4 F32"
       })
@@ -158,11 +208,31 @@ final class CudaExportTest {
   }
 
   @Test
+  void theHostProgramKnowsWhatFollowsAProduct() throws IOException {
+    Map<String, byte[]> files = what("a batch with an epilogue");
+    assertThat(text(files, "kernel.cuh"))
+        .contains("constexpr int kBatch = 3;")
+        .contains("CU_TENSOR_MAP_SWIZZLE_128B, 3);");
+    assertThat(text(files, "main.cu"))
+        .contains("sum += value(A[z * kM * kK + i * kK + k]) * value(B[k * kN + j]);")
+        .contains(
+            "const double x = 0.5 * sum * value(row_scale[i]) * value(column_scale[j])"
+                + " + value(bias[j]) + 2.0 * value(R[z * kM * kN + i * kN + j]);")
+        .contains(" * value(G[z * kM * kN + i * kN + j]) + value(S[z * kM * kN + i * kN + j]));");
+    assertThat(text(files, "torch_op.py"))
+        .contains(
+            "gelu(0.5 * (A.double() @ B.double()) * row_scale.double()[:, None]"
+                + " * column_scale.double() + bias.double() + 2.0 * R.double(),"
+                + " approximate=\"tanh\") * G.double() + S.double()");
+    assertThat(text(what("no sums"), "main.cu")).contains("double sum = 0;").doesNotContain("kK;");
+  }
+
+  @Test
   void whatTheHostProgramCannotLaunchIsRefused() {
     assertThatThrownBy(
-            () -> export("kernel k(x: f8e4m3[8]) grid(bx = 1) block(tx = 8) { x[tx] = x[tx] }"))
+            () -> export("kernel k(x: bool[8]) grid(bx = 1) block(tx = 8) { x[tx] = x[tx] }"))
         .isInstanceOf(UserError.class)
-        .hasMessageContaining("no elements of type f8e4m3");
+        .hasMessageContaining("no elements of type bool");
     assertThatThrownBy(
             () ->
                 export(

@@ -1,4 +1,4 @@
-package dev.warpwright.cli.kernels;
+package dev.warpwright.cli.export;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
@@ -19,11 +19,12 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "export",
     description = {
-      "Write a kernel or a model as CUDA C++ with a host program that runs, checks and times it, and"
-          + " as a PyTorch operator; nvcc alone compiles them.",
+      "Write a kernel, a tuned product or a model as CUDA C++ with a host program that runs, checks"
+          + " and times it, and as a PyTorch operator; nvcc alone compiles them.",
       "",
-      "KEY=VALUE: the shape of a rung, 4096 unless given (MNK=4096 or MN=1024 K=2048), or values of"
-          + " the kernel's scalars."
+      "KEY=VALUE: the shape of a rung, 4096 unless given (MNK=4096 or MN=1024 K=2048); what makes a"
+          + " product, as for perf ('export gemm MNK=4096 dtype=bf16 bias=1 act=gelu -o DIR'); or"
+          + " values of the kernel's scalars."
     })
 public final class ExportCommand extends Command {
   private final Action<ExportRequest> action;
@@ -32,7 +33,8 @@ public final class ExportCommand extends Command {
       index = "0",
       paramLabel = "WHAT",
       description =
-          "ladder:RUNG, for example ladder:warp-tiles, a file of one kernel in text, or a model's.")
+          "ladder:RUNG, for example ladder:warp-tiles; gemm, for the best known kernel of a"
+              + " product; a file of one kernel in text, or a model's.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -82,8 +84,7 @@ public final class ExportCommand extends Command {
       throw new UserError("--batch " + rows + ": the number of rows must be at least 1");
     }
     return action.perform(
-        new ExportRequest(
-            what, new KeyValues(arguments).numbers(), folder, target, precision, arch, rows),
+        new ExportRequest(what, new KeyValues(arguments), folder, target, precision, arch, rows),
         progress);
   }
 }

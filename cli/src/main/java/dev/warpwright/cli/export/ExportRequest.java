@@ -1,16 +1,16 @@
-package dev.warpwright.cli.kernels;
+package dev.warpwright.cli.export;
 
+import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What to export.
  *
- * @param what {@code ladder:RUNG}, a file of one kernel, or a model's file
- * @param values of M, N, K, and of the kernel's scalars, by name
+ * @param what {@code ladder:RUNG}, {@code gemm}, a file of one kernel, or a model's file
+ * @param values of M, N, K, of the kernel's scalars, or what makes a product
  * @param folder made if it is not there
  * @param precision of a model; null for the file's
  * @param arch the architecture of weights without a graph; null for a file that has its own
@@ -18,13 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 record ExportRequest(
     String what,
-    Map<String, Long> values,
+    KeyValues values,
     Path folder,
     TargetName target,
     @Nullable Precision precision,
     @Nullable String arch,
-    int rows) {
-  ExportRequest {
-    values = Map.copyOf(values);
-  }
-}
+    int rows) {}

@@ -1,7 +1,5 @@
-package dev.warpwright.compiler.tune;
+package dev.warpwright.schedule.trace;
 
-import dev.warpwright.schedule.trace.Instruction;
-import dev.warpwright.schedule.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 

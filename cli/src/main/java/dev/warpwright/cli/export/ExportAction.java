@@ -1,6 +1,8 @@
-package dev.warpwright.cli.kernels;
+package dev.warpwright.cli.export;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.cli.kernels.KernelFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -30,14 +32,15 @@ import java.util.Optional;
 public final class ExportAction implements Action<ExportRequest> {
   private static final String LADDER = "ladder:";
   private static final long MOST = 1 << 15;
+  private static final long USUAL = 4096;
 
   /** Of an H200, between which a persistent grid shares the tiles. */
   private static final int MULTIPROCESSORS = 132;
 
   @Override
   public Report perform(ExportRequest request, Progress progress) {
-    GpuTarget target = KernelAction.target(request.target());
-    Map<String, byte[]> files = files(request, target);
+    GpuTarget target = Devices.cudaTarget(request.target());
+    Map<String, byte[]> files = files(request, target, progress);
     if (Files.exists(request.folder()) && !Files.isDirectory(request.folder())) {
       throw new UserError("-o " + request.folder() + ": it is a file; name a folder");
     }
@@ -58,9 +61,13 @@ public final class ExportAction implements Action<ExportRequest> {
             .with("files", Json.array(files.keySet(), Json::of)));
   }
 
-  private static Map<String, byte[]> files(ExportRequest request, GpuTarget target) {
+  private static Map<String, byte[]> files(
+      ExportRequest request, GpuTarget target, Progress progress) {
     if (request.what().startsWith(LADDER)) {
       return rung(request, target);
+    }
+    if (request.what().equals("gemm")) {
+      return ProductExport.files(request.values(), target, progress);
     }
     return request.what().endsWith(".kernel") ? kernel(request, target) : model(request, target);
   }
@@ -69,14 +76,10 @@ public final class ExportAction implements Action<ExportRequest> {
     String name = request.what().substring(LADDER.length());
     Optional<TensorRung> tensor = TensorRung.find(name);
     Rung rung = tensor.isPresent() ? null : Ladder.require(name);
-    for (String key : request.values().keySet()) {
-      if (!List.of("M", "N", "K").contains(key)) {
-        throw new UserError("there is no '" + key + "'; known are M, N, K");
-      }
-    }
-    long m = size(request, "M");
-    long n = size(request, "N");
-    long k = size(request, "K");
+    long m = request.values().number("M", 1, MOST, USUAL);
+    long n = request.values().number("N", 1, MOST, USUAL);
+    long k = request.values().number("K", 1, MOST, USUAL);
+    request.values().finish("M, N, K");
     if (rung == null) {
       ScheduledGemm gemm = tensor.orElseThrow().schedule(m, n, k, target, MULTIPROCESSORS);
       return CudaExport.kernel(
@@ -94,18 +97,11 @@ public final class ExportAction implements Action<ExportRequest> {
         rung.schedule(Ladder.matmul(m, n, k)).trace());
   }
 
-  private static long size(ExportRequest request, String key) {
-    long value = request.values().getOrDefault(key, 4096L);
-    if (value < 1 || value > MOST) {
-      throw new UserError(key + "=" + value + ": it is a whole number from 1 to " + MOST);
-    }
-    return value;
-  }
-
   private static Map<String, byte[]> model(ExportRequest request, GpuTarget target) {
-    if (!request.values().isEmpty()) {
+    Map<String, Long> values = request.values().numbers();
+    if (!values.isEmpty()) {
       throw new UserError(
-          request.values().keySet().iterator().next() + "=: a model has no scalars; use --batch");
+          values.keySet().iterator().next() + "=: a model has no scalars; use --batch");
     }
     Path path = Path.of(request.what());
     Architecture arch = request.arch() == null ? null : Architecture.parse(request.arch());
@@ -133,7 +129,7 @@ public final class ExportAction implements Action<ExportRequest> {
     if (!problems.isEmpty()) {
       throw new UserError(request.what() + ": " + problems.getFirst());
     }
-    Kernel kernel = KernelSpecialization.specialize(kernels.getFirst(), request.values());
+    Kernel kernel = KernelSpecialization.specialize(kernels.getFirst(), request.values().numbers());
     if (kernel.kind() != Kernel.Kind.GRID) {
       throw new UserError(request.what() + ": the kernel is for the CPU, not for a GPU");
     }

@@ -1,0 +1,100 @@
+package dev.warpwright.cli.export;
+
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.tuning.GemmArguments;
+import dev.warpwright.cli.tuning.TuningDevice;
+import dev.warpwright.compiler.export.CudaExport;
+import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.families.Activation;
+import dev.warpwright.families.Arithmetic;
+import dev.warpwright.families.Batch;
+import dev.warpwright.families.Epilogue;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.GemmWorkload.Layout;
+import dev.warpwright.ir.UserError;
+import dev.warpwright.target.GpuTarget;
+import java.util.Locale;
+import java.util.Map;
+
+/** Writes the best known kernel of a product. */
+final class ProductExport {
+  private ProductExport() {}
+
+  static Map<String, byte[]> files(KeyValues values, GpuTarget target, Progress progress) {
+    GemmWorkload workload = GemmArguments.read(values);
+    values.finish(GemmArguments.KEYS);
+    if (workload.batch().isGrouped()) {
+      throw new UserError("groups: export takes products whose B is known, not grouped ones");
+    }
+    if (!workload.leading().equals(GemmWorkload.Leading.DENSE)
+        || !workload.batch().strides().equals(Batch.Strides.DENSE)) {
+      throw new UserError(
+          "lda, ldb, ldc, stridea, strideb, stridec: export takes matrices whose rows follow each"
+              + " other; leave them out");
+    }
+    try (ProductKernels kernels =
+        TuningDevice.look()
+            .filter(here -> here.target() == target)
+            .map(here -> ProductKernels.of(target, here.name(), here.multiprocessors()))
+            .orElseGet(() -> ProductKernels.of(target))) {
+      ProductKernels.Found found =
+          kernels
+              .find(workload)
+              .orElseThrow(
+                  () ->
+                      new UserError("no family has a kernel for this product on " + target.name()));
+      String origin =
+          switch (found.origin()) {
+            case TUNED -> "tuned for this product";
+            case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
+            case UNTUNED -> "chosen by a model, not measured";
+          };
+      Map<String, byte[]> files =
+          CudaExport.kernel(
+              found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
+      progress.say("the kernel is " + origin);
+      return files;
+    }
+  }
+
+  /** {@code C[64, 64] = gelu(A[64, 32] * transposed B[64, 32] + bias) in bf16, row-major}. */
+  private static String about(GemmWorkload workload) {
+    Layout layout = workload.layout();
+    Epilogue epilogue = workload.epilogue();
+    String formula =
+        (epilogue.alpha() == 1 ? "" : epilogue.alpha() + " * ")
+            + matrix("A", layout.transposedA(), workload.m(), workload.k())
+            + " * "
+            + matrix("B", layout.transposedB(), workload.k(), workload.n());
+    String behind = "";
+    for (Epilogue.Operand operand : epilogue.operands()) {
+      String name = operand.buffer();
+      switch (operand) {
+        case ROW_SCALE, COLUMN_SCALE -> formula += " * " + name;
+        case ADDEND -> formula += " + " + epilogue.beta() + " * " + name;
+        case BIAS -> formula += " + " + name;
+        case GATE -> behind += " * " + name;
+        case RESIDUAL -> behind += " + " + name;
+      }
+    }
+    if (epilogue.activation() != Activation.NONE) {
+      formula = epilogue.activation().name().toLowerCase(Locale.ROOT) + "(" + formula + ")";
+    } else if (epilogue.gate()) {
+      formula = "(" + formula + ")";
+    }
+    return "%sC[%d, %d] = %s in %s, row-major"
+        .formatted(
+            workload.batch().isMany() ? workload.batch().count() + " products " : "",
+            workload.m(),
+            workload.n(),
+            formula + behind,
+            workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
+  }
+
+  private static String matrix(String name, boolean transposed, long rows, long columns) {
+    return transposed
+        ? "transposed %s[%d, %d]".formatted(name, columns, rows)
+        : "%s[%d, %d]".formatted(name, rows, columns);
+  }
+}

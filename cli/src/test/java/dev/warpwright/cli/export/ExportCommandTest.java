@@ -1,0 +1,147 @@
+package dev.warpwright.cli.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command export, on a machine without a GPU. */
+final class ExportCommandTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @TempDir Path folder;
+
+  private int run(String... args) {
+    return Main.execute(
+        new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        args);
+  }
+
+  @Test
+  void exportsARung() throws IOException {
+    Path to = folder.resolve("sources");
+    assertThat(run("export", "ladder:shared", "MN=100", "K=50", "-o", to.toString()))
+        .isEqualTo(ExitCode.OK);
+    try (var files = Files.list(to)) {
+      assertThat(files.map(p -> p.getFileName().toString()))
+          .containsExactlyInAnyOrder(
+              "kernel.cuh",
+              "main.cu",
+              "torch_op.cu",
+              "torch_op.py",
+              "CMakeLists.txt",
+              "trace.json");
+    }
+    assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
+  }
+
+  @Test
+  void exportsARungOnTensorCoresAndAModel() throws IOException {
+    Path rung = folder.resolve("rung");
+    assertThat(
+            run("export", "ladder:wgmma", "MNK=256", "-o", rung.toString(), "--target", "sm_90a"))
+        .isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(rung.resolve("kernel.cuh"))).contains("make_tensor_map(&A_map");
+    Path model = folder.resolve("model");
+    String file = Path.of("..", "models", "digits-relu-128-64", "model.onnx").toString();
+    assertThat(run("export", file, "--precision", "f16", "--batch", "8", "-o", model.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(model.resolve("x.bin")).hasSize(8 * 64 * 2);
+  }
+
+  @Test
+  void exportsTheBestKnownKernelOfAProduct() throws IOException {
+    assertThat(
+            run(
+                "export",
+                "gemm",
+                "MNK=4096",
+                "dtype=bf16",
+                "--target",
+                "sm_90a",
+                "-o",
+                folder.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("the kernel is tuned for this product");
+    assertThat(Files.readString(folder.resolve("kernel.cuh")))
+        .startsWith(
+            "// C[4096, 4096] = A[4096, 4096] * transposed B[4096, 4096] in bf16, row-major;"
+                + " tuned for this product.\n")
+        .contains("constexpr int kM = 4096;", "wgmma", "static const int kOrder[] = {");
+    assertThat(Files.readString(folder.resolve("trace.json"))).contains("\"op\"");
+  }
+
+  @Test
+  void exportsAProductOfWhichNothingWasMeasured() throws IOException {
+    assertThat(
+            run(
+                "export",
+                "gemm",
+                "M=100",
+                "N=72",
+                "K=40",
+                "dtype=f16",
+                "layout=tn",
+                "alpha=0.5",
+                "bias=1",
+                "act=gelu",
+                "residual=1",
+                "--target",
+                "sm_80",
+                "-o",
+                folder.toString()))
+        .isEqualTo(ExitCode.OK);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("chosen by a model, not measured");
+    assertThat(Files.readString(folder.resolve("kernel.cuh")))
+        .startsWith(
+            "// C[100, 72] = gelu(0.5 * transposed A[40, 100] * B[40, 72] + bias) + S in f16,"
+                + " row-major; chosen by a model, not measured.\n");
+    assertThat(Files.readString(folder.resolve("main.cu")))
+        .contains("sum += value(A[k * kM + i]) * value(B[k * kN + j]);")
+        .contains("const double x = 0.5 * sum + value(bias[j]);")
+        .contains("(1 + std::erf(x / std::sqrt(2.0))) + value(S[i * kN + j]));");
+    assertThat(Files.readString(folder.resolve("torch_op.py")))
+        .contains("gelu(0.5 * (A.double().mT @ B.double()) + bias.double()) + S.double()");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "export ladder:stairs -o x | async-copies; on tensor cores mma-sync, wgmma",
+        "export ladder:naive MNK=8 --target sm_90a -o pom.xml | -o pom.xml: it is a file; name a folder",
+        "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
+        "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
+        "export model.onnx -o x | model.onnx",
+        "export model.onnx M=4 -o x | M=: a model has no scalars; use --batch",
+        "export model.onnx --batch 0 -o x | --batch 0: the number of rows must be at least 1",
+        "export ladder:naive --target sm_91 -o x | sm_91",
+        "export missing.kernel -o x | missing.kernel",
+        "export ladder:naive | '--out=DIR'",
+        "export gemm M=4 -o x | no value for N; give N=...",
+        "export gemm MNK=64 colour=4 -o x | there is no 'colour'; known are M, N, K, dtype",
+        "export gemm MNK=64 batch=4 groups=2 -o x | groups: export takes products whose B is known",
+        "export gemm MNK=64 lda=72 -o x | lda, ldb, ldc, stridea, strideb, stridec: export takes",
+        "export gemm MNK=64 dtype=e4m3 --target sm_75 -o x | needs sm_89 or newer, the target is sm_75"
+      })
+  void saysWhatIsWrong(String command, String message) {
+    assertThat(run(command.strip().split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8).lines().filter(l -> !l.contains("predicting")))
+        .singleElement()
+        .asString()
+        .contains(message.strip());
+  }
+}
