@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Products by {@code mma.sync} for Turing and newer, of any size and alignment: asynchronous copies
  * into a ring of stages where rows are aligned to 4 bytes at least and the target has them,
- * otherwise through registers; operands read ahead by ldmatrix from swizzled tiles.
+ * otherwise through registers; operands read ahead from swizzled tiles, by ldmatrix or, where they
+ * lie across K in elements of 1 or 4 bytes, one by one.
  */
 public final class AmpereGemm {
   /** Registers beside sums and operands: addresses and counters. */
@@ -40,15 +41,7 @@ public final class AmpereGemm {
       return "mma.sync of %s, sums in %s, does not exist on %s"
           .formatted(workload.operands(), workload.arithmetic().text(), target.name());
     }
-    return switch (workload.layout()) {
-      case NT -> null;
-      case NN, TT ->
-          workload.operands().bytes() == 2
-              ? null
-              : "operands of %d bytes must be contiguous along K"
-                  .formatted(workload.operands().bytes());
-      case TN -> "layout TN needs an operand repacked";
-    };
+    return null;
   }
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
@@ -58,14 +51,7 @@ public final class AmpereGemm {
     if (operands != null) {
       return operands;
     }
-    if (config.swapped() ? !workload.layout().transposedB() : workload.layout().transposedA()) {
-      return "layout %s needs operands %s"
-          .formatted(workload.layout(), config.swapped() ? "as they are" : "swapped");
-    }
     int bytes = workload.operands().bytes();
-    if (config.swapped() && workload.layout().transposedA() && bytes != 2) {
-      return "operands of %d bytes must be contiguous along K".formatted(bytes);
-    }
     int rows = config.swapped() ? config.tileN() : config.tileM();
     int columns = config.swapped() ? config.tileM() : config.tileN();
     if (config.warpsM() < 1 || config.warpsN() < 1 || config.threads() > 512) {

@@ -19,6 +19,8 @@ class AmpereGemmTest {
 
   static Stream<ArgumentSet> cases() {
     AmpereConfig small = new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, false);
+    AmpereConfig words = new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false);
+    AmpereConfig bytes = new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false);
     return Stream.of(
         set(GemmWorkload.nt(128, 128, 128, DType.BF16), small, GpuTarget.SM_80),
         set(GemmWorkload.nt(100, 72, 40, DType.F16), small, GpuTarget.SM_80),
@@ -49,6 +51,25 @@ class AmpereGemmTest {
             GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
             new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_89),
+        set(across(DType.F32, Layout.NN, 70, 72, 52), words, GpuTarget.SM_80),
+        set(across(DType.F32, Layout.TN, 67, 130, 45), words, GpuTarget.SM_80),
+        set(across(DType.F32, Layout.TT, 70, 72, 52), words, GpuTarget.SM_80),
+        set(
+            across(DType.F32, Layout.TT, 67, 72, 33),
+            new AmpereConfig(64, 96, 32, 2, 2, 1, 1, ORDER, true),
+            GpuTarget.SM_80),
+        set(across(DType.I8, Layout.NN, 70, 72, 136), bytes, GpuTarget.SM_80),
+        set(across(DType.I8, Layout.TN, 68, 131, 77), bytes, GpuTarget.SM_80),
+        set(across(DType.I8, Layout.TT, 72, 70, 192), bytes, GpuTarget.SM_80),
+        set(
+            across(DType.F8E4M3, Layout.TN, 48, 64, 80),
+            new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ORDER, false),
+            GpuTarget.SM_89),
+        set(across(DType.F8E5M2, Layout.NN, 50, 96, 80), bytes, GpuTarget.SM_89),
+        set(of(136, 104, 88, Layout.TN, ALL), small, GpuTarget.SM_80),
+        set(of(67, 101, 77, Layout.TN, Epilogue.NONE), small, GpuTarget.SM_80),
+        set(of(72, 72, 40, Layout.TN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(72, 60, 88, Layout.TT, Epilogue.NONE), small, GpuTarget.SM_80),
         set(of(70, 136, 104, Layout.NN, ALL), small, GpuTarget.SM_80),
         set(of(70, 131, 77, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small, GpuTarget.SM_80),
@@ -69,6 +90,12 @@ class AmpereGemmTest {
             of(72, 60, 88, Layout.TT, Epilogue.NONE),
             new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, true),
             GpuTarget.SM_80));
+  }
+
+  /** Operands that lie across K in words or bytes. */
+  private static GemmWorkload across(DType operands, Layout layout, long m, long n, long k) {
+    GemmWorkload workload = GemmWorkload.of(m, n, k, operands, layout);
+    return operands == DType.F32 ? workload.with(Arithmetic.TF32) : workload;
   }
 
   private static GemmWorkload of(long m, long n, long k, Layout layout, Epilogue epilogue) {

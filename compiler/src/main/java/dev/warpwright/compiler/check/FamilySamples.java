@@ -98,6 +98,22 @@ public final class FamilySamples {
         GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
         new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ROW, false));
     warps(
+        "mma-sync-tf32-nn",
+        GemmWorkload.of(70, 72, 52, DType.F32, Layout.NN).with(Arithmetic.TF32),
+        new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ROW, false));
+    warps("mma-sync-tn-f16", GemmWorkload.of(72, 136, 104, DType.F16, Layout.TN), small);
+    warps(
+        "mma-sync-i8-tt",
+        GemmWorkload.of(72, 70, 192, DType.I8, Layout.TT),
+        new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false));
+    sample(
+        "mma-sync-e5m2-tn",
+        () ->
+            AmpereGemm.schedule(
+                GemmWorkload.of(48, 64, 208, DType.F8E5M2, Layout.TN),
+                new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ROW, false),
+                GpuTarget.SM_89));
+    warps(
         "mma-sync-i8",
         GemmWorkload.nt(70, 72, 192, DType.I8),
         new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false));

@@ -58,7 +58,7 @@ final class AmpereModel {
   /** What shares that end inside of tiles cost for each wave that is divided so. */
   private static final double STREAMING = 10.8;
 
-  private static final int WARP = 32;
+  private static final int LANES = 32;
 
   private AmpereModel() {}
 
@@ -85,8 +85,11 @@ final class AmpereModel {
         2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / perClock(target) / CLOCK * sharing;
     double rows = c.swapped() ? c.tileN() : c.tileM();
     double columns = c.swapped() ? c.tileM() : c.tileN();
+    boolean acrossLeft = c.swapped() ? !w.layout().transposedB() : w.layout().transposedA();
+    boolean acrossRight = c.swapped() ? w.layout().transposedA() : !w.layout().transposedB();
     double reading =
-        (c.warpsN() * rows + c.warpsM() * columns)
+        (c.warpsN() * rows * gathering(bytes, acrossLeft)
+                + c.warpsM() * columns * gathering(bytes, acrossRight))
             * c.tileK()
             * bytes
             / SHARED_BYTES
@@ -110,10 +113,15 @@ final class AmpereModel {
         grid,
         shares,
         new TileFeatures.Kind(
-            c.stages(), c.threads() / (4 * WARP) + 1, c.blocks() > 0, c.swapped(), false),
+            c.stages(), c.threads() / (4 * LANES) + 1, c.blocks() > 0, c.swapped(), false),
         new TileFeatures.Step(combining, math, l2, dram, reading / math),
         sums,
         predicted);
+  }
+
+  /** How much longer operands take to read that lie across K in words or bytes, one by one. */
+  private static double gathering(int bytes, boolean across) {
+    return across && bytes != 2 ? SHARED_BYTES / (LANES * bytes) : 1;
   }
 
   /** Operations of a multiprocessor in a clock that mma.sync reaches on 16-bit operands. */

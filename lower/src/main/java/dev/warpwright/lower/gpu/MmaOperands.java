@@ -1,5 +1,6 @@
 package dev.warpwright.lower.gpu;
 
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
@@ -14,7 +15,10 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * The operands of a product by {@code mma.sync} in registers: two sets for each warp, so that those
@@ -22,7 +26,8 @@ import java.util.List;
  *
  * @param tilesM row tiles of 16 of a warp
  * @param tilesN column tiles of 8 of a warp
- * @param transposed whether B's tile is stored along N
+ * @param acrossA whether A's tile is stored along M: its rows lie across K
+ * @param acrossB whether B's tile is stored along N
  */
 record MmaOperands(
     MmaInstruction instruction,
@@ -30,7 +35,8 @@ record MmaOperands(
     int tilesN,
     OperandRing a,
     OperandRing b,
-    boolean transposed,
+    boolean acrossA,
+    boolean acrossB,
     Buffer aRegisters,
     Buffer bRegisters) {
 
@@ -45,12 +51,9 @@ record MmaOperands(
     int tilesM = (int) layout.registerDigits().get(3).extent();
     int tilesN = (int) layout.registerDigits().get(2).extent();
     String name = mma.c().buffer().name();
-    boolean transposed = !mma.transposeB();
-    if (mma.transposeA()) {
-      throw new LoweringException("the product into %s needs A with K contiguous".formatted(name));
-    }
-    long depth = a.tile().extent(1);
-    long bDepth = b.tile().extent(transposed ? 0 : 1);
+    boolean acrossB = !mma.transposeB();
+    long depth = a.tile().extent(mma.transposeA() ? 0 : 1);
+    long bDepth = b.tile().extent(acrossB ? 0 : 1);
     if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {
       throw new LoweringException(
           "the product into %s needs operands of %s".formatted(name, instruction.operand()));
@@ -60,8 +63,9 @@ record MmaOperands(
           "the product into %s has a depth of %d, no multiple of %d"
               .formatted(name, depth, 2 * instruction.k()));
     }
-    if (transposed && (instruction.operand().bytes() != 2 || tilesN % 2 != 0)) {
-      throw new LoweringException("the product into %s needs B with K contiguous".formatted(name));
+    if (acrossB && instruction.operand().bytes() == 2 && tilesN % 2 != 0) {
+      throw new LoweringException(
+          "the product into %s needs pairs of columns of tiles from each warp".formatted(name));
     }
     return new MmaOperands(
         instruction,
@@ -69,14 +73,22 @@ record MmaOperands(
         tilesN,
         a,
         b,
-        transposed,
+        mma.transposeA(),
+        acrossB,
         Buffer.of("a", DType.U32, Scope.LOCAL, 2L * tilesM * instruction.aRegisters()),
         Buffer.of("b", DType.U32, Scope.LOCAL, 2L * tilesN * instruction.bRegisters()));
   }
 
   /** Instructions along K in one step. */
   long depth() {
-    return a.tile().extent(1) / instruction.k();
+    return a.tile().extent(acrossA ? 0 : 1) / instruction.k();
+  }
+
+  /** Whether a product's operand lies across K in elements that ldmatrix cannot transpose. */
+  static boolean isGathered(Stmt.TileMma mma, Buffer tile) {
+    boolean across =
+        mma.a().buffer() == tile ? mma.transposeA() : mma.b().buffer() == tile && !mma.transposeB();
+    return across && tile.dtype().bytes() != 2;
   }
 
   /**
@@ -96,19 +108,89 @@ record MmaOperands(
         "i",
         tilesM,
         i -> {
-          Expr row =
-              Exprs.add(Exprs.add(warpRow, Exprs.mul(i, MmaInstruction.ROWS)), Exprs.mod(lane, 16));
-          Expr column = Exprs.mul(kk, instruction.k());
-          if (count == 4) {
-            column = Exprs.add(column, Exprs.mul(Exprs.div(lane, 16), instruction.rowElements()));
-          }
+          Expr row = Exprs.add(warpRow, Exprs.mul(i, MmaInstruction.ROWS));
+          Expr k = Exprs.mul(kk, instruction.k());
           Expr first = Exprs.add(Exprs.mul(set, (long) tilesM * count), Exprs.mul(i, count));
-          return rounded(
-              read(count, false, aRegisters, first, a.indices(stage, row, column), a),
-              aRegisters,
-              first,
-              count);
+          if (acrossA && instruction.operand().bytes() != 2) {
+            return gather(
+                count,
+                aRegisters,
+                first,
+                a,
+                stage,
+                lane,
+                r -> Exprs.add(k, Exprs.mul(Exprs.div(r, 2), instruction.rowElements())),
+                r -> Exprs.add(row, Exprs.mul(Exprs.mod(r, 2), 8)));
+          }
+          List<Expr> at = acrossA ? alongM(stage, k, row, lane) : rowsOfA(stage, k, row, lane);
+          return rounded(read(count, acrossA, aRegisters, first, at, a), aRegisters, first, count);
         });
+  }
+
+  /** Lane l gives row l % 16: first the matrices of 16 rows, then the next 16 bytes along K. */
+  private List<Expr> rowsOfA(Expr stage, Expr k, Expr row, Expr lane) {
+    Expr column =
+        instruction.aRegisters() == 4
+            ? Exprs.add(k, Exprs.mul(Exprs.div(lane, 16), instruction.rowElements()))
+            : k;
+    return a.indices(stage, Exprs.add(row, Exprs.mod(lane, 16)), column);
+  }
+
+  /** The same registers from a tile whose rows lie along M: each matrix is transposed. */
+  private List<Expr> alongM(Expr stage, Expr k, Expr row, Expr lane) {
+    Expr at = Exprs.add(k, Exprs.mod(lane, 8));
+    if (instruction.aRegisters() == 4) {
+      at = Exprs.add(at, Exprs.mul(Exprs.div(lane, 16), 8));
+    }
+    return a.indices(stage, at, Exprs.add(row, Exprs.mul(Exprs.mod(Exprs.div(lane, 8), 2), 8)));
+  }
+
+  /**
+   * Registers from single elements of a tile across K: each is of a matrix of 8 rows or columns of
+   * the operand by 16 bytes along K, of which a lane has the 4 bytes {@code lane % 4} of row {@code
+   * lane / 4} (PTX ISA, fragments of {@code mma.m16n8k8} and {@code mma.m16n8k32}).
+   *
+   * @param k where the matrix of a register begins along K
+   * @param other where it begins along the operand's other dimension
+   */
+  private Stmt gather(
+      int count,
+      Buffer registers,
+      Expr first,
+      OperandRing ring,
+      Expr stage,
+      Expr lane,
+      Function<Expr, Expr> k,
+      Function<Expr, Expr> other) {
+    int each = Float.BYTES / instruction.operand().bytes();
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r",
+        count,
+        r -> {
+          Expr column = Exprs.add(other.apply(r), Exprs.div(lane, 4));
+          Expr from = Exprs.add(k.apply(r), Exprs.mul(Exprs.mod(lane, 4), each));
+          List<Expr> parts = new ArrayList<>();
+          for (int e = 0; e < each; e++) {
+            parts.add(new Expr.Load(ring.ring(), ring.indices(stage, Exprs.add(from, e), column)));
+          }
+          return new Stmt.Store(registers, List.of(Exprs.add(first, r)), packed(parts));
+        });
+  }
+
+  /** Elements in the bytes of a register, the first in the lowest. */
+  private Expr packed(List<Expr> parts) {
+    if (instruction == MmaInstruction.TF32_K8) {
+      return new Expr.Call(Intrinsics.CVT_RNA_TF32, parts, Type.U32);
+    }
+    Expr word = null;
+    for (int e = 0; e < parts.size(); e++) {
+      Expr part = Exprs.cast(DType.U32, new Expr.Bitcast(Type.of(DType.U8), parts.get(e)));
+      Expr moved =
+          e == 0 ? part : new Expr.Binary(BinaryOp.SHL, part, new Expr.IntImm(Type.U32, 8L * e));
+      word = word == null ? moved : new Expr.Binary(BinaryOp.BIT_OR, word, moved);
+    }
+    return Objects.requireNonNull(word);
   }
 
   /** Columns that one ldmatrix of four matrices covers, or all there are. */
@@ -122,6 +204,21 @@ record MmaOperands(
   }
 
   private Stmt loadB(Expr stage, Expr kk, Expr set, Expr warpColumn, Expr lane) {
+    if (acrossB && instruction.operand().bytes() != 2) {
+      int perTile = instruction.bRegisters();
+      return gather(
+          tilesN * perTile,
+          bRegisters,
+          Exprs.mul(set, (long) tilesN * perTile),
+          b,
+          stage,
+          lane,
+          r ->
+              Exprs.add(
+                  Exprs.mul(kk, instruction.k()),
+                  Exprs.mul(Exprs.mod(r, perTile), instruction.rowElements())),
+          r -> Exprs.add(warpColumn, Exprs.mul(Exprs.div(r, perTile), MmaInstruction.COLS)));
+    }
     int group = group();
     int count = group * instruction.bRegisters();
     return Stmts.loop(
@@ -134,9 +231,8 @@ record MmaOperands(
           Expr first =
               Exprs.add(
                   Exprs.mul(set, (long) tilesN * instruction.bRegisters()), Exprs.mul(j, count));
-          List<Expr> at = transposed ? alongN(stage, k, n, lane) : alongK(stage, k, n, lane, count);
-          return rounded(
-              read(count, transposed, bRegisters, first, at, b), bRegisters, first, count);
+          List<Expr> at = acrossB ? alongN(stage, k, n, lane) : alongK(stage, k, n, lane, count);
+          return rounded(read(count, acrossB, bRegisters, first, at, b), bRegisters, first, count);
         });
   }
 

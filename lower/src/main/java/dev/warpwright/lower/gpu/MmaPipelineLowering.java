@@ -67,13 +67,23 @@ final class MmaPipelineLowering {
     }
     int threads = Math.toIntExact(func.attrs().getLong("threads", 128));
     boolean async = func.attrs().getLong("async", 1) != 0;
-    this.copies =
-        program.loads().stream().map(c -> StageCopy.of(c, stages, threads, async)).toList();
     if (program.products().size() != 1) {
       throw new LoweringException(
           "pipelined loop %s has %d products by mma.sync; one is possible"
               .formatted(program.loop().var(), program.products().size()));
     }
+    this.copies =
+        program.loads().stream()
+            .map(
+                load ->
+                    StageCopy.of(
+                        load,
+                        MmaOperands.isGathered(program.products().getFirst(), load.to().buffer())
+                            ? OperandRing.gathered(load.to().buffer(), stages)
+                            : OperandRing.of(load.to().buffer(), stages),
+                        threads,
+                        async))
+            .toList();
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), threads);
     this.code = new ThreadCode(tid, threads, layouts);
     Stmt.TileMma mma = program.products().getFirst();

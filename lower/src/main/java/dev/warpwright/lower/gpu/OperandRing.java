@@ -9,6 +9,7 @@ import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A tile of an operand in shared memory, as often as the pipeline has stages, in the layout that
@@ -41,6 +42,32 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
     }
     return new OperandRing(
         tile, buffer(tile, stages, columns / width, rows, width), width, columns / width);
+  }
+
+  /**
+   * The ring for a tile whose rows lie across K, of elements that ldmatrix cannot transpose: lanes
+   * read single elements of four rows, as many apart as a register holds elements, from eight
+   * columns. Its swizzle puts these into different banks.
+   *
+   * @throws LoweringException if its rows fit no swizzle
+   */
+  static OperandRing gathered(Buffer tile, long stages) {
+    OperandRing ring = of(tile, stages);
+    int bytes = tile.dtype().bytes();
+    int log = Long.numberOfTrailingZeros(ring.width);
+    // Eight columns of words are 32 bytes, of bytes 8: half of the least that copies move.
+    int base = Integer.numberOfTrailingZeros(Math.max(8, CHUNK / bytes));
+    int bits = Math.min(2, log - base);
+    int apart = Integer.numberOfTrailingZeros(Math.max(1, Float.BYTES / bytes));
+    Layout layout = Objects.requireNonNull(ring.ring.layout());
+    return new OperandRing(
+        tile,
+        ring.ring.withLayout(
+            new Layout(
+                layout.dimensions(),
+                bits < 1 ? Swizzle.NONE : new Swizzle(bits, base, log + apart - base))),
+        ring.width,
+        ring.panels);
   }
 
   /** Columns of the widest swizzled panel that divides a row; 0 if there is none. */

@@ -43,6 +43,11 @@ record StageCopy(
    * @param asynchronous whether the target has asynchronous copies
    */
   static StageCopy of(Stmt.TileCopy copy, long stages, int threads, boolean asynchronous) {
+    return of(copy, OperandRing.of(copy.to().buffer(), stages), threads, asynchronous);
+  }
+
+  /** Selects the copy into a ring. */
+  static StageCopy of(Stmt.TileCopy copy, OperandRing ring, int threads, boolean asynchronous) {
     Region to = copy.to();
     Region from = copy.from();
     if (from.buffer().scope() != Scope.GLOBAL
@@ -56,7 +61,6 @@ record StageCopy(
                   .formatted(from.buffer().name(), to.buffer().name())
               + " tile of its type");
     }
-    OperandRing ring = OperandRing.of(to.buffer(), stages);
     int bytes = to.buffer().dtype().bytes();
     int lanes = CHUNK / bytes;
     while (lanes > 1 && !fits(from, lanes)) {
