@@ -27,6 +27,11 @@ public final class AmpereGemm {
   /** Registers of a block's share of streamed work: its list's entries live across the loops. */
   private static final int STREAM_REGISTERS = 40;
 
+  private static final int EMULATION_REGISTERS = 32;
+
+  /** For an operand of bytes that lies across K. */
+  private static final int PACKING_REGISTERS = 56;
+
   /** Bytes of the smallest asynchronous copy. */
   private static final int LEAST_COPY = 4;
 
@@ -82,6 +87,7 @@ public final class AmpereGemm {
             + rows / config.warpsM() / 2
             + columns / config.warpsN() / 2
             + OTHER_REGISTERS
+            + conversionRegisters(workload, target)
             + staged(workload.pitchOfA() * bytes, config.tileM() * config.tileK(), config)
             + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
@@ -90,6 +96,19 @@ public final class AmpereGemm {
           .formatted(registers, config.threads(), config.minBlocks());
     }
     return HopperLimits.sharedProblem(sharedBytes(workload, config), config.minBlocks(), target);
+  }
+
+  /**
+   * Registers in which bytes are put together, fitted to what compiles without spilling: on Hopper
+   * products of 8-bit floats are conversions and products of f16.
+   */
+  private static long conversionRegisters(GemmWorkload workload, GpuTarget target) {
+    if (workload.operands().bytes() != 1) {
+      return 0;
+    }
+    return (target.hasHopper() && workload.operands().isFloat() ? EMULATION_REGISTERS : 0)
+        + (workload.layout().transposedA() ? PACKING_REGISTERS : 0)
+        + (workload.layout().transposedB() ? 0 : PACKING_REGISTERS);
   }
 
   /** Bytes of shared memory of a block; where a tile has parts, also which of them is next. */
