@@ -71,4 +71,16 @@ public record AmpereConfig(
   public int threads() {
     return 32 * warpsM * warpsN;
   }
+
+  /**
+   * Whether the rows of the product's left operand, of B where operands are swapped, lie across K.
+   */
+  public boolean acrossLeft(GemmWorkload.Layout layout) {
+    return swapped ? !layout.transposedB() : layout.transposedA();
+  }
+
+  /** Whether the right operand's rows lie across K. */
+  public boolean acrossRight(GemmWorkload.Layout layout) {
+    return swapped ? layout.transposedA() : !layout.transposedB();
+  }
 }

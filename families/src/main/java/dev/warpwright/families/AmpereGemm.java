@@ -27,10 +27,16 @@ public final class AmpereGemm {
   /** Registers of a block's share of streamed work: its list's entries live across the loops. */
   private static final int STREAM_REGISTERS = 40;
 
-  private static final int EMULATION_REGISTERS = 32;
+  /** Of products of 8-bit floats on Hopper, which are conversions and products of f16. */
+  private static final int EMULATION_REGISTERS = 68;
 
-  /** For an operand of bytes that lies across K. */
-  private static final int PACKING_REGISTERS = 56;
+  /** In which bytes of a left operand are put together that lies across K; with emulation less. */
+  private static final int LEFT_BYTES_REGISTERS = 92;
+
+  private static final int LEFT_EMULATED_REGISTERS = 56;
+
+  /** The same of a right operand. */
+  private static final int RIGHT_BYTES_REGISTERS = 20;
 
   /** Bytes of the smallest asynchronous copy. */
   private static final int LEAST_COPY = 4;
@@ -87,7 +93,7 @@ public final class AmpereGemm {
             + rows / config.warpsM() / 2
             + columns / config.warpsN() / 2
             + OTHER_REGISTERS
-            + conversionRegisters(workload, target)
+            + conversionRegisters(workload, config, target)
             + staged(workload.pitchOfA() * bytes, config.tileM() * config.tileK(), config)
             + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
@@ -98,17 +104,18 @@ public final class AmpereGemm {
     return HopperLimits.sharedProblem(sharedBytes(workload, config), config.minBlocks(), target);
   }
 
-  /**
-   * Registers in which bytes are put together, fitted to what compiles without spilling: on Hopper
-   * products of 8-bit floats are conversions and products of f16.
-   */
-  private static long conversionRegisters(GemmWorkload workload, GpuTarget target) {
+  /** Registers for operands of bytes, fitted to what compiles without spilling. */
+  private static long conversionRegisters(
+      GemmWorkload workload, AmpereConfig config, GpuTarget target) {
     if (workload.operands().bytes() != 1) {
       return 0;
     }
-    return (target.hasHopper() && workload.operands().isFloat() ? EMULATION_REGISTERS : 0)
-        + (workload.layout().transposedA() ? PACKING_REGISTERS : 0)
-        + (workload.layout().transposedB() ? 0 : PACKING_REGISTERS);
+    boolean emulated = target.hasHopper() && workload.operands().isFloat();
+    return (emulated ? EMULATION_REGISTERS : 0)
+        + (config.acrossLeft(workload.layout())
+            ? emulated ? LEFT_EMULATED_REGISTERS : LEFT_BYTES_REGISTERS
+            : 0)
+        + (config.acrossRight(workload.layout()) ? RIGHT_BYTES_REGISTERS : 0);
   }
 
   /** Bytes of shared memory of a block; where a tile has parts, also which of them is next. */

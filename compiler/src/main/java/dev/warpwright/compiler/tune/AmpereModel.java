@@ -85,11 +85,9 @@ final class AmpereModel {
         2.0 * c.tileM() * c.tileN() * c.tileK() * bytes / 2 / perClock(target) / CLOCK * sharing;
     double rows = c.swapped() ? c.tileN() : c.tileM();
     double columns = c.swapped() ? c.tileM() : c.tileN();
-    boolean acrossLeft = c.swapped() ? !w.layout().transposedB() : w.layout().transposedA();
-    boolean acrossRight = c.swapped() ? w.layout().transposedA() : !w.layout().transposedB();
     double reading =
-        (c.warpsN() * rows * gathering(bytes, acrossLeft)
-                + c.warpsM() * columns * gathering(bytes, acrossRight))
+        (c.warpsN() * rows * gathering(bytes, c.acrossLeft(w.layout()))
+                + c.warpsM() * columns * gathering(bytes, c.acrossRight(w.layout())))
             * c.tileK()
             * bytes
             / SHARED_BYTES

@@ -51,12 +51,14 @@ public final class ProductKernels implements AutoCloseable {
     return of(target, "", multiprocessors);
   }
 
-  /** The user's records if there are any, else those that come with Warpwright. */
+  /** The user's records if there are any, and those that come with Warpwright. */
   private static TuningDatabase database() {
     Path file = TuningLocation.database();
     if (Files.isRegularFile(file)) {
       try {
-        return TuningDatabase.open(file);
+        TuningDatabase database = TuningDatabase.open(file);
+        withShipped(database);
+        return database;
       } catch (UserError e) {
         // Records make a network fast, not right: a broken file must not stop it.
       }
@@ -64,6 +66,15 @@ public final class ProductKernels implements AutoCloseable {
     TuningDatabase shipped = TuningDatabase.inMemory();
     ShippedRecords.addTo(shipped);
     return shipped;
+  }
+
+  /** Adds what a newer Warpwright brings; a file that cannot be written serves as it is. */
+  private static void withShipped(TuningDatabase database) {
+    try {
+      ShippedRecords.addTo(database);
+    } catch (UserError e) {
+      // As above.
+    }
   }
 
   /**
