@@ -113,6 +113,24 @@ class CompiledFamiliesTest {
                 new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
                 GpuTarget.SM_90A)),
         set(
+            "tf32 across K by mma.sync",
+            AmpereGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Arithmetic.TF32),
+                new AmpereConfig(128, 256, 32, 2, 2, 4, 1, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "bytes across K by mma.sync",
+            AmpereGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.I8, Layout.NN),
+                new AmpereConfig(256, 128, 128, 2, 2, 4, 1, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
+            "8-bit floats across K by mma.sync",
+            AmpereGemm.schedule(
+                GemmWorkload.of(4096, 4096, 4096, DType.F8E4M3, Layout.NN),
+                new AmpereConfig(128, 64, 128, 4, 1, 4, 2, ORDER, false),
+                GpuTarget.SM_90A)),
+        set(
             "parts",
             HopperGemm.schedule(
                 GemmWorkload.nt(256, 4096, 14336, DType.BF16),
