@@ -17,7 +17,6 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
@@ -104,8 +103,7 @@ public final class ExportAction implements Action<ExportRequest> {
           values.keySet().iterator().next() + "=: a model has no scalars; use --batch");
     }
     Path path = Path.of(request.what());
-    Architecture arch = request.arch() == null ? null : Architecture.parse(request.arch());
-    Model model = Warpwright.load(path, arch);
+    Model model = Warpwright.load(path, request.arch());
     Precision precision =
         request.precision() == null ? Precision.of(model.graph()) : request.precision();
     return CudaExport.model(

@@ -3,16 +3,15 @@ package dev.warpwright.cli.export;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.cli.command.PrecisionConverter;
+import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -54,19 +53,7 @@ public final class ExportCommand extends Command {
       description = "The GPU: auto, sm_75, sm_80, sm_86, sm_89 or sm_90a.")
   TargetName target = TargetName.AUTO;
 
-  @Option(
-      names = "--precision",
-      paramLabel = "P",
-      converter = PrecisionConverter.class,
-      description = "Of a model: f32, tf32, f16 or bf16; default: the file's.")
-  @Nullable Precision precision;
-
-  @Option(
-      names = "--arch",
-      paramLabel = "A",
-      description =
-          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
-  @Nullable String arch;
+  @Mixin NetworkOptions network = new NetworkOptions();
 
   @Option(
       names = "--batch",
@@ -84,7 +71,14 @@ public final class ExportCommand extends Command {
       throw new UserError("--batch " + rows + ": the number of rows must be at least 1");
     }
     return action.perform(
-        new ExportRequest(what, new KeyValues(arguments), folder, target, precision, arch, rows),
+        new ExportRequest(
+            what,
+            new KeyValues(arguments),
+            folder,
+            target,
+            network.precision(),
+            network.architecture(),
+            rows),
         progress);
   }
 }

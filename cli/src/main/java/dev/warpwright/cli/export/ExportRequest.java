@@ -2,6 +2,7 @@ package dev.warpwright.cli.export;
 
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -22,5 +23,5 @@ record ExportRequest(
     Path folder,
     TargetName target,
     @Nullable Precision precision,
-    @Nullable String arch,
+    @Nullable Architecture arch,
     int rows) {}

@@ -2,14 +2,12 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
-import dev.warpwright.cli.command.PrecisionConverter;
+import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.check.CheckOptions;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -52,19 +51,7 @@ public final class CheckCommand extends Command {
       description = "The GPU for which a model is compiled; default: sm_90a.")
   TargetName target = TargetName.SIM;
 
-  @Option(
-      names = "--precision",
-      paramLabel = "P",
-      converter = PrecisionConverter.class,
-      description = "f32, tf32, f16 or bf16 for a model; default: the file's.")
-  @Nullable Precision precision;
-
-  @Option(
-      names = "--arch",
-      paramLabel = "A",
-      description =
-          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
-  @Nullable String arch;
+  @Mixin NetworkOptions network = new NetworkOptions();
 
   @Option(
       names = "--batch",
@@ -164,8 +151,8 @@ public final class CheckCommand extends Command {
         new CheckRequest(
             file,
             target,
-            precision,
-            arch == null ? null : Architecture.parse(arch),
+            network.precision(),
+            network.architecture(),
             attributes,
             new CheckOptions(
                 seed == null ? ThreadLocalRandom.current().nextLong() : seed,

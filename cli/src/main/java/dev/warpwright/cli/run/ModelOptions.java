@@ -1,13 +1,12 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.cli.command.PrecisionConverter;
+import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -23,19 +22,7 @@ final class ModelOptions {
       description = "auto, cpu, sim, sm_75, sm_80, sm_86, sm_89 or sm_90a; default: auto.")
   TargetName target = TargetName.AUTO;
 
-  @Option(
-      names = "--arch",
-      paramLabel = "A",
-      description =
-          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
-  @Nullable String arch;
-
-  @Option(
-      names = "--precision",
-      paramLabel = "P",
-      converter = PrecisionConverter.class,
-      description = "f32, tf32, f16 or bf16; default: the file's.")
-  @Nullable Precision precision;
+  @Mixin NetworkOptions network = new NetworkOptions();
 
   @Option(
       names = "--batch",
@@ -63,8 +50,8 @@ final class ModelOptions {
     return new ModelRequest(
         file,
         target,
-        arch == null ? null : Architecture.parse(arch),
-        precision,
+        network.architecture(),
+        network.precision(),
         batch == null ? OptionalInt.empty() : OptionalInt.of(batch),
         emit);
   }

@@ -1,0 +1,37 @@
+package dev.warpwright.cli.command;
+
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.function.Precision;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How a model's file is read, the same for every command that takes one. */
+public final class NetworkOptions {
+  @Option(
+      names = "--precision",
+      paramLabel = "P",
+      converter = PrecisionConverter.class,
+      description = "f32, tf32, f16 or bf16 for a model; default: the file's.")
+  private @Nullable Precision precision;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description =
+          "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
+  private @Nullable String arch;
+
+  /** What products are computed in; null for the file's. */
+  public @Nullable Precision precision() {
+    return precision;
+  }
+
+  /**
+   * The architecture of weights without a graph; null for a file that has its own.
+   *
+   * @throws dev.warpwright.ir.UserError if it is none
+   */
+  public @Nullable Architecture architecture() {
+    return arch == null ? null : Architecture.parse(arch);
+  }
+}
