@@ -36,7 +36,11 @@ final class ProductExport {
     try (ProductKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> ProductKernels.of(target, here.name(), here.multiprocessors()))
+            .map(here -> ProductKernels.of(
+                        target,
+                        here.name(),
+                        here.multiprocessors(),
+                        here.environment().driver()))
             .orElseGet(() -> ProductKernels.of(target))) {
       ProductKernels.Found found =
           kernels

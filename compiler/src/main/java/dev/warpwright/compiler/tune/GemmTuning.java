@@ -159,9 +159,15 @@ public final class GemmTuning {
     return new Environment(
         target.name(),
         device.name(),
-        "%d.%d".formatted(device.driverVersion() / 1000, device.driverVersion() % 1000 / 10),
+        driver(device),
         toolkit,
         generator);
+  }
+
+  /** The version of a device's driver: {@code 13.0}. */
+  public static String driver(CudaDevice device) {
+    int version = device.driverVersion();
+    return String.format(Locale.ROOT, "%d.%d", version / 1000, version % 1000 / 10);
   }
 
   /** A search that can be continued; the options' limits are left to the caller. */

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
@@ -15,40 +16,50 @@ import java.util.Optional;
 
 /**
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
- * choice.
+ * choice, as far as {@link GemmChooser} has nothing against it.
  */
 public final class ProductKernels implements AutoCloseable {
   private final GpuTarget target;
-  private final String device;
   private final int multiprocessors;
   private final TuningDatabase database;
+  private final GemmChooser chooser;
 
-  private ProductKernels(
-      GpuTarget target, String device, int multiprocessors, TuningDatabase database) {
-    this.target = target;
-    this.device = device;
-    this.multiprocessors = multiprocessors;
-    this.database = database;
+  private ProductKernels(GemmChooser.Where where, Optional<KernelCheck> check) {
+    this.target = where.target();
+    this.multiprocessors = where.multiprocessors();
+    this.database = database();
+    this.chooser = new GemmChooser(where, database, check, RejectedKernels.system());
   }
 
   /**
    * For a device.
    *
-   * @param device its name, by which records are found; those of other devices come after
+   * @param driver its version
    */
-  public static ProductKernels of(GpuTarget target, String device, int multiprocessors) {
-    return new ProductKernels(target, device, multiprocessors, database());
+  public static ProductKernels of(
+      GpuTarget target, String device, int multiprocessors, String driver) {
+    return new ProductKernels(
+        new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
   public static ProductKernels of(GpuTarget target) {
+    return new ProductKernels(elsewhere(target), KernelCheck.system());
+  }
+
+  /** As {@link #of(GpuTarget)}, for kernels that no compiler of CUDA sees. */
+  public static ProductKernels uncompiled(GpuTarget target) {
+    return new ProductKernels(elsewhere(target), Optional.empty());
+  }
+
+  private static GemmChooser.Where elsewhere(GpuTarget target) {
     int multiprocessors =
         DeviceCatalogue.ALL.stream()
             .filter(model -> model.target() == target)
             .mapToInt(DeviceModel::multiprocessors)
             .max()
             .orElse(1);
-    return of(target, "", multiprocessors);
+    return new GemmChooser.Where(target, "", multiprocessors, "");
   }
 
   /** The user's records if there are any, and those that come with Warpwright. */
@@ -88,14 +99,14 @@ public final class ProductKernels implements AutoCloseable {
   /** The best known kernel; empty if no family computes the product. */
   public Optional<Found> find(GemmWorkload workload) {
     try {
-      TunedGemm best = TunedGemm.find(workload, target, device, multiprocessors, database);
+      TunedGemm best = chooser.choose(workload);
       return Optional.of(
           new Found(
               GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
               best.origin(),
               best.candidate().features().predictedUs()));
-    } catch (UserError | Rejected | ScheduleError e) {
-      // No family, or its kernel turns out to be impossible: a network has simple kernels too.
+    } catch (UserError | DeviceError | Rejected | ScheduleError e) {
+      // No family, or none of its kernels is any good: a network has simple kernels too.
       return Optional.empty();
     }
   }
