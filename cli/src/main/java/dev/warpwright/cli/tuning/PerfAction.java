@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PerfAction implements Action<PerfRequest> {
   private final Supplier<TuningDevice> device;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
   private final Bench bench;
 
   /** What measures a kernel. */
@@ -55,12 +57,16 @@ public final class PerfAction implements Action<PerfRequest> {
 
   /** Measures on the GPU here. */
   public PerfAction() {
-    this(TuningDevice::find, TuneAction::bench);
+    this(TuningDevice::find, TuningDevice::chooser, TuneAction::bench);
   }
 
   /** Measures elsewhere. */
-  PerfAction(Supplier<TuningDevice> device, Bench bench) {
+  PerfAction(
+      Supplier<TuningDevice> device,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      Bench bench) {
     this.device = device;
+    this.choosers = choosers;
     this.bench = bench;
   }
 
@@ -72,7 +78,7 @@ public final class PerfAction implements Action<PerfRequest> {
     int asked = request.tasks().stream().mapToInt(task -> task.counts().size()).sum();
     try (DeviceQueue.Turn _ = here.turn("perf", progress);
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      GemmChooser chooser = here.chooser(database);
+      GemmChooser chooser = choosers.apply(here, database);
       for (Products task : request.tasks()) {
         task.counts()
             .forEach(

@@ -9,6 +9,7 @@ import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.WinnerFiles;
@@ -40,6 +41,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /** Tunes a product on the GPU here, and measures the winner beside its peers. */
@@ -57,6 +59,7 @@ public final class TuneAction implements Action<TuneRequest> {
 
   private final Supplier<TuningDevice> device;
   private final Workers workers;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
   private final PerfAction.Bench bench;
 
   /** What measures. */
@@ -71,18 +74,24 @@ public final class TuneAction implements Action<TuneRequest> {
     this(
         TuningDevice::find,
         (target, most) -> GemmTuning.measurers(target, SEARCH_SEED, most),
+        TuningDevice::chooser,
         TuneAction::bench);
   }
 
   /** Tunes on another device. */
   TuneAction(Supplier<TuningDevice> device, Workers workers) {
-    this(device, workers, TuneAction::bench);
+    this(device, workers, TuningDevice::chooser, TuneAction::bench);
   }
 
   /** Tunes on another device, and measures winners otherwise. */
-  TuneAction(Supplier<TuningDevice> device, Workers workers, PerfAction.Bench bench) {
+  TuneAction(
+      Supplier<TuningDevice> device,
+      Workers workers,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      PerfAction.Bench bench) {
     this.device = device;
     this.workers = workers;
+    this.choosers = choosers;
     this.bench = bench;
   }
 
@@ -284,7 +293,7 @@ public final class TuneAction implements Action<TuneRequest> {
       } catch (CandidateFailure e) {
         // With other data, or another compiler's process: the next fastest is the winner.
         Outcome.Failed failure = new Outcome.Failed(e.reason(), String.valueOf(e.getMessage()));
-        here.chooser(database).reject(found.workload(), best.candidate(), failure);
+        choosers.apply(here, database).reject(found.workload(), best.candidate(), failure);
         done = found.tuner().reject(best.candidate(), failure);
       }
     }

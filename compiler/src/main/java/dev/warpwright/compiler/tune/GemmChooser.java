@@ -81,7 +81,7 @@ public final class GemmChooser {
   /**
    * The kernel to use.
    *
-   * @throws UserError if no family of kernels computes the product
+   * @throws UserError if no family of kernels computes the product on the target
    * @throws DeviceError if there is a compiler that compiles none
    */
   public TunedGemm choose(GemmWorkload workload) {
@@ -187,14 +187,15 @@ public final class GemmChooser {
     throw none(workload, failures);
   }
 
-  private DeviceError none(GemmWorkload workload, List<Outcome.Failed> failures) {
+  private RuntimeException none(GemmWorkload workload, List<Outcome.Failed> failures) {
+    String first = failures.isEmpty() ? "there is none" : failures.getFirst().message();
+    if (failures.stream().allMatch(failure -> failure.reason() == FailureReason.REJECTED)) {
+      // No compiler has seen anything: it is what was asked for that is impossible.
+      return new UserError(GemmKeys.of(workload) + ": " + first);
+    }
     return new DeviceError(
         "%s: none of %d kernels can be used on %s, the first one because %s"
-            .formatted(
-                GemmKeys.of(workload),
-                failures.size(),
-                where.target().name(),
-                failures.stream().findFirst().map(Outcome.Failed::message).orElse("")));
+            .formatted(GemmKeys.of(workload), failures.size(), where.target().name(), first));
   }
 
   /** Whether a failure is seen when a kernel runs: another one of nearly the same code need not. */

@@ -9,6 +9,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,11 +25,19 @@ public final class ProductKernels implements AutoCloseable {
   private final TuningDatabase database;
   private final GemmChooser chooser;
 
-  private ProductKernels(GemmChooser.Where where, Optional<KernelCheck> check) {
+  private ProductKernels(
+      GemmChooser.Where where,
+      TuningDatabase database,
+      Optional<KernelCheck> check,
+      RejectedKernels rejected) {
     this.target = where.target();
     this.multiprocessors = where.multiprocessors();
-    this.database = database();
-    this.chooser = new GemmChooser(where, database, check, RejectedKernels.system());
+    this.database = database;
+    this.chooser = new GemmChooser(where, database, check, rejected);
+  }
+
+  private static ProductKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
+    return new ProductKernels(where, database(), check, RejectedKernels.system());
   }
 
   /**
@@ -38,18 +47,28 @@ public final class ProductKernels implements AutoCloseable {
    */
   public static ProductKernels of(
       GpuTarget target, String device, int multiprocessors, String driver) {
-    return new ProductKernels(
-        new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
+    return of(new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
   public static ProductKernels of(GpuTarget target) {
-    return new ProductKernels(elsewhere(target), KernelCheck.system());
+    return of(elsewhere(target), KernelCheck.system());
   }
 
   /** As {@link #of(GpuTarget)}, for kernels that no compiler of CUDA sees. */
   public static ProductKernels uncompiled(GpuTarget target) {
-    return new ProductKernels(elsewhere(target), Optional.empty());
+    return of(elsewhere(target), Optional.empty());
+  }
+
+  /**
+   * As {@link #of(GpuTarget)}, with the records that come with Warpwright and no others.
+   *
+   * @param check may be asked by several threads
+   */
+  public static ProductKernels shipped(
+      GpuTarget target, KernelCheck check, RejectedKernels rejected) {
+    return new ProductKernels(
+        elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {
@@ -74,6 +93,10 @@ public final class ProductKernels implements AutoCloseable {
         // Records make a network fast, not right: a broken file must not stop it.
       }
     }
+    return shippedDatabase();
+  }
+
+  private static TuningDatabase shippedDatabase() {
     TuningDatabase shipped = TuningDatabase.inMemory();
     ShippedRecords.addTo(shipped);
     return shipped;
@@ -92,23 +115,35 @@ public final class ProductKernels implements AutoCloseable {
    * A kernel of a product.
    *
    * @param origin how it was chosen
+   * @param point the decisions behind it
    * @param predictedUs its time by the analytic model
    */
-  public record Found(ScheduledGemm gemm, TunedGemm.Origin origin, double predictedUs) {}
+  public record Found(
+      ScheduledGemm gemm, TunedGemm.Origin origin, Point point, double predictedUs) {}
 
-  /** The best known kernel; empty if no family computes the product. */
+  /** The kernel to use; empty if no family computes the product, or no kernel is any good. */
   public Optional<Found> find(GemmWorkload workload) {
     try {
-      TunedGemm best = chooser.choose(workload);
-      return Optional.of(
-          new Found(
-              GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
-              best.origin(),
-              best.candidate().features().predictedUs()));
+      return Optional.of(require(workload));
     } catch (UserError | DeviceError | Rejected | ScheduleError e) {
-      // No family, or none of its kernels is any good: a network has simple kernels too.
+      // A network has simple kernels too.
       return Optional.empty();
     }
+  }
+
+  /**
+   * The kernel to use.
+   *
+   * @throws UserError if no family computes the product
+   * @throws DeviceError if there is a compiler that compiles none of its kernels
+   */
+  public Found require(GemmWorkload workload) {
+    TunedGemm best = chooser.choose(workload);
+    return new Found(
+        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
+        best.origin(),
+        best.candidate().point(),
+        best.candidate().features().predictedUs());
   }
 
   @Override
