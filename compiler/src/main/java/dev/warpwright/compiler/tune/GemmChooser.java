@@ -22,11 +22,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The kernel to use for a GEMM: the first of {@linkplain TunedGemm#ranked all choices} that compiles
- * without spills, and that nobody has found to be wrong. What was found useless is {@linkplain
+ * The kernel to use for a GEMM: the first of all choices that compiles without spills, and that
+ * nobody has found to be wrong. Choices are what was measured, then what was measured for another
+ * workload of the same shape, then what the analytic model thinks, then the model's smallest tiles. What was found useless is {@linkplain
  * RejectedKernels remembered}. Every command that needs the kernel of a GEMM asks here.
  *
  * <p>Where there is no compiler, the first choice that was not found wrong is taken.
@@ -37,6 +39,8 @@ public final class GemmChooser {
 
   private static final int SMALLEST = 8;
 
+  private static final int ALL = Integer.MAX_VALUE;
+
   /** So many kernels may turn out to be wrong before that is told. */
   private static final int MOST_FAILURES = 4;
 
@@ -44,6 +48,7 @@ public final class GemmChooser {
   private final TuningDatabase database;
   private final Optional<KernelCheck> check;
   private final RejectedKernels rejected;
+  private final boolean trusting;
 
   /**
    * For what is chosen.
@@ -60,10 +65,28 @@ public final class GemmChooser {
       TuningDatabase database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
+    this(where, database, check, rejected, false);
+  }
+
+  private GemmChooser(
+      Where where,
+      TuningDatabase database,
+      Optional<KernelCheck> check,
+      RejectedKernels rejected,
+      boolean trusting) {
     this.where = where;
     this.database = database;
     this.check = check;
     this.rejected = rejected;
+    this.trusting = trusting;
+  }
+
+  /**
+   * The same, but what was measured with the source of today is not compiled: it was fine then. For
+   * who is in a hurry.
+   */
+  GemmChooser trusting() {
+    return new GemmChooser(where, database, check, rejected, true);
   }
 
   /** What a kernel is chosen for; it tells if the kernel is useless. */
@@ -85,12 +108,12 @@ public final class GemmChooser {
    * @throws DeviceError if there is a compiler that compiles none
    */
   public TunedGemm choose(GemmWorkload workload) {
-    return usable(workload, ranked(workload));
+    return usable(workload, false, Set.of());
   }
 
   /** As {@link #choose}, as if nothing had been measured. */
   public TunedGemm chooseUntuned(GemmWorkload workload) {
-    return usable(workload, untuned(workload));
+    return usable(workload, true, Set.of());
   }
 
   /**
@@ -100,18 +123,16 @@ public final class GemmChooser {
    * @throws DeviceError with the first failure, if several kernels are useless
    */
   public <T> T use(GemmWorkload workload, boolean untuned, Use<T> use) {
-    List<TunedGemm> choices = untuned ? untuned(workload) : ranked(workload);
     List<Outcome.Failed> skipped = new ArrayList<>();
+    Set<Point> useless = new HashSet<>();
     while (skipped.size() < MOST_FAILURES) {
-      TunedGemm kernel = usable(workload, choices);
+      TunedGemm kernel = usable(workload, untuned, useless);
       try {
         return use.with(kernel, List.copyOf(skipped));
       } catch (CandidateFailure e) {
         Outcome.Failed failure = new Outcome.Failed(e.reason(), String.valueOf(e.getMessage()));
         reject(workload, kernel.candidate(), failure);
-        Point useless = kernel.candidate().point();
-        choices =
-            choices.stream().filter(c -> !c.candidate().point().equals(useless)).toList();
+        useless.add(kernel.candidate().point());
         skipped.add(failure);
       }
     }
@@ -129,18 +150,6 @@ public final class GemmChooser {
         about(workload, candidate));
   }
 
-  private List<TunedGemm> ranked(GemmWorkload workload) {
-    return TunedGemm.ranked(
-        workload, where.target(), where.device(), where.multiprocessors(), database);
-  }
-
-  private List<TunedGemm> untuned(GemmWorkload workload) {
-    Space space = GemmSpace.of(workload, where.target(), where.multiprocessors());
-    return GemmRanking.of(space).stream()
-        .map(candidate -> new TunedGemm(candidate, TunedGemm.Origin.UNTUNED))
-        .toList();
-  }
-
   /** The text of a candidate's kernel. */
   private record Source(Kernel kernel, String text) {
     static Source of(Candidate candidate, GpuTarget target) {
@@ -153,29 +162,92 @@ public final class GemmChooser {
     }
   }
 
-  private TunedGemm usable(GemmWorkload workload, List<TunedGemm> choices) {
+  /**
+   * Choices of one kind.
+   *
+   * @param tries so many of them are looked at, at most
+   */
+  private record Turn(int tries, Supplier<List<TunedGemm.Recorded>> choices) {
+    static Turn of(int tries, Supplier<List<TunedGemm>> choices) {
+      return new Turn(
+          tries,
+          () ->
+              choices.get().stream().map(gemm -> new TunedGemm.Recorded(gemm, "")).toList());
+    }
+  }
+
+  /** All choices, those of the first turn first; the model is asked when it is needed. */
+  private List<Turn> turns(GemmWorkload workload, boolean untuned) {
+    GpuTarget target = where.target();
+    int multiprocessors = where.multiprocessors();
+    List<TunedGemm> modelled = new ArrayList<>();
+    List<Turn> turns = new ArrayList<>();
+    if (!untuned) {
+      turns.add(
+          new Turn(
+              ALL,
+              () ->
+                  TunedGemm.measured(
+                      workload, target, where.device(), multiprocessors, database)));
+    }
+    turns.add(
+        Turn.of(
+            BEST,
+            () -> {
+              modelled.addAll(
+                  untuned
+                      ? untuned(GemmRanking.of(GemmSpace.of(workload, target, multiprocessors)))
+                      : TunedGemm.modelled(workload, target, multiprocessors, database));
+              return modelled;
+            }));
+    turns.add(
+        Turn.of(
+            SMALLEST,
+            () ->
+                untuned(
+                    GemmRanking.smallestFirst(
+                        modelled.stream().map(TunedGemm::candidate).toList()))));
+    Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK())));
+    turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
+    return turns;
+  }
+
+  private static List<TunedGemm> untuned(List<Candidate> candidates) {
+    return candidates.stream()
+        .map(candidate -> new TunedGemm(candidate, TunedGemm.Origin.UNTUNED))
+        .toList();
+  }
+
+  /**
+   * The first choice that there is nothing against.
+   *
+   * @param useless what is not to be taken
+   */
+  private TunedGemm usable(GemmWorkload workload, boolean untuned, Set<Point> useless) {
     List<Runnable> refusals = new ArrayList<>();
-    Set<Point> useless = new HashSet<>();
+    Set<Point> kin = new HashSet<>();
     List<Outcome.Failed> failures = new ArrayList<>();
-    for (List<TunedGemm> turn : turns(workload, choices)) {
-      int tries = turn == choices ? BEST : SMALLEST;
-      for (TunedGemm choice : turn) {
-        Candidate candidate = choice.candidate();
+    for (Turn turn : turns(workload, untuned)) {
+      int tries = turn.tries();
+      for (TunedGemm.Recorded choice : turn.choices().get()) {
+        Candidate candidate = choice.gemm().candidate();
         if (tries == 0) {
           break;
         }
-        if (useless.contains(GemmRanking.kin(candidate.point()))) {
+        if (useless.contains(candidate.point())
+            || kin.contains(GemmRanking.kin(candidate.point()))) {
           continue;
         }
         tries--;
-        Optional<Outcome.Failed> problem = problem(workload, candidate, refusals);
+        Optional<Outcome.Failed> problem =
+            problem(workload, candidate, choice.sourceHash(), refusals);
         if (problem.isEmpty()) {
           // What the compiler refused is the kernel's fault: it takes others.
           refusals.forEach(Runnable::run);
-          return choice;
+          return choice.gemm();
         }
         if (!runs(problem.get().reason())) {
-          useless.add(GemmRanking.kin(candidate.point()));
+          kin.add(GemmRanking.kin(candidate.point()));
         }
         failures.add(problem.get());
         if (refusals.size() == MOST_FAILURES && refusals.size() == failures.size()) {
@@ -206,28 +278,14 @@ public final class GemmChooser {
     };
   }
 
-  /** The choices in order, then the smallest, then the kernels that every compiler takes. */
-  private List<List<TunedGemm>> turns(GemmWorkload workload, List<TunedGemm> choices) {
-    List<Candidate> candidates = choices.stream().map(TunedGemm::candidate).toList();
-    List<Candidate> plain =
-        GemmRanking.of(new Space(List.of(new PlainSketch(workload.withVectorsAlongK()))));
-    return List.of(
-        choices, untuned(GemmRanking.smallestFirst(candidates)), untuned(plain));
-  }
-
-  private static List<TunedGemm> untuned(List<Candidate> candidates) {
-    return candidates.stream()
-        .map(candidate -> new TunedGemm(candidate, TunedGemm.Origin.UNTUNED))
-        .toList();
-  }
-
   /**
    * Why a candidate cannot be used.
    *
+   * @param measured hash of the source that was measured; empty if none was
    * @param refusals to remember if the compiler takes another kernel
    */
   private Optional<Outcome.Failed> problem(
-      GemmWorkload workload, Candidate candidate, List<Runnable> refusals) {
+      GemmWorkload workload, Candidate candidate, String measured, List<Runnable> refusals) {
     Source source;
     try {
       source = Source.of(candidate, where.target());
@@ -241,7 +299,7 @@ public final class GemmChooser {
         Stream.of(compiler(), device())
             .flatMap(by -> rejected.find(hash, by).stream())
             .findFirst();
-    if (known.isPresent() || check.isEmpty()) {
+    if (known.isPresent() || check.isEmpty() || (trusting && hash.equals(measured))) {
       return known;
     }
     Optional<Outcome.Failed> problem =

@@ -30,10 +30,19 @@ public final class ProductKernels implements AutoCloseable {
       TuningDatabase database,
       Optional<KernelCheck> check,
       RejectedKernels rejected) {
-    this.target = where.target();
-    this.multiprocessors = where.multiprocessors();
+    this(
+        where.target(),
+        where.multiprocessors(),
+        database,
+        new GemmChooser(where, database, check, rejected));
+  }
+
+  private ProductKernels(
+      GpuTarget target, int multiprocessors, TuningDatabase database, GemmChooser chooser) {
+    this.target = target;
+    this.multiprocessors = multiprocessors;
     this.database = database;
-    this.chooser = new GemmChooser(where, database, check, rejected);
+    this.chooser = chooser;
   }
 
   private static ProductKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
@@ -48,6 +57,11 @@ public final class ProductKernels implements AutoCloseable {
   public static ProductKernels of(
       GpuTarget target, String device, int multiprocessors, String driver) {
     return of(new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
+  }
+
+  /** The same, but what was measured with the source of today is not compiled. */
+  public ProductKernels trusting() {
+    return new ProductKernels(target, multiprocessors, database, chooser.trusting());
   }
 
   /** For a device that is not here: the largest of its target that is known. */

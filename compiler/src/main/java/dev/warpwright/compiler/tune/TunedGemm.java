@@ -54,24 +54,30 @@ public record TunedGemm(Candidate candidate, Origin origin) {
       String device,
       int multiprocessors,
       TuningDatabase database) {
-    return ranked(workload, target, device, multiprocessors, database).getFirst();
+    return measured(workload, target, device, multiprocessors, database).stream()
+        .map(Recorded::gemm)
+        .findFirst()
+        .orElseGet(() -> modelled(workload, target, multiprocessors, database).getFirst());
   }
 
   /**
-   * All choices, the best first: what was measured, what was measured for another workload of the
-   * same shape, and what the analytic model thinks.
+   * A kernel that was measured.
+   *
+   * @param sourceHash of what was measured
+   */
+  record Recorded(TunedGemm gemm, String sourceHash) {}
+
+  /**
+   * The choices for what was not measured, the best first: what was measured for another workload
+   * of the same shape, and what the analytic model thinks.
    *
    * @throws UserError if no family of kernels computes the product
    */
-  static List<TunedGemm> ranked(
-      GemmWorkload workload,
-      GpuTarget target,
-      String device,
-      int multiprocessors,
-      TuningDatabase database) {
-    List<TunedGemm> all = new ArrayList<>(measured(workload, target, device, multiprocessors, database));
+  static List<TunedGemm> modelled(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, TuningDatabase database) {
     Space space = GemmSpace.of(workload, target, multiprocessors);
     List<Candidate> untuned = GemmRanking.of(space);
+    List<TunedGemm> all = new ArrayList<>();
     transferred(workload, target, space, database, untuned.getFirst())
         .ifPresent(candidate -> all.add(new TunedGemm(candidate, Origin.TRANSFERRED)));
     untuned.forEach(candidate -> all.add(new TunedGemm(candidate, Origin.UNTUNED)));
@@ -79,7 +85,7 @@ public record TunedGemm(Candidate candidate, Origin origin) {
   }
 
   /** The fastest that were measured for a workload, on this device if there are any. */
-  private static List<TunedGemm> measured(
+  static List<Recorded> measured(
       GemmWorkload workload,
       GpuTarget target,
       String device,
@@ -96,17 +102,19 @@ public record TunedGemm(Candidate candidate, Origin origin) {
         latest.put(record.point(), record);
       }
     }
-    return Stream.concat(
-            best.stream(),
-            latest.values().stream()
-                .filter(record -> record.outcome() instanceof Outcome.Measured)
-                .sorted(Comparator.comparingDouble(TunedGemm::timeUs)))
-        .map(TuningRecord::point)
-        .distinct()
-        .limit(MEASURED)
-        .flatMap(point -> replayed(workload, target, multiprocessors, point).stream())
-        .map(candidate -> new TunedGemm(candidate, Origin.TUNED))
-        .toList();
+    Map<Point, TuningRecord> fastest = new LinkedHashMap<>();
+    fastest.put(best.get().point(), best.get());
+    latest.values().stream()
+        .filter(record -> record.outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
+        .forEach(record -> fastest.putIfAbsent(record.point(), record));
+    List<Recorded> kernels = new ArrayList<>();
+    for (TuningRecord record : fastest.values().stream().limit(MEASURED).toList()) {
+      replayed(workload, target, multiprocessors, record.point())
+          .map(candidate -> new TunedGemm(candidate, Origin.TUNED))
+          .ifPresent(gemm -> kernels.add(new Recorded(gemm, record.sourceHash())));
+    }
+    return kernels;
   }
 
   private static double timeUs(TuningRecord record) {

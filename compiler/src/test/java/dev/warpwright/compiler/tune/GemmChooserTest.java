@@ -188,6 +188,29 @@ final class GemmChooserTest {
   }
 
   @Test
+  void whoIsInAHurryTrustsWhatWasMeasuredWithTheSameSource() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      Candidate measured = ranking().get(200);
+      Kernel kernel = BoundKernel.of(measured.kernel().get(), measured.values()).kernel();
+      String hash = KernelBench.hash(CudaPrinter.print(kernel, GpuTarget.SM_80));
+      GemmChooser chooser = chooser(database, "1", compiler("a", i -> fine())).trusting();
+      for (String recorded : List.of("hash", hash)) {
+        compiled.clear();
+        database.add(
+            new TuningRecord(
+                GemmKeys.of(WORKLOAD),
+                new Environment("sm_80", "fake", "1", "1", "1"),
+                measured.point(),
+                recorded,
+                new Outcome.Measured(10, 0, 0, 0, 0),
+                recorded.equals(hash) ? Instant.EPOCH.plusSeconds(1) : Instant.EPOCH));
+        assertThat(chooser.choose(WORKLOAD).candidate().point()).isEqualTo(measured.point());
+        assertThat(compiled).hasSize(recorded.equals(hash) ? 0 : 1);
+      }
+    }
+  }
+
+  @Test
   void whereEverythingSpillsOneThreadForEachElementIsLeft() {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       KernelCheck check =
