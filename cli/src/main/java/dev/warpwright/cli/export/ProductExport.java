@@ -36,11 +36,10 @@ final class ProductExport {
     try (ProductKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> ProductKernels.of(
-                        target,
-                        here.name(),
-                        here.multiprocessors(),
-                        here.environment().driver()))
+            .map(
+                here ->
+                    ProductKernels.of(
+                        target, here.name(), here.multiprocessors(), here.environment().driver()))
             .orElseGet(() -> ProductKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }

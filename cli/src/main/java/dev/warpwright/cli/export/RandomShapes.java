@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * GEMMs that nobody has prepared: extents from 1 to {@link #LONGEST}, as many small as large ones, a
- * third of them odd, in every type and layout. Each is small enough to be verified in a moment.
+ * GEMMs that nobody has prepared: extents from 1 to {@link #LONGEST}, as many small as large ones,
+ * a third of them odd, in every type and layout. Each is small enough to be verified in a moment.
  */
 final class RandomShapes {
   private static final long LONGEST = 16_384;
@@ -21,8 +21,7 @@ final class RandomShapes {
 
   private static final double MOST_ELEMENTS = 1L << 27;
 
-  private static final List<String> TYPES =
-      List.of("bf16", "f16", "tf32", "f32", "e4m3", "int8");
+  private static final List<String> TYPES = List.of("bf16", "f16", "tf32", "f32", "e4m3", "int8");
   private static final List<String> LAYOUTS = List.of("nn", "nt", "tn", "tt");
 
   private RandomShapes() {}

@@ -50,7 +50,9 @@ public final class ShapesAction implements Action<ShapesRequest> {
     List<RandomShapes.Shape> shapes = RandomShapes.of(request.seed(), request.count());
     if (request.list()) {
       List<String> lines = new ArrayList<>();
-      lines.add("# warpwright shapes --list --count %d --seed %d".formatted(request.count(), request.seed()));
+      lines.add(
+          "# warpwright shapes --list --count %d --seed %d"
+              .formatted(request.count(), request.seed()));
       shapes.forEach(shape -> lines.add("gemm " + shape.text()));
       return new Report(
           true,
@@ -84,8 +86,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
     Path temporary = temporaryFolder();
     try {
       for (GpuTarget target : request.targets()) {
-        kernels.put(
-            target, ProductKernels.shipped(target, check, new RejectedKernels(temporary)));
+        kernels.put(target, ProductKernels.shipped(target, check, new RejectedKernels(temporary)));
       }
       List<Future<Result>> futures = new ArrayList<>();
       for (RandomShapes.Shape shape : shapes) {
@@ -124,8 +125,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
   /** Whether a target knows the type at all: 8-bit floats are newer than some. */
   private static boolean hasType(RandomShapes.Shape shape, GpuTarget target) {
     DType type = shape.workload().operands();
-    return !(type.isFloat() && type.bits() == 8)
-        || target.supports(GpuTarget.SM_89.arch(), false);
+    return !(type.isFloat() && type.bits() == 8) || target.supports(GpuTarget.SM_89.arch(), false);
   }
 
   private static Result result(
@@ -134,8 +134,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
     String failure = null;
     try {
       ProductKernels.Found found = products.require(shape.workload());
-      Map<String, byte[]> files =
-          ProductExport.files(shape.workload(), target, found, line -> {});
+      Map<String, byte[]> files = ProductExport.files(shape.workload(), target, found, line -> {});
       if (!files.containsKey("kernel.cuh")) {
         failure = "the export has no kernel";
       } else if (check.isUnseen()) {

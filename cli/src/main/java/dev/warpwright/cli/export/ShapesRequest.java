@@ -10,8 +10,7 @@ import java.util.List;
  * @param targets to export and compile each for
  * @param jobs so many at a time
  */
-public record ShapesRequest(
-    long seed, int count, boolean list, List<GpuTarget> targets, int jobs) {
+public record ShapesRequest(long seed, int count, boolean list, List<GpuTarget> targets, int jobs) {
   public ShapesRequest {
     targets = List.copyOf(targets);
   }

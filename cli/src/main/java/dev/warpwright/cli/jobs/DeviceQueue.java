@@ -124,7 +124,9 @@ public final class DeviceQueue {
         waiting.say(holder(channel));
         channel.lock();
       }
-      byte[] text = (Jobs.own().orElse("process " + ProcessHandle.current().pid()) + " (" + command + ")").getBytes(UTF_8);
+      byte[] text =
+          (Jobs.own().orElse("process " + ProcessHandle.current().pid()) + " (" + command + ")")
+              .getBytes(UTF_8);
       channel.truncate(0);
       channel.write(ByteBuffer.wrap(text), 0);
       return new Held(channel, here);
@@ -140,9 +142,7 @@ public final class DeviceQueue {
   private static String holder(FileChannel channel) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(LONGEST);
     int count = channel.read(bytes, 0);
-    return count <= 0
-        ? "another command"
-        : OneLine.of(new String(bytes.array(), 0, count, UTF_8));
+    return count <= 0 ? "another command" : OneLine.of(new String(bytes.array(), 0, count, UTF_8));
   }
 
   /** One that waits: tells it, and marks its job. */

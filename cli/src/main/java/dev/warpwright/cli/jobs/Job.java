@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command that runs, or ran, in the background. Its folder holds {@code job.json} (what was
- * started), {@code log} (what it says), {@code result} (what it prints), {@code queued} while
- * it waits for its device and, at the end, {@code exit} (its exit code).
+ * started), {@code log} (what it says), {@code result} (what it prints), {@code queued} while it
+ * waits for its device and, at the end, {@code exit} (its exit code).
  *
  * @param id its number, which names the folder
  * @param pid of its process

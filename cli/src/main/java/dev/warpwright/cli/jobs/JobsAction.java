@@ -96,9 +96,7 @@ public final class JobsAction implements Action<JobsRequest> {
       List<String> lines = job.text(Job.LOG).lines().toList();
       // The last line may be half written while the job runs.
       int whole =
-          state.isUnderWay() && !job.text(Job.LOG).endsWith("\n")
-              ? lines.size() - 1
-              : lines.size();
+          state.isUnderWay() && !job.text(Job.LOG).endsWith("\n") ? lines.size() - 1 : lines.size();
       for (; shown < whole; shown++) {
         String line = lines.get(shown);
         progress.say(line.startsWith("warpwright: ") ? line.substring(12) : line);

@@ -5,8 +5,8 @@ import dev.warpwright.ir.json.Json;
 /**
  * The result of a command.
  *
- * @param code with which the program ends: 0 if all that was asked is done and no check failed, 1 if
- *     one did, more if a part could not be done
+ * @param code with which the program ends: 0 if all that was asked is done and no check failed, 1
+ *     if one did, more if a part could not be done
  * @param text what is printed, lines separated by {@code \n}, without the last line end; empty
  *     prints nothing
  * @param json what is printed instead with {@code --json}

@@ -103,11 +103,9 @@ public final class PerfAction implements Action<PerfRequest> {
     PerfTable table = new PerfTable(request.tasks(), all, not);
     Report reports =
         Reports.many(
-            Stream.concat(
-                    all.stream().map(Measured::report), not.stream().map(Unmeasured::report))
+            Stream.concat(all.stream().map(Measured::report), not.stream().map(Unmeasured::report))
                 .toList());
-    return new Report(
-        reports.code(), table.text(), table.into((Json.Members) reports.json()));
+    return new Report(reports.code(), table.text(), table.into((Json.Members) reports.json()));
   }
 
   /**

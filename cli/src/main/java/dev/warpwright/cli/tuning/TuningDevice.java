@@ -26,11 +26,7 @@ import java.util.stream.Stream;
  *     not real
  */
 public record TuningDevice(
-    String name,
-    int multiprocessors,
-    GpuTarget target,
-    Environment environment,
-    List<String> ids) {
+    String name, int multiprocessors, GpuTarget target, Environment environment, List<String> ids) {
   public TuningDevice {
     ids = List.copyOf(ids);
   }

@@ -40,8 +40,7 @@ final class PerfActionTest {
         new KernelReport.Compiled("0123456789abcdef", 32, 0, 0, 0, List.of()),
         failure != null
             ? null
-            : new KernelReport.Timing(
-                new KernelReport.Times(10, 12), 1, 1, Prediction.NONE, 1, 9),
+            : new KernelReport.Timing(new KernelReport.Times(10, 12), 1, 1, Prediction.NONE, 1, 9),
         List.of(),
         List.of(),
         List.of());

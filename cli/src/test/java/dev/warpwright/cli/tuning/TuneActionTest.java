@@ -180,8 +180,7 @@ final class TuneActionTest {
     Report report =
         action(mostlySpilling, (kernel, rounds, here, progress) -> verified())
             .perform(
-                new TuneRequest(
-                    List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
+                new TuneRequest(List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
                 line -> {});
     assertThat(report.ok()).as("6 trials were asked for, and all of them spill").isTrue();
     assertThat(count.get()).isBetween(21, 40);
@@ -199,9 +198,7 @@ final class TuneActionTest {
                 new Fake(false, ConcurrentHashMap.newKeySet()),
                 (kernel, rounds, here, progress) -> {
                   calls.add(kernel.point().text());
-                  return calls.size() == 1
-                      ? bench.of(kernel, rounds, here, progress)
-                      : verified();
+                  return calls.size() == 1 ? bench.of(kernel, rounds, here, progress) : verified();
                 })
             .perform(
                 new TuneRequest(

@@ -28,8 +28,9 @@ import java.util.stream.Stream;
 /**
  * The kernel to use for a GEMM: the first of all choices that compiles without spills, and that
  * nobody has found to be wrong. Choices are what was measured, then what was measured for another
- * workload of the same shape, then what the analytic model thinks, then the model's smallest tiles. What was found useless is {@linkplain
- * RejectedKernels remembered}. Every command that needs the kernel of a GEMM asks here.
+ * workload of the same shape, then what the analytic model thinks, then the model's smallest tiles.
+ * What was found useless is {@linkplain RejectedKernels remembered}. Every command that needs the
+ * kernel of a GEMM asks here.
  *
  * <p>Where there is no compiler, the first choice that was not found wrong is taken.
  */
@@ -61,10 +62,7 @@ public final class GemmChooser {
 
   /** A chooser; {@code check} is empty to take what has not been compiled. */
   public GemmChooser(
-      Where where,
-      TuningDatabase database,
-      Optional<KernelCheck> check,
-      RejectedKernels rejected) {
+      Where where, TuningDatabase database, Optional<KernelCheck> check, RejectedKernels rejected) {
     this(where, database, check, rejected, false);
   }
 
@@ -171,8 +169,7 @@ public final class GemmChooser {
     static Turn of(int tries, Supplier<List<TunedGemm>> choices) {
       return new Turn(
           tries,
-          () ->
-              choices.get().stream().map(gemm -> new TunedGemm.Recorded(gemm, "")).toList());
+          () -> choices.get().stream().map(gemm -> new TunedGemm.Recorded(gemm, "")).toList());
     }
   }
 
@@ -187,8 +184,7 @@ public final class GemmChooser {
           new Turn(
               ALL,
               () ->
-                  TunedGemm.measured(
-                      workload, target, where.device(), multiprocessors, database)));
+                  TunedGemm.measured(workload, target, where.device(), multiprocessors, database)));
     }
     turns.add(
         Turn.of(
@@ -296,9 +292,7 @@ public final class GemmChooser {
     }
     String hash = source.hash();
     Optional<Outcome.Failed> known =
-        Stream.of(compiler(), device())
-            .flatMap(by -> rejected.find(hash, by).stream())
-            .findFirst();
+        Stream.of(compiler(), device()).flatMap(by -> rejected.find(hash, by).stream()).findFirst();
     if (known.isPresent() || check.isEmpty() || (trusting && hash.equals(measured))) {
       return known;
     }

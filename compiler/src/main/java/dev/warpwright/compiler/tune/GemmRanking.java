@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * The analytic model's choices for a GEMM, the one it thinks fastest first: found by sampling and by
- * climbing from the best samples; always the same.
+ * The analytic model's choices for a GEMM, the one it thinks fastest first: found by sampling and
+ * by climbing from the best samples; always the same.
  */
 final class GemmRanking {
   /** Points from which the best are sought, how many of them it is sought from, and how far. */

@@ -156,12 +156,7 @@ public final class GemmTuning {
   /** Where and with what this process measures on a device. */
   public static Environment environment(
       GpuTarget target, CudaDevice device, String toolkit, String generator) {
-    return new Environment(
-        target.name(),
-        device.name(),
-        driver(device),
-        toolkit,
-        generator);
+    return new Environment(target.name(), device.name(), driver(device), toolkit, generator);
   }
 
   /** The version of a device's driver: {@code 13.0}. */

@@ -81,8 +81,7 @@ public final class ProductKernels implements AutoCloseable {
    */
   public static ProductKernels shipped(
       GpuTarget target, KernelCheck check, RejectedKernels rejected) {
-    return new ProductKernels(
-        elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
+    return new ProductKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {

@@ -15,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The best known kernel of a product.
@@ -126,8 +125,7 @@ public record TunedGemm(Candidate candidate, Origin origin) {
   /** The candidate of a record, if it is still one. */
   private static Optional<Candidate> replayed(
       GemmWorkload workload, GpuTarget target, int multiprocessors, Point recorded) {
-    Space.Drawn drawn =
-        GemmSpace.of(workload, target, multiprocessors, recorded).replay(recorded);
+    Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, recorded).replay(recorded);
     return drawn.point().agrees(recorded)
         ? Optional.ofNullable(drawn.candidate())
         : Optional.empty();
