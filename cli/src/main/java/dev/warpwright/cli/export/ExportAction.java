@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -84,15 +85,32 @@ public final class ExportAction implements Action<ExportRequest> {
       return CudaExport.kernel(
           gemm.kernel(),
           target,
-          "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the ladder"
-              .formatted(m, n, m, k, n, k, name),
+          String.format(
+              Locale.ROOT,
+              "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the"
+                  + " ladder",
+              m,
+              n,
+              m,
+              k,
+              n,
+              k,
+              name),
           gemm.trace());
     }
     return CudaExport.kernel(
         Ladder.kernel(rung, m, n, k),
         target,
-        "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder"
-            .formatted(m, n, m, k, k, n, name),
+        String.format(
+            Locale.ROOT,
+            "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder",
+            m,
+            n,
+            m,
+            k,
+            k,
+            n,
+            name),
         rung.schedule(Ladder.matmul(m, n, k)).trace());
   }
 
@@ -111,7 +129,7 @@ public final class ExportAction implements Action<ExportRequest> {
         precision,
         target,
         request.rows(),
-        "The model %s in %s".formatted(path.getFileName(), precision.text()));
+        String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
   }
 
   private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {

@@ -40,8 +40,15 @@ public final class DbAction implements Action<DbRequest> {
     List<TuningDatabase.Summary> summaries = database.summaries();
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%-78s %-8s %-16s %7s %7s %11s"
-            .formatted("workload", "target", "device", "trials", "failed", "best us"));
+        String.format(
+            Locale.ROOT,
+            "%-78s %-8s %-16s %7s %7s %11s",
+            "workload",
+            "target",
+            "device",
+            "trials",
+            "failed",
+            "best us"));
     for (TuningDatabase.Summary s : summaries) {
       lines.add(
           String.format(

@@ -159,7 +159,11 @@ public final class GemmTuning {
     return new Environment(
         target.name(),
         device.name(),
-        "%d.%d".formatted(device.driverVersion() / 1000, device.driverVersion() % 1000 / 10),
+        String.format(
+            Locale.ROOT,
+            "%d.%d",
+            device.driverVersion() / 1000,
+            device.driverVersion() % 1000 / 10),
         toolkit,
         generator);
   }

@@ -112,12 +112,13 @@ public final class WinnerFiles {
     lines.add("# " + GemmKeys.of(workload));
     lines.add("");
     lines.add(
-        "%s, driver %s, %s, Warpwright %s"
-            .formatted(
-                environment.device(),
-                environment.driver(),
-                environment.toolkit(),
-                environment.generator()));
+        String.format(
+            Locale.ROOT,
+            "%s, driver %s, %s, Warpwright %s",
+            environment.device(),
+            environment.driver(),
+            environment.toolkit(),
+            environment.generator()));
     lines.add("");
     if (report.timing() == null) {
       lines.add("Not verified: " + report.failure());
@@ -145,8 +146,12 @@ public final class WinnerFiles {
     }
     lines.add("");
     lines.add(
-        "Found in %d trials. Without a time: %s. Rejected before: %s."
-            .formatted(done.trials(), done.failures(), done.rejections()));
+        String.format(
+            Locale.ROOT,
+            "Found in %d trials. Without a time: %s. Rejected before: %s.",
+            done.trials(),
+            done.failures(),
+            done.rejections()));
     return String.join("\n", lines) + "\n";
   }
 
