@@ -18,10 +18,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.function.Precision;
-import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -39,18 +36,10 @@ public final class ExportAction implements Action<ExportRequest> {
 
   @Override
   public Report perform(ExportRequest request, Progress progress) {
+    ExportFolder folder = new ExportFolder(request.folder());
     GpuTarget target = Devices.cudaTarget(request.target());
     Map<String, byte[]> files = files(request, target, progress);
-    if (Files.exists(request.folder()) && !Files.isDirectory(request.folder())) {
-      throw new UserError("-o " + request.folder() + ": it is a file; name a folder");
-    }
-    try {
-      Files.createDirectories(request.folder());
-    } catch (IOException e) {
-      throw new UserError("cannot make the folder " + request.folder() + ": " + e.getMessage());
-    }
-    files.forEach(
-        (name, bytes) -> AtomicFile.write(request.folder().resolve(name), out -> out.write(bytes)));
+    folder.write(files, request.force());
     String list = String.join(", ", files.keySet());
     return new Report(
         true,
