@@ -5,6 +5,7 @@ import dev.warpwright.ir.files.StagedFiles;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -56,7 +57,6 @@ public final class AtomicFile {
    */
   public static void writeAll(Path folder, Map<String, byte[]> files) {
     try {
-      // Also says so if a part of the path is a file.
       Files.createDirectories(folder);
       Map<Path, StagedFiles.Content> content = new LinkedHashMap<>();
       for (Map.Entry<String, byte[]> file : files.entrySet()) {
@@ -64,6 +64,10 @@ public final class AtomicFile {
         content.put(target(folder.resolve(file.getKey())), out -> out.write(bytes));
       }
       StagedFiles.writeAll(content);
+    } catch (FileAlreadyExistsException e) {
+      throw new UserError(
+          "cannot write to " + FileBytes.show(folder) + ": it is no folder and cannot be made one",
+          e);
     } catch (IOException e) {
       throw failure(folder, e);
     }
