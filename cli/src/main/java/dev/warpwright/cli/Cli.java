@@ -45,6 +45,8 @@ final class Cli {
             .description("Print this help; 'warpwright COMMAND --help' tells about a command.")
             .build());
     this.parser = new CommandLine(root);
+    // A word such as @mean is what it says, not a file of further words.
+    parser.setExpandAtFiles(false);
     for (Command command : commands) {
       parser.addSubcommand(command);
     }

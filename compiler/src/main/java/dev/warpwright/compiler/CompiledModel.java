@@ -19,7 +19,11 @@ import java.util.Map;
 
 /**
  * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
- * count first needs them. Not safe for several threads at once.
+ * count first needs them.
+ *
+ * <p>Any thread may call any method. Calls wait for each other, for all use the same buffers:
+ * results are right, but two threads are no faster than one. Closing waits for the call that runs;
+ * whoever comes later gets an {@link IllegalStateException}.
  */
 public final class CompiledModel implements AutoCloseable {
   private final Graph graph;
@@ -27,8 +31,13 @@ public final class CompiledModel implements AutoCloseable {
   private final Precision precision;
   private final ConstantStore constants = new ConstantStore();
   private final boolean wide;
+
+  /** Held by whoever compiles, runs or closes. */
+  private final Object lock = new Object();
+
   private final Map<Integer, CompiledProgram> programs = new HashMap<>();
   private final Map<Integer, Executable> executables = new HashMap<>();
+  private boolean closed;
 
   CompiledModel(Graph graph, Device device, Precision precision) {
     this.graph = graph;
@@ -93,11 +102,14 @@ public final class CompiledModel implements AutoCloseable {
    * @param rows the row count, 0 or more
    * @param inputs one array for each input of the graph
    * @param outputs one array for each output of the graph, filled
+   * @throws IllegalStateException if the model is closed
    */
   public void run(int rows, List<float[]> inputs, List<float[]> outputs) {
     checkLengths(rows, inputs, graph.inputs(), "input");
     checkLengths(rows, outputs, graph.outputs(), "output");
-    executable(rows).run(rows, inputs, outputs);
+    synchronized (lock) {
+      executable(rows).run(rows, inputs, outputs);
+    }
   }
 
   /**
@@ -108,10 +120,12 @@ public final class CompiledModel implements AutoCloseable {
    * @param rows the row count, at least 1
    */
   public void prepare(int rows) {
-    if (executable(rows) instanceof HostExecutable host) {
-      List<float[]> inputs = arrays(graph.inputs(), rows);
-      inputs.forEach(input -> Arrays.fill(input, 0.5f));
-      host.prepare(rows, inputs, arrays(graph.outputs(), rows));
+    synchronized (lock) {
+      if (executable(rows) instanceof HostExecutable host) {
+        List<float[]> inputs = arrays(graph.inputs(), rows);
+        inputs.forEach(input -> Arrays.fill(input, 0.5f));
+        host.prepare(rows, inputs, arrays(graph.outputs(), rows));
+      }
     }
   }
 
@@ -146,7 +160,9 @@ public final class CompiledModel implements AutoCloseable {
 
   /** The program for a row count. */
   public CompiledProgram program(int rows) {
-    return programs.computeIfAbsent(bucket(rows), this::compile);
+    synchronized (lock) {
+      return programs.computeIfAbsent(bucket(rows), this::compile);
+    }
   }
 
   private CompiledProgram compile(int rows) {
@@ -158,14 +174,23 @@ public final class CompiledModel implements AutoCloseable {
     }
   }
 
-  /** The program for a row count, on the device. */
+  /**
+   * The program for a row count, on the device: for one thread, and while nobody runs the model.
+   *
+   * @throws IllegalStateException if the model is closed
+   */
   public Executable executable(int rows) {
-    Executable known = executables.get(bucket(rows));
-    if (known == null) {
-      known = device.load(program(rows), constants);
-      executables.put(bucket(rows), known);
+    synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("the compiled model is closed; compile the model again");
+      }
+      Executable known = executables.get(bucket(rows));
+      if (known == null) {
+        known = device.load(program(rows), constants);
+        executables.put(bucket(rows), known);
+      }
+      return known;
     }
-    return known;
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
@@ -200,9 +225,13 @@ public final class CompiledModel implements AutoCloseable {
     return new ArrayList<>(graph.inputs());
   }
 
+  /** Gives back what the model has on the device; does nothing the second time. */
   @Override
   public void close() {
-    executables.values().forEach(Executable::close);
-    executables.clear();
+    synchronized (lock) {
+      closed = true;
+      executables.values().forEach(Executable::close);
+      executables.clear();
+    }
   }
 }

@@ -21,6 +21,7 @@ import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -113,7 +114,9 @@ public final class LadderAction implements Action<LadderRequest> {
 
   private static Optional<DeviceModel> byPart(String name) {
     return DeviceCatalogue.ALL.stream()
-        .filter(device -> device.name().toLowerCase().startsWith(name.toLowerCase()))
+        .filter(
+            device ->
+                device.name().toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT)))
         .findFirst();
   }
 
@@ -134,7 +137,8 @@ public final class LadderAction implements Action<LadderRequest> {
   }
 
   private static Report report(LadderRequest request, String device, List<RungReport> reports) {
-    String title = "%dx%dx%d on %s".formatted(request.m(), request.n(), request.k(), device);
+    String title =
+        String.format(Locale.ROOT, "%dx%dx%d on %s", request.m(), request.n(), request.k(), device);
     String text = LadderTable.text(title, reports);
     if (request.chart() != null) {
       String svg = LadderChart.svg(title, reports);

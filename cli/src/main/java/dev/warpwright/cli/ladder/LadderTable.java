@@ -15,22 +15,23 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %-5s %11s %10s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
-            .formatted(
-                "rung",
-                "type",
-                "time us",
-                "model* us",
-                "bound us",
-                "GFLOP/s",
-                "cuBLAS",
-                "regs",
-                "shared",
-                "occ.",
-                "DRAM* GB",
-                "L2* GB",
-                "bank*",
-                "limit*"));
+        String.format(
+            Locale.ROOT,
+            "%-17s %-5s %11s %10s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s",
+            "rung",
+            "type",
+            "time us",
+            "model* us",
+            "bound us",
+            "GFLOP/s",
+            "cuBLAS",
+            "regs",
+            "shared",
+            "occ.",
+            "DRAM* GB",
+            "L2* GB",
+            "bank*",
+            "limit*"));
     boolean predicted = false;
     for (RungReport r : reports) {
       predicted |= r.predicted();
@@ -57,8 +58,8 @@ final class LadderTable {
     lines.add(
         predicted
             ? "times and columns marked * are predicted by a model, nothing was run"
-            : "verified: every result, before and after timing; * predicted by a model (bank: rounds"
-                + " of shared memory lost to conflicts)");
+            : "verified: every result, before and after timing; * predicted by a model (bank:"
+                + " rounds of shared memory lost to conflicts)");
     return String.join(System.lineSeparator(), lines);
   }
 

@@ -191,8 +191,12 @@ public final class TuneAction implements Action<TuneRequest> {
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
       progress.say(
-          "tuning %s on %s, records in %s"
-              .formatted(GemmKeys.of(workload), here.name(), database.file()));
+          String.format(
+              Locale.ROOT,
+              "tuning %s on %s, records in %s",
+              GemmKeys.of(workload),
+              here.name(),
+              database.file()));
       TuningView view = new TuningView(workload, limits.seconds(), progress);
       Tuner tuner =
           GemmTuning.tuner(

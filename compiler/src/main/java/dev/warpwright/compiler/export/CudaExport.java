@@ -12,6 +12,7 @@ import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -82,25 +83,29 @@ public final class CudaExport {
   /** Options of nvcc; -arch=sm_90a would compile for sm_90, too, which lacks instructions. */
   static String flags(GpuTarget target) {
     String number = target.name().substring("sm_".length());
-    return "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3"
-        .formatted(number, number);
+    return String.format(
+        Locale.ROOT,
+        "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3",
+        number,
+        number);
   }
 
   private static String cmake(Exported exported) {
-    return """
-    cmake_minimum_required(VERSION 3.24)
-    project(%1$s LANGUAGES CUDA)
+    return String.format(
+        Locale.ROOT,
+        """
+        cmake_minimum_required(VERSION 3.24)
+        project(%1$s LANGUAGES CUDA)
 
-    add_executable(%1$s main.cu)
-    add_library(%1$s_op SHARED torch_op.cu)
-    foreach(built %1$s %1$s_op)
-      set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
-      # Products and sums are fused where the source says so, and nowhere else.
-      target_compile_options(${built} PRIVATE -fmad=false)
-    endforeach()
-    """
-        .formatted(
-            HostText.identifier(exported.program().name()),
-            exported.target().name().substring("sm_".length()));
+        add_executable(%1$s main.cu)
+        add_library(%1$s_op SHARED torch_op.cu)
+        foreach(built %1$s %1$s_op)
+          set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
+          # Products and sums are fused where the source says so, and nowhere else.
+          target_compile_options(${built} PRIVATE -fmad=false)
+        endforeach()
+        """,
+        HostText.identifier(exported.program().name()),
+        exported.target().name().substring("sm_".length()));
   }
 }

@@ -15,6 +15,7 @@ import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -108,8 +109,12 @@ public final class Pt2Importer {
       String name = entry.substring(entry.indexOf('/') + 1);
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: its %s is %s; supported: '%s'",
-              file, name, text == null ? "no text" : Names.quote(text.strip()), expected));
+              file,
+              name,
+              text == null ? "no text" : Names.quote(text.strip()),
+              expected));
     }
   }
 
