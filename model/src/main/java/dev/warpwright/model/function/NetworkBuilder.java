@@ -32,6 +32,7 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -67,6 +68,7 @@ public final class NetworkBuilder {
   private final Set<String> names = new HashSet<>();
   private final List<Buffer> inputs = new ArrayList<>();
   private final Map<Value, Buffer> inputBuffers = new IdentityHashMap<>();
+  private final Map<Value, Buffer> outputBuffers = new IdentityHashMap<>();
 
   /** An f32 element of a value as an expression of its row and column. */
   @FunctionalInterface
@@ -123,6 +125,7 @@ public final class NetworkBuilder {
       inputBuffers.put(input, buffer);
       define(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
     }
+    Set<Value> wanted = new HashSet<>(graph.outputs());
     for (Node node : graph.needed()) {
       switch (node) {
         case Linear linear -> linear(linear, isExact(linear));
@@ -132,11 +135,15 @@ public final class NetworkBuilder {
         case Concat concat -> concat(concat);
         case Columns columns -> columns(columns);
       }
+      // At once: an accumulator that it reads need not outlive what comes behind it.
+      if (wanted.contains(node.output())) {
+        outputBuffers.put(node.output(), store(node.output()));
+      }
     }
-    List<Buffer> outputs = new ArrayList<>();
-    for (Value output : graph.outputs()) {
-      outputs.add(store(output));
-    }
+    List<Buffer> outputs =
+        graph.outputs().stream()
+            .map(output -> Objects.requireNonNull(outputBuffers.get(output)))
+            .toList();
     List<Param> params = new ArrayList<>(inputs);
     params.addAll(outputs);
     constants.forEach(constant -> params.add(constant.buffer()));
