@@ -125,7 +125,8 @@ public final class NetworkBuilder {
       inputBuffers.put(input, buffer);
       define(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
     }
-    Set<Value> wanted = new HashSet<>(graph.outputs());
+    Map<Value, String> outputNames = new IdentityHashMap<>();
+    graph.outputs().forEach(output -> outputNames.put(output, fresh("y")));
     for (Node node : graph.needed()) {
       switch (node) {
         case Linear linear -> linear(linear, isExact(linear));
@@ -136,8 +137,9 @@ public final class NetworkBuilder {
         case Columns columns -> columns(columns);
       }
       // At once: an accumulator that it reads need not outlive what comes behind it.
-      if (wanted.contains(node.output())) {
-        outputBuffers.put(node.output(), store(node.output()));
+      String outputName = outputNames.get(node.output());
+      if (outputName != null) {
+        outputBuffers.put(node.output(), store(node.output(), outputName));
       }
     }
     List<Buffer> outputs =
@@ -269,7 +271,7 @@ public final class NetworkBuilder {
         : Exprs.select(Exprs.lt(col, Exprs.i32(features)), value, otherwise);
   }
 
-  private Buffer store(Value output) {
+  private Buffer store(Value output, String name) {
     long features = output.features();
     long width = padded(features);
     Element formula = element(output);
@@ -279,7 +281,7 @@ public final class NetworkBuilder {
     tensors.add(result);
     stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true));
     Tensor out =
-        Tensor.compute(fresh("y"), DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
+        Tensor.compute(name, DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
     stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
     return out.buffer();
