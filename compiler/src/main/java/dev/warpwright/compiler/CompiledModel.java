@@ -7,15 +7,19 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
@@ -68,9 +72,19 @@ public final class CompiledModel implements AutoCloseable {
   private static Value only(List<Value> values, String what) {
     if (values.size() != 1) {
       throw new UserError(
-          "the model has " + values.size() + " " + what + "s; use the call that takes a list");
+          "the model has "
+              + values.size()
+              + " "
+              + what
+              + "s: "
+              + names(values)
+              + "; runAll takes and gives them by name");
     }
     return values.getFirst();
+  }
+
+  private static String names(Collection<Value> values) {
+    return values.stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
   }
 
   /**
@@ -78,22 +92,70 @@ public final class CompiledModel implements AutoCloseable {
    *
    * @param x [rows, features] row-major
    * @return [rows, output features]
-   * @throws UserError if the length of {@code x} is no multiple of the input's features
+   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
+   *     model has several inputs or outputs: see {@link #runAll(float[])}
    */
   public float[] run(float[] x) {
-    int features = inputFeatures();
-    if (x.length % features != 0) {
+    only(graph.outputs(), "output");
+    return runAll(x).values().iterator().next();
+  }
+
+  /**
+   * Runs a model of one input and any number of outputs.
+   *
+   * @param x [rows, features] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
+   *     model has several inputs: see {@link #runAll(Map)}
+   */
+  public Map<String, float[]> runAll(float[] x) {
+    return runAll(Map.of(only(graph.inputs(), "input").name(), x));
+  }
+
+  /**
+   * Runs a model of any number of inputs and outputs.
+   *
+   * @param inputs one array for the name of each input, [rows, features of the input] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if an input is missing, is none of the model's, or has other rows than the
+   *     first one
+   */
+  public Map<String, float[]> runAll(Map<String, float[]> inputs) {
+    List<float[]> arrays = new ArrayList<>();
+    for (Value input : graph.inputs()) {
+      float[] x = inputs.get(input.name());
+      if (x == null) {
+        throw new UserError("there is no array for the model's input " + Names.quote(input.name()));
+      }
+      arrays.add(x);
+    }
+    if (inputs.size() != arrays.size()) {
+      throw new UserError(
+          "there are arrays for "
+              + inputs.size()
+              + " inputs, the model has "
+              + arrays.size()
+              + ": "
+              + names(graph.inputs()));
+    }
+    float[] first = arrays.getFirst();
+    int features = graph.inputs().getFirst().features();
+    if (first.length % features != 0) {
       throw new UserError(
           "the input has "
-              + x.length
+              + first.length
               + " elements, which are no whole rows of "
               + features
               + " features");
     }
-    int rows = x.length / features;
-    float[] y = new float[Math.multiplyExact(rows, outputFeatures())];
-    run(rows, List.of(x), List.of(y));
-    return y;
+    int rows = first.length / features;
+    List<float[]> results = arrays(graph.outputs(), rows);
+    run(rows, arrays, results);
+    Map<String, float[]> byName = new LinkedHashMap<>();
+    for (int i = 0; i < results.size(); i++) {
+      byName.put(graph.outputs().get(i).name(), results.get(i));
+    }
+    return byName;
   }
 
   /**
@@ -223,6 +285,11 @@ public final class CompiledModel implements AutoCloseable {
   /** The values that the model takes, in order. */
   public List<Value> inputs() {
     return new ArrayList<>(graph.inputs());
+  }
+
+  /** The values that the model computes, in order; their names are all different. */
+  public List<Value> outputs() {
+    return new ArrayList<>(graph.outputs());
   }
 
   /** Gives back what the model has on the device; does nothing the second time. */

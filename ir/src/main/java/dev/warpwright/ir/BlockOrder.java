@@ -106,6 +106,15 @@ public sealed interface BlockOrder {
   }
 
   /**
+   * Reads several, with commas between them; those of an explicit order have digits behind them.
+   *
+   * @throws UserError if one is none
+   */
+  static List<BlockOrder> parseAll(String text) {
+    return Arrays.stream(text.split(",(?!\\d)", -1)).map(BlockOrder::parse).toList();
+  }
+
+  /**
    * Reads the text form.
    *
    * @throws UserError if it is none

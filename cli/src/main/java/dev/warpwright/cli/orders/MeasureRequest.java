@@ -84,10 +84,10 @@ public record MeasureRequest(
                 : List.of(Tiling.of(128, 128));
     List<BlockOrder> all =
         orders != null
-            ? list(orders, BlockOrder::parse)
+            ? BlockOrder.parseAll(orders).stream().distinct().toList()
             : from == From.RECORDED
                 ? recorded(OrderMeasurement::order)
-                : list("row,grouped:8,hilbert", BlockOrder::parse);
+                : BlockOrder.parseAll("row,grouped:8,hilbert");
     if (from != From.RECORDED && tilings.size() * all.size() > MOST_KERNELS) {
       throw new UserError(
           String.format(

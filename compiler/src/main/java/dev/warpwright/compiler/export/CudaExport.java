@@ -7,13 +7,17 @@ import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.HostText;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +56,19 @@ public final class CudaExport {
         traces.put(kernel.kernel().name(), kernel.trace());
       }
       Exported exported =
-          new Exported(about, target, program.program(), Map.of(), null, traces, null);
+          new Exported(about + outputs(model), target, program.program(), Map.of(), null, traces, null);
       return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
     }
+  }
+
+  /** What a model of several outputs gives, in the order of the operator's results. */
+  private static String outputs(Model model) {
+    List<Value> outputs = model.graph().outputs();
+    return outputs.size() == 1
+        ? ""
+        : outputs.stream()
+            .map(output -> Names.quote(output.name()))
+            .collect(Collectors.joining(", ", ", which gives ", ""));
   }
 
   private static Map<String, byte[]> files(Exported exported) {

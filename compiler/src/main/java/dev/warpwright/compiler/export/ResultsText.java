@@ -7,6 +7,7 @@ import dev.warpwright.families.Activation;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -39,29 +40,30 @@ final class ResultsText {
     line("  errors += (got - wanted) * (got - wanted);");
     line("  norm += wanted * wanted;");
     line("};");
-    double tolerance =
-        switch (exported.workload()) {
-          case Workload.Gemm product -> {
-            download(product.c());
-            product(product);
-            yield product.tolerance();
-          }
-          case Workload.FfnGelu block -> {
-            download(block.y());
-            feedForward(block);
-            yield block.tolerance();
-          }
-          case null -> sample();
-        };
-    out.append(
-        String.format(
-            Locale.ROOT,
-            """
-              const double error = errors == 0 ? 0 : std::sqrt(errors / norm);
-              const bool right = error <= %.0e;
-              std::printf("relative error %%.2e: %%s\\n", error, right ? "right" : "WRONG");
-            """,
-            tolerance));
+    switch (exported.workload()) {
+      case Workload.Gemm product -> {
+        download(product.c());
+        product(product);
+        verdict("const bool right", "", product.tolerance());
+      }
+      case Workload.FfnGelu block -> {
+        download(block.y());
+        feedForward(block);
+        verdict("const bool right", "", block.tolerance());
+      }
+      case null -> sample();
+    }
+  }
+
+  /** Judges what was compared since the last verdict; {@code of} begins the line. */
+  private void verdict(String variable, String of, double tolerance) {
+    String right = variable.substring(variable.lastIndexOf(' ') + 1);
+    String error = right.replaceFirst("right", "error");
+    line("const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);".formatted(error));
+    line(String.format(Locale.ROOT, "%s = %s <= %.0e;", variable, error, tolerance));
+    line(
+        "std::printf(\"%srelative error %%.2e: %%s\\n\", %s, %s ? \"right\" : \"WRONG\");"
+            .formatted(of, error, right));
   }
 
   private void download(Buffer buffer) {
@@ -194,12 +196,15 @@ final class ResultsText {
             y));
   }
 
-  private double sample() {
+  /** Each output by itself, so that a small one that is wrong does not hide beside a large one. */
+  private void sample() {
     Sample sample = exported.sample();
     if (sample == null) {
       throw new IllegalStateException("nothing to compare with");
     }
-    for (Buffer output : exported.buffers(Role.OUTPUT)) {
+    List<Buffer> outputs = exported.buffers(Role.OUTPUT);
+    List<String> all = new ArrayList<>();
+    for (Buffer output : outputs) {
       String name = signature.text().of(output);
       download(output);
       line(
@@ -212,8 +217,15 @@ final class ResultsText {
       line(String.format(Locale.ROOT, "for (std::size_t i = 0; i < %s.size(); ++i) {", name));
       line(String.format(Locale.ROOT, "  compare(value(%s[i]), expected_%s[i]);", name, name));
       line("}");
+      if (outputs.size() == 1) {
+        verdict("const bool right", "", sample.tolerance());
+        return;
+      }
+      verdict("const bool right_" + name, name + ": ", sample.tolerance());
+      line("errors = norm = 0;");
+      all.add("right_" + name);
     }
-    return sample.tolerance();
+    line("const bool right = " + String.join(" && ", all) + ";");
   }
 
   private void line(@Nullable String text) {
