@@ -56,9 +56,13 @@ final class Cli {
 
   /** Performs the command of one command line; its result is one of {@link ExitCode}. */
   int execute(String... args) {
+    // The command as a whole: what it reads, compiles, prints and refuses may all be deep.
+    return DeepStack.call(() -> executeHere(args));
+  }
+
+  private int executeHere(String... args) {
     try {
-      // The command as a whole: what it reads, compiles and prints may all be deep.
-      int code = DeepStack.call(() -> perform(args));
+      int code = perform(args);
       // A PrintStream keeps its troubles to itself: a full disk must not look like success.
       if (out.checkError()) {
         say("cannot write to standard output");
@@ -82,6 +86,8 @@ final class Cli {
     } catch (OutOfMemoryError e) {
       String more = "; give Java more with WARPWRIGHT_JAVA_OPTS=-Xmx8g";
       return refuse(ExitCode.DEVICE, "out of memory (" + message(e) + ")" + more, e);
+    } catch (StackOverflowError e) {
+      return refuse(ExitCode.USAGE, "nested too deeply to be read or compiled", e);
     } catch (InternalError e) {
       // The only way in which Java tells that the pages of a mapped file are gone.
       return String.valueOf(e.getMessage()).contains("unsafe memory access")
