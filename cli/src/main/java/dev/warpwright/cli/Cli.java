@@ -11,6 +11,7 @@ import dev.warpwright.ir.UserError;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
@@ -79,6 +80,8 @@ final class Cli {
       return refuse(ExitCode.USAGE, OneLine.cut(what) + "; see '" + command + " --help'", e);
     } catch (UserError e) {
       return refuse(ExitCode.USAGE, message(e), e);
+    } catch (InvalidPathException e) {
+      return refuse(ExitCode.USAGE, "'" + e.getInput() + "' cannot be a file's name", e);
     } catch (UncheckedIOException e) {
       return refuse(ExitCode.USAGE, reason(e), e);
     } catch (DeviceError e) {

@@ -131,7 +131,9 @@ public final class CheckCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    atLeastOne("--batch", batch);
+    if (batch != null) {
+      NetworkOptions.checkRows(batch);
+    }
     atLeastOne("--sms", sms);
     atLeastOne("--schedules", schedules);
     atLeastOne("--mutants", mutants);

@@ -42,7 +42,7 @@ public final class HostileRun {
       String wrong = once(kind, seed, folder, findings);
       long seconds = (System.nanoTime() - start) / 1_000_000_000;
       if (seconds >= SLOW) {
-        System.out.println(args[0] + "-" + seed + " took " + seconds + " s");
+        System.out.println(args[0] + "-" + seed + " took " + seconds + " s: " + told);
       }
       found += wrong == null ? 0 : 1;
       delete(folder);
@@ -51,9 +51,13 @@ public final class HostileRun {
     System.exit(found > 0 ? FOUND : 0);
   }
 
+  private static String told = "";
+
   private static @Nullable String once(HostileKind kind, long seed, Path folder, Path findings)
       throws IOException {
     List<String> line = kind.hostile.prepare(new Random(seed * 0x9E3779B97F4A7C15L), folder);
+    told = String.join(" ", line);
+    told = told.length() > 200 ? told.substring(0, 200) : told;
     Path name = Path.of(kind.name().toLowerCase(Locale.ROOT) + "-" + seed);
     Contract contract = new Contract(folder, Path.of("").toAbsolutePath());
     try {
