@@ -94,7 +94,7 @@ final class HostileCasesTest {
   @Test
   void ordersOfAThousandTiles() {
     String tiles =
-        IntStream.range(0, 1024).mapToObj(i -> i / 32 + "." + i % 32).collect(Collectors.joining(","));
+        IntStream.range(0, 1024).mapToObj(i -> i / 32 + "," + i % 32).collect(Collectors.joining(";"));
     done("order", "show", "grid=32x32", "capacity=8", "order=explicit:" + tiles);
     execute("kernel", kernel("gemm_bf16_sm90.kernel"), "--attr=order=explicit:" + tiles, "--cuda");
     assertThat(err).doesNotContain("bug in");
@@ -110,15 +110,19 @@ final class HostileCasesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"/dev/zero", "/dev/full", "/dev/tty"})
-  void devicesInPlaceOfFiles(String device) {
-    refused("no regular file", "order", "show", "grid=2x2", "file=" + device);
+  void devicesInPlaceOfFiles(String device) throws IOException {
+    refused("no regular file", "order", "show", "grid=2x2", "capacity=4", "file=" + device);
     refused("no regular file", "kernel", device);
     refused("no regular file", "run", device, "--target=cpu");
     String db = "--db=" + folder.resolve("t.db");
+    // The first to open it is told that records are added.
+    done("db", "list", db);
     refused("no regular file", "perf", "--file=" + device, db);
     refused("no regular file", "db", "import", device, db);
     String model = ROOT.resolve("models/digits-relu-128-64/model.safetensors").toString();
-    refused("no regular file", "plan", model, "--target=cpu", "--arch=" + Path.of(device));
+    Path link = folder.resolve("arch.json");
+    Files.createSymbolicLink(link, Path.of(device));
+    refused("no regular file", "plan", model, "--target=cpu", "--arch=" + link);
     refused("no regular file", "run", model, "--arch=mlp:64,128,64,10:relu", "--input=" + device);
   }
 
@@ -135,6 +139,7 @@ final class HostileCasesTest {
   @Test
   void nulInFilesOfTasks() throws IOException {
     String db = "--db=" + folder.resolve("t.db");
+    done("db", "list", db);
     refused("line 1", "perf", "--file=" + write("t.txt", "gemm\0 MNK=64\0\n"), db);
     refused("", "perf", "--file=" + write("t.txt", "a\0b.onnx\n"), db);
     refused("", "tune", "--file=" + write("t.txt", "a\0b.onnx\n"), db);

@@ -55,7 +55,7 @@ public final class HostileRun {
 
   private static @Nullable String once(HostileKind kind, long seed, Path folder, Path findings)
       throws IOException {
-    List<String> line = kind.hostile.prepare(new Random(seed * 0x9E3779B97F4A7C15L), folder);
+    List<String> line = kind.hostile.prepare(new Random(mixed(seed)), folder);
     told = String.join(" ", line);
     told = told.length() > 200 ? told.substring(0, 200) : told;
     Path name = Path.of(kind.name().toLowerCase(Locale.ROOT) + "-" + seed);
@@ -91,6 +91,17 @@ public final class HostileRun {
     List<String> relative = args.stream().map(a -> a.replace(from.toString(), "FOLDER")).toList();
     Files.writeString(to.resolve("arguments.txt"), String.join("\n", relative));
     Files.writeString(to.resolve("wrong.txt"), wrong);
+  }
+
+  /** Of seeds that follow each other, Random would make inputs that begin alike. */
+  static long mixed(long seed) {
+    return seed * 0x9E3779B97F4A7C15L;
+  }
+
+  /** Deletes what is in a folder. */
+  static void empty(Path folder) throws IOException {
+    delete(folder);
+    Files.createDirectories(folder);
   }
 
   static void delete(Path folder) throws IOException {
