@@ -94,7 +94,9 @@ final class HostileCasesTest {
   @Test
   void ordersOfAThousandTiles() {
     String tiles =
-        IntStream.range(0, 1024).mapToObj(i -> i / 32 + "," + i % 32).collect(Collectors.joining(";"));
+        IntStream.range(0, 1024)
+            .mapToObj(i -> i / 32 + "," + i % 32)
+            .collect(Collectors.joining(";"));
     done("order", "show", "grid=32x32", "capacity=8", "order=explicit:" + tiles);
     execute("kernel", kernel("gemm_bf16_sm90.kernel"), "--attr=order=explicit:" + tiles, "--cuda");
     assertThat(err).doesNotContain("bug in");
@@ -173,7 +175,8 @@ final class HostileCasesTest {
       assertThat(out).doesNotContain(": -");
     }
     refused("rows", "run", model, "--target=cpu", "--batch=2147483647");
-    int code = execute("export", model, "--batch=2147483647", "-o", folder + "/o", "--target=sm_80");
+    int code =
+        execute("export", model, "--batch=2147483647", "-o", folder + "/o", "--target=sm_80");
     assertThat(err).doesNotContain("bug in");
     assertThat(code).as(err).isEqualTo(ExitCode.USAGE);
   }
@@ -182,12 +185,28 @@ final class HostileCasesTest {
   void aHundredThousandParameters() throws IOException {
     long start = System.nanoTime();
     String params =
-        IntStream.range(0, 100_000).mapToObj(i -> "p" + i + ": f32[4]").collect(Collectors.joining(", "));
-    refused("parameters", "kernel", write("k.kernel", "kernel k(" + params + ")\n    grid(bx = 1) block(tid = 32) {\n  p0[0] = 0.0f32\n}\n"));
+        IntStream.range(0, 100_000)
+            .mapToObj(i -> "p" + i + ": f32[4]")
+            .collect(Collectors.joining(", "));
+    refused(
+        "parameters",
+        "kernel",
+        write(
+            "k.kernel",
+            "kernel k(" + params + ")\n    grid(bx = 1) block(tid = 32) {\n  p0[0] = 0.0f32\n}\n"));
     assertThat(err).doesNotContain("bug in");
     String attrs =
-        IntStream.range(0, 100_000).mapToObj(i -> "a" + i + " = 1").collect(Collectors.joining(", "));
-    refused("attributes", "kernel", write("k.kernel", "kernel k(y: f32[4])\n    grid(bx = 1) block(tid = 32) [" + attrs + "] {\n  y[0] = 0.0f32\n}\n"));
+        IntStream.range(0, 100_000)
+            .mapToObj(i -> "a" + i + " = 1")
+            .collect(Collectors.joining(", "));
+    refused(
+        "attributes",
+        "kernel",
+        write(
+            "k.kernel",
+            "kernel k(y: f32[4])\n    grid(bx = 1) block(tid = 32) ["
+                + attrs
+                + "] {\n  y[0] = 0.0f32\n}\n"));
     assertThat(err).doesNotContain("bug in");
     assertThat((System.nanoTime() - start) / 1_000_000_000).isLessThan(20);
   }
@@ -210,7 +229,11 @@ final class HostileCasesTest {
         new OnnxWriter()
             .input("x", "N", 8L)
             .integers("s", 1L << 62, 1L << 62, 1L << 62, (1L << 62) + 8)
-            .node("Split", List.of("x", "s"), List.of("a", "b", "c", "y"), OnnxWriter.attribute("axis", 1))
+            .node(
+                "Split",
+                List.of("x", "s"),
+                List.of("a", "b", "c", "y"),
+                OnnxWriter.attribute("axis", 1))
             .output("y", "N", 8L);
     Path file = Files.write(folder.resolve("s.onnx"), onnx.bytes());
     refused("", "plan", file.toString(), "--target=cpu");

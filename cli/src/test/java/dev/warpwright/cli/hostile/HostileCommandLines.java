@@ -15,22 +15,72 @@ final class HostileCommandLines implements Hostile {
           "order", "analyze", "ladder", "export", "devices", "version", "help", "");
   private static final List<String> OPTIONS =
       List.of(
-          "--json", "--help", "--target", "--batch", "--precision", "--arch", "--seed", "--time",
-          "--rtol", "--atol", "--image", "--rounds", "--set", "--attr", "--print", "--cuda",
-          "--simulate", "--schedules", "--sms", "--counters", "--keep", "--no-chart", "--predict",
-          "--device", "--rung", "--untuned", "--seconds", "--input", "--expect", "--file", "--unknown");
+          "--json",
+          "--help",
+          "--target",
+          "--batch",
+          "--precision",
+          "--arch",
+          "--seed",
+          "--time",
+          "--rtol",
+          "--atol",
+          "--image",
+          "--rounds",
+          "--set",
+          "--attr",
+          "--print",
+          "--cuda",
+          "--simulate",
+          "--schedules",
+          "--sms",
+          "--counters",
+          "--keep",
+          "--no-chart",
+          "--predict",
+          "--device",
+          "--rung",
+          "--untuned",
+          "--seconds",
+          "--input",
+          "--expect",
+          "--file",
+          "--unknown");
 
   @Override
   public List<String> prepare(Random random, Path folder) throws IOException {
-    String kernel = Files.writeString(folder.resolve("k.kernel"), Samples.kernel(random)).toString();
+    String kernel =
+        Files.writeString(folder.resolve("k.kernel"), Samples.kernel(random)).toString();
     Path good = Samples.model(random, "onnx");
     String model = Files.copy(good, folder.resolve("m.onnx")).toString();
     List<String> args = new ArrayList<>(List.of(Odd.of(random, COMMANDS)));
     List<String> words =
         List.of(
-            kernel, model, "gemm", "search", "show", "list", "watch", "3", "grid=3x3", "M=16",
-            "MNK=64", "capacity=4", "ladder:naive", "all", "cpu", "sim", "sm_90a", "mlp:64,10:relu",
-            "/dev/null", folder.toString(), folder + "/none", "order=row", "1e-3", "f16", "7");
+            kernel,
+            model,
+            "gemm",
+            "search",
+            "show",
+            "list",
+            "watch",
+            "3",
+            "grid=3x3",
+            "M=16",
+            "MNK=64",
+            "capacity=4",
+            "ladder:naive",
+            "all",
+            "cpu",
+            "sim",
+            "sm_90a",
+            "mlp:64,10:relu",
+            "/dev/null",
+            folder.toString(),
+            folder + "/none",
+            "order=row",
+            "1e-3",
+            "f16",
+            "7");
     for (int i = random.nextInt(7); i > 0; i--) {
       switch (random.nextInt(6)) {
         case 0, 1 -> args.add(Odd.of(random, OPTIONS));

@@ -87,7 +87,8 @@ final class HostileDatabases implements Hostile {
               + " NOT NULL, message TEXT, time_us REAL, spread REAL, error REAL, clock_mhz"
               + " INTEGER, temperature INTEGER, at TEXT NOT NULL, UNIQUE (workload, target,"
               + " device, driver, toolkit, generator, point, outcome, at))";
-      statement.execute(random.nextInt(3) == 0 ? TextMutator.mutate(random, schema, false) : schema);
+      statement.execute(
+          random.nextInt(3) == 0 ? TextMutator.mutate(random, schema, false) : schema);
       statement.execute("PRAGMA user_version = " + (random.nextInt(6) == 0 ? 7 : 1));
       for (int i = random.nextInt(4); i >= 0; i--) {
         insert(random, connection.prepareStatement(INSERT));
@@ -110,8 +111,7 @@ final class HostileDatabases implements Hostile {
           + " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
   private static void insert(Random random, PreparedStatement statement) throws SQLException {
-    Json.Members record =
-        (Json.Members) JsonParser.parse("record", RECORD);
+    Json.Members record = (Json.Members) JsonParser.parse("record", RECORD);
     int column = 1;
     int changed = 1 + random.nextInt(17);
     for (Json value : record.members().values()) {

@@ -9,7 +9,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A few hostile inputs of each kind; {@code bench/hostile.sh} makes up as many as there is time. */
+/**
+ * A few hostile inputs of each kind; {@code bench/hostile.sh} makes up as many as there is time.
+ */
 final class HostileInputsTest {
   private static final int INPUTS = 15;
 

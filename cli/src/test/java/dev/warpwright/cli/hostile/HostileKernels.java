@@ -39,7 +39,8 @@ final class HostileKernels implements Hostile {
       args.add(Odd.of(random, List.of("M", "N", "K", "MN", "MNK")) + "=" + number(random, runs));
     }
     if (random.nextInt(10) == 0 && task != 11) {
-      String order = Odd.of(random, List.of("row", "grouped:0", "grouped:4", "hilbert", "explicit:1"));
+      String order =
+          Odd.of(random, List.of("row", "grouped:0", "grouped:4", "hilbert", "explicit:1"));
       args.add("--attr=order=" + order);
     }
     return args;

@@ -68,8 +68,7 @@ final class HostileModels implements Hostile {
       case 3, 4, 5 -> args.addAll(List.of("plan", file.toString(), "--target=" + gpu));
       case 6 -> args.addAll(List.of("run", file.toString(), "--target=sim", "--time=0"));
       default ->
-          args.addAll(
-              List.of("export", file.toString(), "--target=" + gpu, "-o", folder + "/out"));
+          args.addAll(List.of("export", file.toString(), "--target=" + gpu, "-o", folder + "/out"));
     }
     long rows = 1 + random.nextInt(9);
     args.add("--batch=" + (random.nextInt(8) == 0 ? Odd.number(random) : rows));
@@ -94,8 +93,7 @@ final class HostileModels implements Hostile {
     int length = (int) ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong();
     String header = new String(bytes, 8, length, StandardCharsets.UTF_8);
     Json json = JsonMutator.mutate(random, JsonParser.parse("header", header));
-    String text =
-        random.nextInt(4) == 0 ? TextMutator.mutate(random, header, false) : json.write();
+    String text = random.nextInt(4) == 0 ? TextMutator.mutate(random, header, false) : json.write();
     byte[] mutated = text.getBytes(StandardCharsets.UTF_8);
     ByteBuffer out = ByteBuffer.allocate(bytes.length - length + mutated.length);
     out.order(ByteOrder.LITTLE_ENDIAN).putLong(mutated.length).put(mutated);

@@ -11,9 +11,21 @@ import java.util.Random;
 final class HostileOrders implements Hostile {
   private static final List<String> ORDERS =
       List.of(
-          "row", "column", "serpentine", "grouped:4", "grouped:0", "grouped:2147483647", "morton",
-          "hilbert", "nested:4", "nested:0", "explicit:0.0,0.1,1.0,1.1", "explicit:", "row:2",
-          "grouped", "explicit:0,0;0,1");
+          "row",
+          "column",
+          "serpentine",
+          "grouped:4",
+          "grouped:0",
+          "grouped:2147483647",
+          "morton",
+          "hilbert",
+          "nested:4",
+          "nested:0",
+          "explicit:0.0,0.1,1.0,1.1",
+          "explicit:",
+          "row:2",
+          "grouped",
+          "explicit:0,0;0,1");
 
   @Override
   public List<String> prepare(Random random, Path folder) throws IOException {

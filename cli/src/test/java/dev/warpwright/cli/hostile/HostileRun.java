@@ -47,7 +47,8 @@ public final class HostileRun {
       found += wrong == null ? 0 : 1;
       delete(folder);
     }
-    System.out.println(args[0] + ": " + (seed - first) + " inputs, " + found + " findings, next " + seed);
+    System.out.println(
+        args[0] + ": " + (seed - first) + " inputs, " + found + " findings, next " + seed);
     System.exit(found > 0 ? FOUND : 0);
   }
 
@@ -75,8 +76,7 @@ public final class HostileRun {
     }
   }
 
-  private static void keep(Path to, Path from, List<String> args, String wrong)
-      throws IOException {
+  private static void keep(Path to, Path from, List<String> args, String wrong) throws IOException {
     String head = wrong.length() > 300 ? wrong.substring(0, 300) : wrong;
     System.out.println(to.getFileName() + ": " + head);
     Files.createDirectories(to);

@@ -8,15 +8,67 @@ import java.util.Random;
 final class OddGraphs {
   private static final List<String> UNARY =
       List.of(
-          "Relu", "Sigmoid", "Tanh", "Sin", "Cos", "Exp", "Log", "Sqrt", "Abs", "Neg", "Erf",
-          "Softplus", "HardSwish", "Elu", "LeakyRelu", "Gelu", "Reciprocal", "Floor", "Ceil",
-          "Identity", "Softmax", "LogSoftmax", "Flatten", "Transpose", "ReduceSum", "ReduceMean",
-          "ReduceMax", "Not", "Sign", "Round", "Selu", "Mish", "Squeeze", "Cast", "Dropout");
+          "Relu",
+          "Sigmoid",
+          "Tanh",
+          "Sin",
+          "Cos",
+          "Exp",
+          "Log",
+          "Sqrt",
+          "Abs",
+          "Neg",
+          "Erf",
+          "Softplus",
+          "HardSwish",
+          "Elu",
+          "LeakyRelu",
+          "Gelu",
+          "Reciprocal",
+          "Floor",
+          "Ceil",
+          "Identity",
+          "Softmax",
+          "LogSoftmax",
+          "Flatten",
+          "Transpose",
+          "ReduceSum",
+          "ReduceMean",
+          "ReduceMax",
+          "Not",
+          "Sign",
+          "Round",
+          "Selu",
+          "Mish",
+          "Squeeze",
+          "Cast",
+          "Dropout");
   private static final List<String> BINARY =
       List.of(
-          "Add", "Sub", "Mul", "Div", "Pow", "MatMul", "Gemm", "Min", "Max", "PRelu", "Greater",
-          "Less", "Equal", "Concat", "Reshape", "Gather", "Expand", "Slice", "Split", "Where",
-          "Unsqueeze", "Mod", "LayerNormalization", "Clip");
+          "Add",
+          "Sub",
+          "Mul",
+          "Div",
+          "Pow",
+          "MatMul",
+          "Gemm",
+          "Min",
+          "Max",
+          "PRelu",
+          "Greater",
+          "Less",
+          "Equal",
+          "Concat",
+          "Reshape",
+          "Gather",
+          "Expand",
+          "Slice",
+          "Split",
+          "Where",
+          "Unsqueeze",
+          "Mod",
+          "LayerNormalization",
+          "Clip");
 
   private OddGraphs() {}
 
@@ -65,8 +117,7 @@ final class OddGraphs {
                 List.of(from, Odd.of(random, values)),
                 List.of(out),
                 attribute(random));
-        default ->
-            onnx.node(Odd.of(random, UNARY), List.of(from), List.of(out), attribute(random));
+        default -> onnx.node(Odd.of(random, UNARY), List.of(from), List.of(out), attribute(random));
       }
       values.add(out);
     }
@@ -76,7 +127,8 @@ final class OddGraphs {
   private static byte[] attribute(Random random) {
     String name = Odd.of(random, List.of("axis", "alpha", "transB", "to", "keepdims", "epsilon"));
     return random.nextBoolean() && !name.equals("alpha")
-        ? OnnxWriter.attribute(name, random.nextInt(4) == 0 ? Odd.number(random) : random.nextInt(4) - 1)
+        ? OnnxWriter.attribute(
+            name, random.nextInt(4) == 0 ? Odd.number(random) : random.nextInt(4) - 1)
         : OnnxWriter.attribute(
             "alpha", Odd.of(random, List.of(0f, 1f, -1f, Float.NaN, 1e38f, Float.MIN_VALUE)));
   }

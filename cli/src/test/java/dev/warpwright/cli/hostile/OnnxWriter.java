@@ -30,7 +30,11 @@ final class OnnxWriter {
 
   static byte[] attribute(String name, float value) {
     byte[] bits =
-        ByteBuffer.allocate(5).order(ByteOrder.LITTLE_ENDIAN).put((byte) 0x15).putFloat(value).array();
+        ByteBuffer.allocate(5)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .put((byte) 0x15)
+            .putFloat(value)
+            .array();
     return joined(text(1, name), bits, number(20, 1));
   }
 

@@ -13,8 +13,27 @@ final class TextMutator {
       Pattern.compile("[\\p{L}_][\\w.]*|\\d[\\w.]*|\"[^\"\\n]*\"|\\s+|.", Pattern.DOTALL);
   private static final List<String> TYPES =
       List.of(
-          "i8", "u8", "i16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "bool",
-          "handle", "e4m3", "e5m2", "f32x4", "i32x0", "bf16x8", "b1", "tf32", "f32x1000000000");
+          "i8",
+          "u8",
+          "i16",
+          "i32",
+          "u32",
+          "i64",
+          "u64",
+          "f16",
+          "bf16",
+          "f32",
+          "f64",
+          "bool",
+          "handle",
+          "e4m3",
+          "e5m2",
+          "f32x4",
+          "i32x0",
+          "bf16x8",
+          "b1",
+          "tf32",
+          "f32x1000000000");
   private static final List<String> SYMBOLS =
       List.of("+", "-", "*", "/", "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", ".");
 
