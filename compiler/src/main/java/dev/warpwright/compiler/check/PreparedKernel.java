@@ -58,6 +58,6 @@ record PreparedKernel(
 
   /** What was given, and small values for what was not, unless it follows from the rest. */
   private static Map<String, Long> small(Kernel kernel, CheckOptions options) {
-    return SmallShapes.of(kernel, options).getFirst().scalars();
+    return SmallShapes.usual(kernel, options).scalars();
   }
 }

@@ -20,12 +20,14 @@ import java.util.Set;
  * {@code clusterN}. No shape alone does that, so there are several:
  *
  * <ol>
- *   <li>long: two tiles each way and a part of a third step, rings of stages come round twice;
+ *   <li>less: a part of one tile each way, rings of stages come round once, exactly;
  *   <li>even: whole tiles, one step that is no whole one;
- *   <li>less: a part of one tile each way, rings come round once, exactly;
+ *   <li>long: two tiles each way and a part of a third step, rings come round twice;
  *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
- *       clusters, of two steps each.
+ *       clusters, and so many steps that a ring comes round within two tiles.
  * </ol>
+ *
+ * <p>The cheapest come first, for most mistakes show there.
  *
  * @param scalars values by name
  * @param once whether one order of blocks and warps has to do, for it takes long
@@ -49,18 +51,27 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
    * @param options whose scalars, and rows if there is a scalar M, stay as they are in all shapes
    */
   static List<SmallShapes> of(Kernel kernel, CheckOptions options) {
+    return choice(kernel, options).shapes();
+  }
+
+  private static Choice choice(Kernel kernel, CheckOptions options) {
     Map<String, Long> given = new LinkedHashMap<>(options.scalars());
     if (kernel.scalars().stream().anyMatch(s -> s.name().equals("M"))) {
       options.rows().ifPresent(rows -> given.putIfAbsent("M", (long) rows));
     }
-    return new Choice(kernel, given).shapes();
+    return new Choice(kernel, given);
+  }
+
+  /** The long one, where one has to do. */
+  static SmallShapes usual(Kernel kernel, CheckOptions options) {
+    return choice(kernel, options).shape(Form.LONG);
   }
 
   /** Which shape. */
   private enum Form {
-    LONG,
-    EVEN,
     LESS,
+    EVEN,
+    LONG,
     MANY
   }
 
@@ -79,20 +90,28 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
     List<SmallShapes> shapes() {
       Set<SmallShapes> shapes = new LinkedHashSet<>();
       for (Form form : Form.values()) {
-        Map<String, Long> values = new LinkedHashMap<>(given);
-        for (ScalarParam scalar : kernel.scalars()) {
-          if (!isTableLength(scalar)) {
-            values.putIfAbsent(
-                scalar.name(), Math.clamp(value(scalar, form), scalar.min(), scalar.max()));
-          }
-        }
+        SmallShapes shape = shape(form);
         if (form != Form.MANY) {
-          shapes.add(new SmallShapes(values, false));
-        } else if (many(values)) {
-          shapes.add(new SmallShapes(values, true));
+          shapes.add(shape);
+        } else {
+          Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
+          if (many(values)) {
+            shapes.add(new SmallShapes(values, true));
+          }
         }
       }
       return List.copyOf(shapes);
+    }
+
+    SmallShapes shape(Form form) {
+      Map<String, Long> values = new LinkedHashMap<>(given);
+      for (ScalarParam scalar : kernel.scalars()) {
+        if (!isTableLength(scalar)) {
+          values.putIfAbsent(
+              scalar.name(), Math.clamp(value(scalar, form), scalar.min(), scalar.max()));
+        }
+      }
+      return new SmallShapes(values, false);
     }
 
     private long value(ScalarParam scalar, Form form) {
@@ -103,11 +122,14 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       }
       boolean sums = isOfSums(scalar);
       long ragged = ragged(scalar, Math.max(1, least / 8));
+      // So that a kernel which divides by other units than it says does not meet them by chance.
+      long rest = Math.max(0, greatest / least / 2 - 1) * least + ragged;
       return switch (form) {
-        case LONG -> (sums || greatest > least ? 2 * greatest : least) + ragged;
+        case LONG -> (sums || greatest > least ? 2 * greatest : least) + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
         case LESS -> sums ? greatest : greatest - ragged;
-        case MANY -> (sums ? least : greatest) + ragged;
+        // Of two tiles together, so many steps that a ring comes round.
+        case MANY -> (sums ? Math.max(1, greatest / least / 2) * least : greatest) + ragged;
       };
     }
 

@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Checks a kernel that says what it computes, for one shape: under the simulator's sanitizers, and
@@ -27,8 +28,8 @@ final class WorkloadCheck {
   private final ResultCheck results;
   private final List<Launch> launches = new ArrayList<>();
 
-  /** The data of a launch, and what should become of it. */
-  private record Launch(Arguments data, List<double[]> expected) {}
+  /** The data of a launch, and what should become of it, which costs time. */
+  private record Launch(Arguments data, Supplier<List<double[]>> expected) {}
 
   WorkloadCheck(BoundKernel bound, long seed) {
     this.bound = bound;
@@ -36,8 +37,21 @@ final class WorkloadCheck {
     int count = kept().isEmpty() ? 1 : 2;
     for (int i = 0; i < count; i++) {
       Arguments data = KernelData.of(bound, seed + i * NEXT_LAUNCH);
-      launches.add(new Launch(data, results.expected(data)));
+      launches.add(new Launch(data, once(() -> results.expected(data))));
     }
+  }
+
+  /** Computes at the first call, also if orders run at the same time. */
+  private static Supplier<List<double[]>> once(Supplier<List<double[]>> supplier) {
+    List<List<double[]>> value = new ArrayList<>();
+    return () -> {
+      synchronized (value) {
+        if (value.isEmpty()) {
+          value.add(supplier.get());
+        }
+        return value.getFirst();
+      }
+    };
   }
 
   /** How often the kernel is launched in each order. */
@@ -64,7 +78,7 @@ final class WorkloadCheck {
       }
       List<Finding> findings = new ArrayList<>(interpreter.check(arguments));
       if (findings.isEmpty()) {
-        findings.addAll(results.findings(arguments, launch.expected));
+        findings.addAll(results.findings(arguments, launch.expected.get()));
         changedInputs(launch, arguments, findings);
       }
       if (!findings.isEmpty()) {
@@ -127,8 +141,7 @@ final class WorkloadCheck {
       BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
       WorkloadCheck check = new WorkloadCheck(bound, options.seed());
       List<GridOptions> orders = options.orders();
-      // The last is the least orderly.
-      List<GridOptions> used = shape.once() ? List.of(orders.getLast()) : orders;
+      List<GridOptions> used = shape.once() ? orders.subList(0, 1) : orders;
       Set<Finding> findings = check.findings(used);
       reports.add(
           new CheckReport(
