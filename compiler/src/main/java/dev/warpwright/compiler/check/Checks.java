@@ -21,6 +21,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -100,8 +101,14 @@ public final class Checks {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
         if (kernel.attrs().getString("workload") != null) {
-          BoundKernel bound = PreparedKernel.bound(kernel, options);
-          yield List.of(MutationSubject.of(kernel.name(), bound, options.seed()));
+          List<Map<String, Long>> shapes = new ArrayList<>();
+          shapes.add(SmallShapes.usual(kernel, options).scalars());
+          for (SmallShapes shape : SmallShapes.of(kernel, options)) {
+            if (!shapes.contains(shape.scalars())) {
+              shapes.add(shape.scalars());
+            }
+          }
+          yield List.of(MutationSubject.of(kernel.name(), kernel, shapes, options.seed()));
         }
         Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
         yield List.of(

@@ -22,6 +22,9 @@ final class ScalarUnits {
   /** A turn of more steps than this is not worth its time. */
   private static final double MOST_STEPS = 16;
 
+  /** Nor are more tiles, even of one step each. */
+  private static final double MOST_TILES = 128;
+
   private final Set<Var> scalars = new HashSet<>();
   private final Map<Var, Map<Var, Double>> known = new HashMap<>();
   private final Map<Var, TreeSet<Double>> units = new HashMap<>();
@@ -60,11 +63,20 @@ final class ScalarUnits {
 
   /** Its greatest unit of no more than 16 of the smallest. */
   long greatest(ScalarParam scalar) {
+    return upTo(MOST_STEPS, scalar);
+  }
+
+  /** Its greatest unit of no more than 128 of the smallest. */
+  long most(ScalarParam scalar) {
+    return upTo(MOST_TILES, scalar);
+  }
+
+  private long upTo(double steps, ScalarParam scalar) {
     TreeSet<Double> found = found(scalar);
     if (found.isEmpty()) {
       return 1;
     }
-    Double greatest = found.floor(found.getFirst() * MOST_STEPS);
+    Double greatest = found.floor(found.getFirst() * steps);
     return Math.round(greatest == null ? found.getFirst() : greatest);
   }
 

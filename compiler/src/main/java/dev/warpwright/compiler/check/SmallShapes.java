@@ -24,7 +24,8 @@ import java.util.Set;
  *   <li>even: whole tiles, one step that is no whole one;
  *   <li>long: two tiles each way and a part of a third step, rings come round twice;
  *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
- *       clusters, and so many steps that a ring comes round within two tiles.
+ *       clusters, of as many steps as rings have stages; if a result is summed over in turn, so
+ *       much of it that rings come round in the part of each block.
  * </ol>
  *
  * <p>The cheapest come first, for most mistakes show there.
@@ -91,7 +92,10 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       Set<SmallShapes> shapes = new LinkedHashSet<>();
       for (Form form : Form.values()) {
         SmallShapes shape = shape(form);
-        if (form != Form.MANY) {
+        if (form == Form.MANY && !tabled() && !hasLongTurns()) {
+          continue;
+        }
+        if (form != Form.MANY || !tabled()) {
           shapes.add(shape);
         } else {
           Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
@@ -125,11 +129,14 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       // So that a kernel which divides by other units than it says does not meet them by chance.
       long rest = Math.max(0, greatest / least / 2 - 1) * least + ragged;
       return switch (form) {
-        case LONG -> (sums || greatest > least ? 2 * greatest : least) + rest;
+        case LONG -> sums ? 2 * greatest + ragged : (greatest > least ? 2 * greatest : least) + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
         case LESS -> sums ? greatest : greatest - ragged;
-        // Of two tiles together, so many steps that a ring comes round.
-        case MANY -> (sums ? Math.max(1, greatest / least / 2) * least : greatest) + ragged;
+        // A tile leaves rings where they were, less one stage; or more turns than elsewhere.
+        case MANY ->
+            sums
+                ? (tabled() ? greatest - least : least) + ragged
+                : tabled() ? least + ragged : units.most(scalar) + greatest + ragged;
       };
     }
 
@@ -187,11 +194,9 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
      * @return whether that is a shape of its own
      */
     private boolean many(Map<String, Long> values) {
-      boolean table = kernel.scalars().stream().anyMatch(this::isTableLength);
       Long m = values.get("M");
       Long n = values.get("N");
-      if (!table
-          || m == null
+      if (m == null
           || n == null
           || !(kernel.extent(ThreadAxis.BLOCK_X) instanceof Expr.IntImm blocks)) {
         return false;
@@ -206,6 +211,16 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       long tiles =
           Math.ceilDiv(m, tile(rows)) * Math.ceilDiv(values.getOrDefault("N", n), tile(columns));
       return tiles > clusters && values.get("N") <= columns.max();
+    }
+
+    private boolean tabled() {
+      return kernel.scalars().stream().anyMatch(this::isTableLength);
+    }
+
+    /** Whether some results are long sums themselves, of which turns of a ring are many tiles. */
+    private boolean hasLongTurns() {
+      return kernel.scalars().stream()
+          .anyMatch(s -> !isOfSums(s) && units.most(s) > units.greatest(s));
     }
 
     private ScalarParam scalar(String name) {

@@ -128,30 +128,4 @@ record HandMadeMistake(String kernel, String name, List<Edit> edits) {
   public String toString() {
     return kernel + ": " + name;
   }
-
-  /** Tries all of them, or those whose names contain the argument, and prints what is said. */
-  static void main(String[] names) {
-    long missed = 0;
-    long all = 0;
-    for (String kernel : KERNELS) {
-      for (HandMadeMistake mistake : in(kernel)) {
-        if (names.length == 0 || mistake.toString().contains(names[0])) {
-          long start = System.nanoTime();
-          String verdict = mistake.verdict(1);
-          all++;
-          missed += verdict.isEmpty() ? 1 : 0;
-          IO.println(
-              "%s: %s (%d ms)"
-                  .formatted(
-                      mistake,
-                      verdict.isEmpty() ? "MISSED" : verdict,
-                      (System.nanoTime() - start) / 1_000_000));
-        }
-      }
-    }
-    IO.println("%d of %d mistakes found".formatted(all - missed, all));
-    if (missed > 0) {
-      System.exit(1);
-    }
-  }
 }
