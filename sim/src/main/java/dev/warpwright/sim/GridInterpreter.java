@@ -179,7 +179,8 @@ public final class GridInterpreter {
                 e instanceof Expr.Call call
                     && call.op() instanceof TargetIntrinsic intrinsic
                     && intrinsic.effect() instanceof TargetIntrinsic.Drives(var unit)
-                    && unit == TargetIntrinsic.Unit.COUNTER);
+                    && unit == TargetIntrinsic.Unit.COUNTER
+                    && intrinsic != HopperIntrinsics.ATOMIC_ADD_SHARED);
     return found[0];
   }
 
