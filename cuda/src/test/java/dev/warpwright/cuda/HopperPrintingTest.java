@@ -76,9 +76,6 @@ class HopperPrintingTest {
           Map.entry(Intrinsics.SM_ID, "Count[1] = sm.id()"),
           Map.entry(
               HopperIntrinsics.ATOMIC_ADD, "Count[1] = atomic.add.acq_rel.u32(&Count[0], u32(n))"),
-          Map.entry(
-              HopperIntrinsics.ATOMIC_ADD_SHARED,
-              "Count[1] = atomic.add.acq_rel.shared.u32(&own[0], u32(n))"),
           Map.entry(HopperIntrinsics.RED_RELEASE, "red.add.release.u32(&Count[0], u32(n))"),
           Map.entry(HopperIntrinsics.LOAD_ACQUIRE, "Count[1] = load.acquire.u32(&Count[0])"));
 
@@ -151,7 +148,6 @@ class HopperPrintingTest {
               %s
               alloc full: mbarrier[128] shared
               alloc exchanged: f32[32] shared
-              alloc own: u32[1] shared
               %s
             }
             """
@@ -190,7 +186,7 @@ class HopperPrintingTest {
     assertThat(text)
         .contains(
             """
-            // Grid 2 in clusters of 2, block 128, 99460 bytes of dynamic shared memory.
+            // Grid 2 in clusters of 2, block 128, 99456 bytes of dynamic shared memory.
             // a_map cuts A into boxes of 64 rows of 64, swizzled over 128 bytes.
             """)
         .contains("const __grid_constant__ TensorMap a_map)")
@@ -284,6 +280,6 @@ class HopperPrintingTest {
         .filter(HopperPrintingTest::isAnywhere)
         .forEach(intrinsic -> kernels.add(kernel(intrinsic)));
     String text = CudaPrinter.print(kernels, GpuTarget.SM_75);
-    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(7);
+    assertThat(compiler.get().compile(new CompileRequest(text, "sm_75")).usage()).hasSize(6);
   }
 }

@@ -22,9 +22,6 @@ final class BlockRun {
 
   final @Nullable Shadow[] shadows;
 
-  /** What its counters in shared memory let its warps know. */
-  final Counters.Released counters = new Counters.Released();
-
   /** What others still do in its shared memory, for all they know, as agents' ticks. */
   final Clock outstanding = new Clock();
 

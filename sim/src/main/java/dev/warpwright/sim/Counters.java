@@ -1,21 +1,19 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Compiles operations on counters, which order the accesses of blocks, or of a block's warps where
- * the counter is in shared memory: who adds with release lets know what it knows, who reads with
- * acquire learns what was let known.
+ * Compiles operations on counters in global memory, which order the accesses of blocks: who adds
+ * with release lets know what it knows, who reads with acquire learns what was let known.
  */
 final class Counters {
   private Counters() {}
 
-  /** What the counters of a grid, or of a block, let know, by slot and element. */
+  /** What the counters of a grid let know, by slot and element. */
   static final class Released {
     private final Map<Long, Clock> clocks = new HashMap<>();
 
@@ -36,7 +34,6 @@ final class Counters {
     Access access = new Access(calls.exprs(), address.buffer(), address.indices());
     LongExpr offset = access.offset();
     int slot = access.slot();
-    boolean shared = address.buffer().scope() == Scope.SHARED;
     boolean loads = call.op() == HopperIntrinsics.LOAD_ACQUIRE;
     boolean acquires = call.op() != HopperIntrinsics.RED_RELEASE;
     LongExpr value = loads ? f -> 0 : calls.exprs().integer(call.args().get(1));
@@ -44,12 +41,7 @@ final class Counters {
       for (int m = mask; m != 0; m &= m - 1) {
         Frame f = w.lanes[Integer.numberOfTrailingZeros(m)];
         int element = (int) offset.eval(f);
-        Clock released = (shared ? w.block.counters : w.block.in.counters).at(slot, element);
-        Shadow shadow = shared ? f.shadows[slot] : null;
-        if (shadow != null) {
-          // What it was set to at first must have been, before.
-          shadow.read(f, element, calls.exprs().where());
-        }
+        Clock released = w.block.in.counters.at(slot, element);
         if (acquires) {
           w.actor.acquire(f.warpLane, released);
         }

@@ -179,8 +179,7 @@ public final class GridInterpreter {
                 e instanceof Expr.Call call
                     && call.op() instanceof TargetIntrinsic intrinsic
                     && intrinsic.effect() instanceof TargetIntrinsic.Drives(var unit)
-                    && unit == TargetIntrinsic.Unit.COUNTER
-                    && intrinsic != HopperIntrinsics.ATOMIC_ADD_SHARED);
+                    && unit == TargetIntrinsic.Unit.COUNTER);
     return found[0];
   }
 

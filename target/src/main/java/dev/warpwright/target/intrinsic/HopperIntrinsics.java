@@ -328,19 +328,6 @@ public final class HopperIntrinsics {
           new Operand("address", DType.U32, GLOBAL, Access.READ_WRITE, 1),
           new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
 
-  /**
-   * {@code (address, value)}: as {@link #ATOMIC_ADD} on a counter of the block in shared memory,
-   * with order among the block's threads.
-   */
-  public static final TargetIntrinsic ATOMIC_ADD_SHARED =
-      value(
-          "atomic.add.acq_rel.shared.u32",
-          Type.U32,
-          Unit.COUNTER,
-          HopperWrappers.ATOMIC_ADD_SHARED_U32,
-          new Operand("address", DType.U32, SHARED, Access.READ_WRITE, 1),
-          new Operand("value", DType.U32, Set.of(), Access.NONE, 1));
-
   /** {@code (address, value)}: adds; releases the thread's earlier accesses to the GPU. */
   public static final TargetIntrinsic RED_RELEASE =
       add(

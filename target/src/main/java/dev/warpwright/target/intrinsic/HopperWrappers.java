@@ -220,19 +220,6 @@ final class HopperWrappers {
       }
       """;
 
-  static final String ATOMIC_ADD_SHARED_U32 =
-      """
-      __device__ __forceinline__ unsigned atomic_add_acq_rel_shared_u32(
-          unsigned* counter, unsigned value) {
-        const unsigned address = %s;
-        unsigned old;
-        asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %%0, [%%1], %%2;"
-                     : "=r"(old) : "r"(address), "r"(value) : "memory");
-        return old;
-      }
-      """
-          .formatted(SHARED.formatted("counter"));
-
   static final String RED_RELEASE_U32 =
       """
       __device__ __forceinline__ void red_add_release_u32(unsigned* address, unsigned value) {
