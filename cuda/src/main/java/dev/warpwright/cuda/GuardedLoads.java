@@ -18,8 +18,8 @@ final class GuardedLoads {
 
   /**
    * What is loaded, perhaps as bits of another type, and when, if a store is such a load: of one
-   * access of 4, 8 or 16 bytes from memory that the kernel does not write, at an address that can be
-   * computed where the condition does not hold.
+   * access of 4, 8 or 16 bytes from memory that the kernel does not write, at an address that can
+   * be computed where the condition does not hold.
    */
   static Expr.@Nullable Select of(Stmt.Store store, AccessSummary accesses) {
     if (store.buffer().scope() != Scope.LOCAL

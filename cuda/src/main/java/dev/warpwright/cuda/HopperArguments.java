@@ -32,9 +32,7 @@ final class HopperArguments {
     if (product != null) {
       return List.of(
           print(args.get(0)),
-          product.fromRegisters()
-              ? print(args.get(1))
-              : descriptor(args.get(1), product.alongM()),
+          product.fromRegisters() ? print(args.get(1)) : descriptor(args.get(1), product.alongM()),
           descriptor(args.get(2), product.alongN()),
           print(args.get(3)));
     }

@@ -131,8 +131,8 @@ class HopperPrintingTest {
                   product.fromRegisters()
                       ? "&held[k, 0]"
                       : product.alongM()
-                      ? "&Bs[0, 0, k * %d, 0]".formatted(depth)
-                      : "&As[n, 64, k * %d]".formatted(depth),
+                          ? "&Bs[0, 0, k * %d, 0]".formatted(depth)
+                          : "&As[n, 64, k * %d]".formatted(depth),
                   product.alongN()
                       ? "&Bs[0, 0, k * %d, 0]".formatted(depth)
                       : "&As[0, 0, k * %d]".formatted(depth),

@@ -422,8 +422,8 @@ final class Shadow {
               states != null && states[element] == HELD
                   ? "a product that reads it has not been waited for"
                   : fence == null
-                  ? "a product that writes it has not been waited for"
-                  : "an asynchronous copy to it has not been waited for"));
+                      ? "a product that writes it has not been waited for"
+                      : "an asynchronous copy to it has not been waited for"));
     }
   }
 

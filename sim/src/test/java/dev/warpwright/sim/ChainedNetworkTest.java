@@ -51,8 +51,7 @@ class ChainedNetworkTest {
   record Network(Arguments arguments, double[][] weights, int width) {
     /** With random inputs, and weights that keep them as large as they are. */
     static Network random(Kernel kernel, int width, int layers, int rows, int blocks) {
-      Arguments arguments =
-          Arguments.random(kernel.params(), SEED, Map.of("M", rows, "G", blocks));
+      Arguments arguments = Arguments.random(kernel.params(), SEED, Map.of("M", rows, "G", blocks));
       Random random = new Random(SEED);
       double scale = Math.sqrt(2.0 / width);
       NdArray packed = arguments.get("W");

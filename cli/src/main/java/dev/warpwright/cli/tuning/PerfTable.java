@@ -10,10 +10,12 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /** Several measured products: a line for each, sums of those that belong to one network, means. */
-record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
+record PerfTable(
+    List<Products> tasks, List<PerfAction.Measured> all, List<PerfAction.Unmeasured> not) {
   PerfTable {
     tasks = List.copyOf(tasks);
     all = List.copyOf(all);
+    not = List.copyOf(not);
   }
 
   String text() {
@@ -24,7 +26,8 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     for (Products task : tasks) {
       List<PerfAction.Measured> parts = parts(task);
       parts.forEach(part -> rows.add(row(part)));
-      if (!task.isOne()) {
+      not.stream().filter(part -> part.task() == task).forEach(part -> rows.add(part.line()));
+      if (isSum(task)) {
         double ours = sum(parts, false);
         double peers = sum(parts, true);
         rows.add(
@@ -49,17 +52,37 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
               mean(),
               least()));
     }
+    if (all.size() + not.size() > 1) {
+      rows.add(counts());
+    }
     return String.join(System.lineSeparator(), rows);
+  }
+
+  /** Whether a task is a network all of whose products have been measured. */
+  private boolean isSum(Products task) {
+    return !task.isOne() && not.stream().noneMatch(part -> part.task() == task);
+  }
+
+  private long wrong() {
+    return all.stream().filter(part -> part.bench().timing() == null).count();
+  }
+
+  private String counts() {
+    return "%d products: %d verified, %d WRONG, %d not measured"
+        .formatted(all.size() + not.size(), all.size() - wrong(), wrong(), not.size());
   }
 
   /** With the sums and means. */
   Json.Members into(Json.Members json) {
-    return json.with("geometricMean", mean())
+    return json.with("verifiedCount", all.size() - wrong())
+        .with("wrongCount", wrong())
+        .with("notMeasuredCount", not.size())
+        .with("geometricMean", mean())
         .with("least", least())
         .with(
             "networks",
             Json.array(
-                tasks.stream().filter(task -> !task.isOne()).toList(),
+                tasks.stream().filter(this::isSum).toList(),
                 task -> {
                   double ours = sum(parts(task), false);
                   double peers = sum(parts(task), true);

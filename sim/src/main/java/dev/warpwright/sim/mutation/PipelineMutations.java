@@ -175,8 +175,7 @@ final class PipelineMutations {
         ? List.of(
             Stmts.seq(
                 s,
-                new Stmt.Store(
-                    registers, indices, Exprs.constant(Type.of(registers.dtype()), 0))))
+                new Stmt.Store(registers, indices, Exprs.constant(Type.of(registers.dtype()), 0))))
         : List.of();
   }
 

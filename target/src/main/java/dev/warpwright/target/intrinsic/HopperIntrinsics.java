@@ -389,8 +389,7 @@ public final class HopperIntrinsics {
             "",
             new Operand("d", product.sums(), LOCAL, Access.READ_WRITE, product.elements()),
             product.fromRegisters()
-                ? new Operand(
-                    "a", DType.U32, LOCAL, Access.READ, WarpgroupProduct.A_REGISTERS)
+                ? new Operand("a", DType.U32, LOCAL, Access.READ, WarpgroupProduct.A_REGISTERS)
                 : new Operand("a", type, SHARED, Access.READ, 16),
             new Operand("b", type, SHARED, Access.READ, 16),
             i32("scale_d")),

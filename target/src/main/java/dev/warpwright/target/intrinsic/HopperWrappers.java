@@ -281,8 +281,8 @@ final class HopperWrappers {
   }
 
   /**
-   * D (64 × n) += A · B of B in shared memory and A there or in registers; with {@code scale_d} zero
-   * D is not read.
+   * D (64 × n) += A · B of B in shared memory and A there or in registers; with {@code scale_d}
+   * zero D is not read.
    */
   static String wgmma(String text, WarpgroupProduct product) {
     int registers = product.registers();
@@ -340,9 +340,7 @@ final class HopperWrappers {
             type,
             type,
             regs,
-            held
-                ? "{" + CudaWrappers.registers(registers, operands) + "}"
-                : "%" + registers,
+            held ? "{" + CudaWrappers.registers(registers, operands) + "}" : "%" + registers,
             registers + operands,
             modifiers,
             along,

@@ -95,8 +95,8 @@ final class OperandRules {
         product.fromRegisters()
             ? null
             : product.alongM()
-            ? across(intrinsic, call, 1, rows, product.depth())
-            : operand(intrinsic, call, 1, rows);
+                ? across(intrinsic, call, 1, rows, product.depth())
+                : operand(intrinsic, call, 1, rows);
     if (a != null) {
       return a;
     }

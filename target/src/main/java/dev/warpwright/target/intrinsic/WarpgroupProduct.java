@@ -5,7 +5,8 @@ import dev.warpwright.ir.DType;
 /**
  * What {@code wgmma.m64nNkK} computes: D (64 × n) = A · Bᵀ, or that added to D, of A (64 × K) and B
  * (n × K) with k contiguous, or of A stored as K × 64 or B as K × n. K elements are 32 bytes.
- * Thread t of the warpgroup holds n/2 elements of D, and 16 bytes of A where that lies in registers.
+ * Thread t of the warpgroup holds n/2 elements of D, and 16 bytes of A where that lies in
+ * registers.
  *
  * @param columns n
  * @param sums type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which wraps
@@ -13,8 +14,8 @@ import dev.warpwright.ir.DType;
  * @param alongM whether A is stored with its rows contiguous, in panels of as many as a row of its
  *     buffer has
  * @param alongN whether B is stored with n contiguous, in such panels
- * @param fromRegisters whether A is a fragment in the threads' registers instead of a tile in shared
- *     memory
+ * @param fromRegisters whether A is a fragment in the threads' registers instead of a tile in
+ *     shared memory
  */
 public record WarpgroupProduct(
     int columns,

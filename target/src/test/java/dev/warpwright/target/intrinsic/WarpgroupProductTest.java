@@ -122,7 +122,8 @@ class WarpgroupProductTest {
     for (int thread = 0; thread < 128; thread++) {
       for (int step = 0; step < 4; step++) {
         for (int i = 0; i < 8; i++) {
-          assertThat(product.rowOfA(thread, i)).isEqualTo(WarpgroupProduct.row(thread, 8 * step + i));
+          assertThat(product.rowOfA(thread, i))
+              .isEqualTo(WarpgroupProduct.row(thread, 8 * step + i));
           assertThat(16 * step + product.depthOfA(thread, i))
               .isEqualTo(WarpgroupProduct.column(thread, 8 * step + i));
         }
