@@ -43,7 +43,13 @@ final class TestsAssertTest {
 
   /** Makes an assertion without asserting anything yet. */
   private static final Set<String> BEGINNINGS =
-      Set.of("assertThat", "assertThatCode", "assertThatObject", "as", "describedAs", "withFailMessage");
+      Set.of(
+          "assertThat",
+          "assertThatCode",
+          "assertThatObject",
+          "as",
+          "describedAs",
+          "withFailMessage");
 
   /** A method of a class. */
   private record Method(String owner, String name, String descriptor) {}
@@ -84,7 +90,10 @@ final class TestsAssertTest {
     folders.add(
         Path.of(TestsAssertTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()));
     try (var modules = Files.list(Path.of("..").toRealPath())) {
-      modules.map(m -> m.resolve("target/test-classes")).filter(Files::isDirectory).forEach(folders::add);
+      modules
+          .map(m -> m.resolve("target/test-classes"))
+          .filter(Files::isDirectory)
+          .forEach(folders::add);
     }
     return folders;
   }

@@ -158,7 +158,8 @@ class RandomNetworkTest {
         i -> {
           long seed = 6000 + firstSeed() + i;
           Random random = new Random(seed);
-          Graph graph = RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
+          Graph graph =
+              RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
           check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
         });
   }

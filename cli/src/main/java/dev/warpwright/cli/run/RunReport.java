@@ -46,7 +46,8 @@ final class RunReport {
    *
    * @param file that the output is written to; null for none
    */
-  void verified(Value output, Verification result, double[] right, int ofRows, @Nullable Path file) {
+  void verified(
+      Value output, Verification result, double[] right, int ofRows, @Nullable Path file) {
     long nans = Arrays.stream(right).filter(Double::isNaN).count();
     outputs.add(new VerifiedOutput(output, result, nans, ofRows, file));
   }

@@ -33,14 +33,17 @@ public final class WorkloadReference {
         int n = Math.toIntExact(ffn.n());
         double[] h =
             product(
-                arrays.apply(ffn.x()).toDoubles(), arrays.apply(ffn.w1()).toDoubles(), m, hidden, k);
+                arrays.apply(ffn.x()).toDoubles(),
+                arrays.apply(ffn.w1()).toDoubles(),
+                m,
+                hidden,
+                k);
         NdArray rounded = NdArray.zeros(ffn.h().dtype(), m, hidden);
         for (int i = 0; i < h.length; i++) {
           rounded.setElement(i, HostReference.gelu(h[i]));
         }
         double[] between = rounded.toDoubles();
-        yield List.of(
-            between, product(between, arrays.apply(ffn.w2()).toDoubles(), m, n, hidden));
+        yield List.of(between, product(between, arrays.apply(ffn.w2()).toDoubles(), m, n, hidden));
       }
     };
   }

@@ -227,7 +227,8 @@ public final class Checks {
     } catch (IllegalArgumentException e) {
       throw refused(name, e);
     }
-    return new CheckReport(name, List.of(name), scalars, 1, 1, "", findings, CheckReport.OnDevice.NONE);
+    return new CheckReport(
+        name, List.of(name), scalars, 1, 1, "", findings, CheckReport.OnDevice.NONE);
   }
 
   private static CheckReport grid(

@@ -139,7 +139,8 @@ public record MutationSubject(
     return (other, order, data) -> {
       Arguments values = Checks.arguments(network, rows, seed + data);
       Program program = with(network.program(), kernel, other);
-      List<Finding> findings = new ProgramInterpreter(program, order, Options.CHECKED).check(values);
+      List<Finding> findings =
+          new ProgramInterpreter(program, order, Options.CHECKED).check(values);
       return new Outcome(findings, memory(network.network().outputs(), values));
     };
   }

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
@@ -11,6 +12,8 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.io.IOException;
@@ -82,6 +85,9 @@ public record RepositoryKernels(Path folder, long seed) {
               Map.of("M", 1L, "K1", 40L, "N1", 1088L, "N2", 56L),
               Map.of("M", 13L, "K1", 584L, "N1", 2504L, "N2", 72L)));
 
+  /** Tiles that are no whole rounds of the warpgroups of the only block. */
+  private static final Map<String, Long> NETWORK = Map.of("M", 250L, "G", 1L);
+
   private static final Map<String, Map<Long, Long>> GRIDS =
       Map.of(
           "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
@@ -109,8 +115,25 @@ public record RepositoryKernels(Path folder, long seed) {
       shapes.addAll(OTHERS.getOrDefault(name, List.of()));
       return MutationSubject.of(name, kernel, shapes, seed);
     }
+    if (name.startsWith("mlp_")) {
+      Kernel shaped = KernelSpecialization.specialize(kernel, NETWORK);
+      return MutationSubject.of(name, shaped, data -> networkData(shaped, seed + data));
+    }
     return Checks.mutationSubjects(new CheckSubject.OfKernel(kernel), CheckOptions.of(seed))
         .getFirst();
+  }
+
+  /** Random data with weights that keep values as large as they are from layer to layer. */
+  private static Arguments networkData(Kernel kernel, long seed) {
+    Arguments arguments = KernelData.random(kernel.params(), Map.of(), seed);
+    NdArray weights = arguments.get("W");
+    // Of uniform values in [-1, 1), half of whose sums the activation drops.
+    double scale = Math.sqrt(6.0 / weights.shape()[2]);
+    for (int i = 0; i < weights.size(); i++) {
+      weights.setElement(i, scale * weights.element(i));
+    }
+    arguments.get("y").poison();
+    return arguments;
   }
 
   private Kernel read(String name) {

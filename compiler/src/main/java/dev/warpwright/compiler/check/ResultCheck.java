@@ -41,18 +41,13 @@ final class ResultCheck {
     for (int i = 0; i < outputs.size(); i++) {
       // What the next product starts from is rounded in the reference, too, maybe the other way.
       int roundings = i < outputs.size() - 1 ? 2 : 1;
-      compare(
-          outputs.get(i), roundings, after.get(outputs.get(i)), expected.get(i), findings);
+      compare(outputs.get(i), roundings, after.get(outputs.get(i)), expected.get(i), findings);
     }
     return findings;
   }
 
   private void compare(
-      Buffer output,
-      int roundings,
-      NdArray result,
-      double[] want,
-      List<Finding> findings) {
+      Buffer output, int roundings, NdArray result, double[] want, List<Finding> findings) {
     double[] got = result.toDoubles();
     double typical = typical(want);
     double rounding = roundings * rounding(output.dtype());
@@ -84,7 +79,7 @@ final class ResultCheck {
           finding(
               Finding.Kind.UNWRITTEN,
               element(output, result, firstUnwritten),
-              "the first of %d of %d".formatted(unwritten, got.length)));
+              String.format(Locale.ROOT, "the first of %d of %d", unwritten, got.length)));
     }
     if (wrong > 0) {
       findings.add(
@@ -163,7 +158,8 @@ final class ResultCheck {
   private double sums(Buffer output) {
     Workload workload = bound.workload();
     // A result between two products may round to either neighbour.
-    double between = workload.outputs().size() > 1 ? rounding(workload.outputs().getFirst().dtype()) : 0;
+    double between =
+        workload.outputs().size() > 1 ? rounding(workload.outputs().getFirst().dtype()) : 0;
     double products =
         switch (workload.arithmetic()) {
           case I32 -> output.dtype().isFloat() ? SUMS * 3e-6 : 0;

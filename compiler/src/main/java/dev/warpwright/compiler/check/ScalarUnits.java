@@ -114,7 +114,8 @@ final class ScalarUnits {
       case SHL -> constant > 0 ? scaled(read(a), Math.scalb(1, -(int) constant)) : Map.of();
       case MOD -> {
         // How often a ring has come round, modulo 2, is a phase: two turns, and no unit of its own.
-        if (constant > 1 && !(a instanceof Expr.Binary(BinaryOp inner, _, _) && inner == BinaryOp.DIV)) {
+        if (constant > 1
+            && !(a instanceof Expr.Binary(BinaryOp inner, _, _) && inner == BinaryOp.DIV)) {
           divided(read(a), constant);
         }
         yield Map.of();

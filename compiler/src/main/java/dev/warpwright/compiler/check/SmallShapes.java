@@ -7,7 +7,6 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -129,7 +128,8 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       // So that a kernel which divides by other units than it says does not meet them by chance.
       long rest = Math.max(0, greatest / least / 2 - 1) * least + ragged;
       return switch (form) {
-        case LONG -> sums ? 2 * greatest + ragged : (greatest > least ? 2 * greatest : least) + rest;
+        case LONG ->
+            sums ? 2 * greatest + ragged : (greatest > least ? 2 * greatest : least) + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
         case LESS -> sums ? greatest : greatest - ragged;
         // A tile leaves rings where they were, less one stage; or more turns than elsewhere.
@@ -184,8 +184,7 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
 
     private boolean isTableLength(ScalarParam scalar) {
       return kernel.buffers().stream()
-          .anyMatch(
-              b -> b.name().equals(ORDER) && b.shape().equals(List.of((Expr) scalar.var())));
+          .anyMatch(b -> b.name().equals(ORDER) && b.shape().equals(List.of((Expr) scalar.var())));
     }
 
     /**

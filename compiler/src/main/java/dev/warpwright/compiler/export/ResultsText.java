@@ -59,11 +59,17 @@ final class ResultsText {
   private void verdict(String variable, String of, double tolerance) {
     String right = variable.substring(variable.lastIndexOf(' ') + 1);
     String error = right.replaceFirst("right", "error");
-    line("const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);".formatted(error));
+    line(
+        String.format(
+            Locale.ROOT, "const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);", error));
     line(String.format(Locale.ROOT, "%s = %s <= %.0e;", variable, error, tolerance));
     line(
-        "std::printf(\"%srelative error %%.2e: %%s\\n\", %s, %s ? \"right\" : \"WRONG\");"
-            .formatted(of, error, right));
+        String.format(
+            Locale.ROOT,
+            "std::printf(\"%srelative error %%.2e: %%s\\n\", %s, %s ? \"right\" : \"WRONG\");",
+            of,
+            error,
+            right));
   }
 
   private void download(Buffer buffer) {

@@ -38,7 +38,8 @@ record HandMadeMistake(String kernel, String name, List<Edit> edits) {
       String title = lines.getFirst().substring(1, lines.getFirst().length() - 1);
       int at = title.indexOf(" @");
       int place = at < 0 ? 1 : Integer.parseInt(title.substring(at + 2));
-      mistakes.add(new HandMadeMistake(kernel, title, edits(lines.subList(1, lines.size()), place)));
+      mistakes.add(
+          new HandMadeMistake(kernel, title, edits(lines.subList(1, lines.size()), place)));
     }
     return mistakes;
   }

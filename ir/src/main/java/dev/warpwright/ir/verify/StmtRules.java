@@ -237,10 +237,7 @@ final class StmtRules {
           Rule.CONSTANT_EXTENTS,
           buffer,
           String.format(
-              Locale.ROOT,
-              "buffer '%s' of scope %s has 2^31 bytes or more",
-              buffer.name(),
-              scope));
+              Locale.ROOT, "buffer '%s' of scope %s has 2^31 bytes or more", buffer.name(), scope));
     }
     if (buffer.dtype() == DType.HANDLE) {
       findings.add(
