@@ -31,9 +31,9 @@ class ChainedNetworkTest {
     assertThat(Verifier.verify(kernel)).isEmpty();
     for (GridOptions options : KernelFilesTest.ORDERS) {
       Network network = Network.random(kernel, width, layers, rows, blocks);
-      assertThat(new GridInterpreter(kernel, options).check(network.arguments))
-          .as("%s", options)
-          .isEmpty();
+      GridInterpreter interpreter = new GridInterpreter(kernel, options);
+      assertThat(interpreter.check(network.arguments)).as("%s", options).isEmpty();
+      assertThat(interpreter.replays()).as("bytecode finds nothing suspicious").isZero();
       Verification v = network.compared();
       assertThat(v.within(type.equals("f16") ? 1e-3 : 8e-3))
           .as("%s: %s, seed %d", options, v, SEED)
