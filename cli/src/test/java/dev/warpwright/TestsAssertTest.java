@@ -91,7 +91,7 @@ final class TestsAssertTest {
         Path.of(TestsAssertTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()));
     try (var modules = Files.list(Path.of("..").toRealPath())) {
       modules
-          .map(m -> m.resolve("target/test-classes"))
+          .map(m -> m.resolve("build/test-classes"))
           .filter(Files::isDirectory)
           .forEach(folders::add);
     }

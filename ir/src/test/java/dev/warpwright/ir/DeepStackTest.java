@@ -10,6 +10,7 @@ final class DeepStackTest {
     return n == 0 ? 0 : 1 + depth(n - 1);
   }
 
+  @SuppressWarnings("InfiniteRecursion") // that is the point
   private static int endless(int n) {
     return endless(n + 1) + 1;
   }

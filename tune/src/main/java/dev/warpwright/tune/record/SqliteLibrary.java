@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.util.LibraryLoaderUtil;
@@ -37,8 +38,9 @@ final class SqliteLibrary {
     }
     // The properties are the driver's only door; they are not left to others in this process.
     String name = System.getProperty(NAME);
-    System.setProperty(FOLDER, library.get().getParent().toString());
-    System.setProperty(NAME, library.get().getFileName().toString());
+    Path folder = Objects.requireNonNull(library.get().getParent());
+    System.setProperty(FOLDER, folder.toString());
+    System.setProperty(NAME, folder.relativize(library.get()).toString());
     try {
       SQLiteJDBCLoader.initialize();
     } catch (Exception e) {
