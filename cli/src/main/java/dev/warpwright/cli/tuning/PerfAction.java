@@ -6,6 +6,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.TunedGemm;
@@ -141,7 +142,7 @@ public final class PerfAction implements Action<PerfRequest> {
     String name = ("CUTLASS, from the file: " + row.get().operation()).strip();
     return bench.withPeer(
         new KernelReport.Peer(
-            name, new KernelReport.Times(us, Double.NaN), us / bench.timing().times().graphUs()));
+            name, new KernelReport.Times(Quantiles.of(us), Double.NaN), us / bench.timing().times().graphUs()));
   }
 
   static String origin(TunedGemm kernel) {

@@ -49,17 +49,17 @@ public final class CublasLt implements AutoCloseable {
             "cublasLtMatmul",
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG);
@@ -236,25 +236,34 @@ public final class CublasLt implements AutoCloseable {
       stream.touch(b);
       stream.touch(d);
       check(
-          invoke(
-              matmul,
-              handle,
-              description,
-              one,
-              b.address(),
-              left,
-              a.address(),
-              right,
-              zero,
-              d.address(),
-              result,
-              d.address(),
-              result,
-              algorithms.get(algorithm),
-              workspace.address(),
-              workspace.bytes(),
-              stream.handle()),
+          matmul(algorithms.get(algorithm).address(), a.address(), b.address(), d.address()),
           "cublasLtMatmul");
+    }
+
+    /** By a call of exact types: one by objects costs many times what a small product takes. */
+    private int matmul(long algorithm, long a, long b, long d) {
+      try {
+        return (int)
+            matmul.invokeExact(
+                handle,
+                description,
+                one.address(),
+                b,
+                left,
+                a,
+                right,
+                zero.address(),
+                d,
+                result,
+                d,
+                result,
+                algorithm,
+                workspace.address(),
+                workspace.bytes(),
+                stream.handle());
+      } catch (Throwable t) {
+        throw Downcall.unexpected(t);
+      }
     }
 
     @Override
