@@ -23,12 +23,25 @@ import java.util.Objects;
 
 /** Looks into the tuning database, or changes it. */
 public final class DbAction implements Action<DbRequest> {
+  private final RefreshAction refresh;
+
+  public DbAction() {
+    this(new RefreshAction());
+  }
+
+  DbAction(RefreshAction refresh) {
+    this.refresh = refresh;
+  }
+
   @Override
   public Report perform(DbRequest request, Progress progress) {
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       return switch (request.task()) {
         case LIST -> list(database);
-        case EXPORT -> export(database, Objects.requireNonNull(request.file()));
+        case EXPORT -> export(database, Objects.requireNonNull(request.file()), request.best());
+        case STALE -> refresh.list(database, request.keep(), progress);
+        case REFRESH ->
+            refresh.refresh(database, request.keep(), request.seconds(), progress);
         case IMPORT -> counted("imported", add(database, Objects.requireNonNull(request.file())));
         case MERGE -> counted("merged", merge(database, Objects.requireNonNull(request.file())));
         case PRUNE -> counted("forgotten", database.prune(request.keep()));
@@ -77,9 +90,10 @@ public final class DbAction implements Action<DbRequest> {
                             .with("bestUs", s.bestUs()))));
   }
 
-  private static Report export(TuningDatabase database, Path file) {
+  private static Report export(TuningDatabase database, Path file, int best) {
     try (Writer out = Files.newBufferedWriter(file)) {
-      return counted("exported", database.export(out));
+      return counted(
+          "exported", best == 0 ? database.export(out) : database.exportFastest(out, best));
     } catch (IOException e) {
       throw new UserError("cannot write " + file + " (" + e.getClass().getSimpleName() + ")");
     }

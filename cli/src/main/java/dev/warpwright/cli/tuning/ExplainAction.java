@@ -74,7 +74,6 @@ public final class ExplainAction implements Action<ExplainRequest> {
 
   private static TunedGemm winner(
       ExplainRequest request, DeviceModel model, Optional<TuningDevice> here, Progress progress) {
-    String device = here.map(gpu -> gpu.name()).orElse(model.name());
     if (request.untuned()) {
       return new TunedGemm(
           TunedGemm.untuned(
@@ -83,7 +82,11 @@ public final class ExplainAction implements Action<ExplainRequest> {
     }
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       return TunedGemm.find(
-          request.workload(), model.target(), device, model.multiprocessors(), database);
+          request.workload(),
+          model.target(),
+          here.map(TuningDevice::environment).orElse(null),
+          model.multiprocessors(),
+          database);
     }
   }
 

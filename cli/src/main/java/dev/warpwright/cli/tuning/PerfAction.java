@@ -2,6 +2,7 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.kernels.KernelBenchmark;
+import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
@@ -16,6 +17,7 @@ import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -75,7 +77,17 @@ public final class PerfAction implements Action<PerfRequest> {
       TuningDatabase database,
       Progress progress) {
     TunedGemm kernel = kernel(workload, request.untuned(), here, database);
+    if (!kernel.untested().isEmpty()) {
+      progress.say(
+          GemmKeys.of(workload).text()
+              + ": recorded with "
+              + kernel.untested()
+              + "; it is verified and timed again");
+    }
     KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
+    if (kernel.origin() == TunedGemm.Origin.UNTESTED) {
+      store(workload, kernel, bench, here, database);
+    }
     Report report =
         report(
             workload,
@@ -86,6 +98,38 @@ public final class PerfAction implements Action<PerfRequest> {
         task, workload, count, bench, origin(kernel), kernel.candidate().point().text(), report);
   }
 
+  /**
+   * Records what came of a kernel whose record was made with another source, driver, compiler or
+   * device: from now on it is tuned, or known to fail.
+   */
+  private static void store(
+      GemmWorkload workload,
+      TunedGemm kernel,
+      KernelReport bench,
+      TuningDevice here,
+      TuningDatabase database) {
+    KernelReport.Timing timing = bench.timing();
+    Outcome outcome =
+        timing == null
+            ? new Outcome.Failed(
+                bench.compiled().spills() > 0 ? FailureReason.SPILL : FailureReason.WRONG,
+                OneLine.of(String.valueOf(bench.failure())))
+            : new Outcome.Measured(
+                timing.times().graphUs(),
+                timing.times().graph().relativeSpread(),
+                bench.relError(),
+                0,
+                0);
+    database.add(
+        new TuningRecord(
+            GemmKeys.of(workload),
+            here.environment(),
+            kernel.candidate().point(),
+            bench.compiled().sourceHash(),
+            outcome,
+            Instant.now()));
+  }
+
   /** The best known kernel, or the analytic model's choice. */
   static TunedGemm kernel(
       GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
@@ -94,7 +138,8 @@ public final class PerfAction implements Action<PerfRequest> {
         ? new TunedGemm(
             TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
             TunedGemm.Origin.UNTUNED)
-        : TunedGemm.find(workload, here.target(), here.name(), multiprocessors, database);
+        : TunedGemm.find(
+            workload, here.target(), here.environment(), multiprocessors, database);
   }
 
   private static Report report(
@@ -103,10 +148,17 @@ public final class PerfAction implements Action<PerfRequest> {
     String origin = origin(kernel);
     return new Report(
         report.ok(),
-        report.text() + System.lineSeparator() + origin + ": " + kernel.candidate().point().text(),
+        report.text()
+            + System.lineSeparator()
+            + (kernel.untested().isEmpty()
+                ? origin
+                : "recorded with " + kernel.untested() + ", verified and timed again just now")
+            + ": "
+            + kernel.candidate().point().text(),
         ((Json.Members) report.json())
             .with("key", GemmKeys.of(workload).text())
             .with("origin", origin)
+            .with("untested", kernel.untested())
             .with("trace", kernel.candidate().point().text())
             .with("trials", tried.size())
             .with("failures", failures(tried)));

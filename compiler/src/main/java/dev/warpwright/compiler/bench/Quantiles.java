@@ -25,6 +25,11 @@ public record Quantiles(double least, double low, double median, double high) {
     return new Quantiles(sorted[0], at(sorted, 0.25), at(sorted, 0.5), at(sorted, 0.75));
   }
 
+  /** Half the distance of the quartiles, as a part of the median; 0 if it is not known. */
+  public double relativeSpread() {
+    return Double.isNaN(low) ? 0 : (high - low) / 2 / median;
+  }
+
   private static double at(double[] sorted, double part) {
     double place = part * (sorted.length - 1);
     int below = (int) place;

@@ -7,11 +7,13 @@ import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Rejected;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
@@ -19,14 +21,14 @@ import java.util.Optional;
  */
 public final class ProductKernels implements AutoCloseable {
   private final GpuTarget target;
-  private final String device;
+  private final @Nullable Environment here;
   private final int multiprocessors;
   private final TuningDatabase database;
 
   private ProductKernels(
-      GpuTarget target, String device, int multiprocessors, TuningDatabase database) {
+      GpuTarget target, @Nullable Environment here, int multiprocessors, TuningDatabase database) {
     this.target = target;
-    this.device = device;
+    this.here = here;
     this.multiprocessors = multiprocessors;
     this.database = database;
   }
@@ -34,10 +36,11 @@ public final class ProductKernels implements AutoCloseable {
   /**
    * For a device.
    *
-   * @param device its name, by which records are found; those of other devices come after
+   * @param here its name, by which records are found, and what they must agree with to count as
+   *     tuned; what is blank is not compared
    */
-  public static ProductKernels of(GpuTarget target, String device, int multiprocessors) {
-    return new ProductKernels(target, device, multiprocessors, database());
+  public static ProductKernels of(GpuTarget target, Environment here, int multiprocessors) {
+    return new ProductKernels(target, here, multiprocessors, database());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
@@ -48,7 +51,7 @@ public final class ProductKernels implements AutoCloseable {
             .mapToInt(DeviceModel::multiprocessors)
             .max()
             .orElse(1);
-    return of(target, "", multiprocessors);
+    return new ProductKernels(target, null, multiprocessors, database());
   }
 
   /** The user's records if there are any, and those that come with Warpwright. */
@@ -88,7 +91,7 @@ public final class ProductKernels implements AutoCloseable {
   /** The best known kernel; empty if no family computes the product. */
   public Optional<Found> find(GemmWorkload workload) {
     try {
-      TunedGemm best = TunedGemm.find(workload, target, device, multiprocessors, database);
+      TunedGemm best = TunedGemm.find(workload, target, here, multiprocessors, database);
       return Optional.of(
           new Found(
               GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),

@@ -3,23 +3,26 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
-import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The best known kernel of a product.
  *
  * @param origin how it was found
+ * @param untested what a record does not hold for, see {@link RecordCheck#untested}; empty unless
+ *     the origin is {@link Origin#UNTESTED}
  */
-public record TunedGemm(Candidate candidate, Origin origin) {
+public record TunedGemm(Candidate candidate, Origin origin, String untested) {
   /** Points from which the best are sought, how many of them it is sought from, and how far. */
   private static final int SAMPLES = 2000;
 
@@ -32,33 +35,44 @@ public record TunedGemm(Candidate candidate, Origin origin) {
 
   /** Where a kernel comes from. */
   public enum Origin {
-    /** Measured for this workload. */
+    /** Verified and measured for this workload: this source, driver, compiler and device. */
     TUNED,
+    /** Measured for this workload, but with another source, driver, compiler or device. */
+    UNTESTED,
     /** Measured for the same shape with other types, another layout or another epilogue. */
     TRANSFERRED,
     /** The analytic model's choice: nothing was measured for this workload. */
     UNTUNED
   }
 
+  /** A kernel that no record of another state leads to. */
+  public TunedGemm(Candidate candidate, Origin origin) {
+    this(candidate, origin, "");
+  }
+
   /**
    * Looks in the database, also for what differs in types, layout or epilogue only, and asks the
    * analytic model if there is nothing that is still a point of the space.
    *
+   * @param here where the kernel is to run; null if there is no such device here
    * @throws UserError if no family of kernels computes the product
    */
   public static TunedGemm find(
       GemmWorkload workload,
       GpuTarget target,
-      String device,
+      @Nullable Environment here,
       int multiprocessors,
       TuningDatabase database) {
     Space space = GemmSpace.of(workload, target, multiprocessors);
-    Optional<TuningRecord> record = database.best(GemmKeys.of(workload), target.name(), device);
+    Optional<TuningRecord> record =
+        database.best(GemmKeys.of(workload), target.name(), here == null ? "" : here.device());
     if (record.isPresent()) {
-      Point point = record.get().point();
-      Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, point).replay(point);
-      if (drawn.candidate() != null && drawn.point().agrees(record.get().point())) {
-        return new TunedGemm(drawn.candidate(), Origin.TUNED);
+      Optional<Candidate> best =
+          RecordCheck.candidate(workload, target, multiprocessors, record.get().point());
+      if (best.isPresent()) {
+        String untested = RecordCheck.untested(record.get(), best.get(), target, here);
+        return new TunedGemm(
+            best.get(), untested.isEmpty() ? Origin.TUNED : Origin.UNTESTED, untested);
       }
     }
     Candidate untuned = untuned(space);
