@@ -9,7 +9,6 @@ import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.host.NativeLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -36,14 +35,14 @@ public final class CublasLt implements AutoCloseable {
   private static final int RESULT_STATE = 72;
 
   private final CudaStream stream;
-  private final SymbolLookup symbols;
+  private final NativeFunctions functions;
   private final MethodHandle matmul;
   private final long handle;
   private boolean closed;
 
-  private CublasLt(CudaStream stream, SymbolLookup symbols) {
+  private CublasLt(CudaStream stream, NativeFunctions functions) {
     this.stream = stream;
-    this.symbols = symbols;
+    this.functions = functions;
     this.matmul =
         bind(
             "cublasLtMatmul",
@@ -77,9 +76,19 @@ public final class CublasLt implements AutoCloseable {
    * @return nothing if it is not installed
    */
   public static Optional<CublasLt> open(CudaStream stream) {
+    NativeFunctions replacement = DriverLibrary.replacement();
+    if (replacement != null) {
+      return replacement
+          .find("cublasLtCreate", FunctionDescriptor.of(JAVA_INT, ADDRESS))
+          .map(create -> new CublasLt(stream, replacement));
+    }
     return NativeLibraries.system()
         .library(NAMES)
-        .map((Path path) -> new CublasLt(stream, SymbolLookup.libraryLookup(path, Arena.global())));
+        .map(
+            (Path path) ->
+                new CublasLt(
+                    stream,
+                    NativeFunctions.of(SymbolLookup.libraryLookup(path, Arena.global()))));
   }
 
   /** A product that is described, and the algorithms that the library suggests for it. */
@@ -291,8 +300,7 @@ public final class CublasLt implements AutoCloseable {
   }
 
   private MethodHandle bind(String name, MemoryLayout... arguments) {
-    return Linker.nativeLinker()
-        .downcallHandle(symbols.findOrThrow(name), FunctionDescriptor.of(JAVA_INT, arguments));
+    return Cublas.find(functions, name, FunctionDescriptor.of(JAVA_INT, arguments));
   }
 
   private static int invoke(MethodHandle function, Object... arguments) {
