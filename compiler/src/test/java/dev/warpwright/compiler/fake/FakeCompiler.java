@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 /** Compiles for the fake GPU: an image names the kernels of its source, and the log what they use. */
 public final class FakeCompiler implements CudaCompiler {
   private static final Pattern FUNCTION =
-      Pattern.compile("__global__[^(]*?(?:__launch_bounds__\\([^)]*\\))?[^(]*?(\\w+)\\s*\\(");
+      Pattern.compile("__global__ void (?:__\\w+__\\([^)]*\\)\\s*)*(\\w+)\\s*\\(");
 
   private final Map<String, Integer> spills = new HashMap<>();
 

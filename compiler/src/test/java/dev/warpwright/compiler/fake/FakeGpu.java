@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.fake;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -19,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,12 +66,14 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   private final Map<String, KernelRunner> kernels = new HashMap<>();
   private final Map<String, Double> micros = new HashMap<>();
   private final Set<String> faulty = new HashSet<>();
+  private final Set<String> broken = new HashSet<>();
+  private final Set<String> skipped = new HashSet<>();
   private final Map<Long, Arena> memory = new HashMap<>();
+  private final Map<Long, Arena> hostMemory = new HashMap<>();
   private final Map<Long, String> functions = new HashMap<>();
   private final Map<Long, String> modules = new HashMap<>();
   private final Map<Long, Double> events = new HashMap<>();
   private final Map<Long, List<Op>> graphs = new HashMap<>();
-  private final Map<Long, MemorySegment> texts = new LinkedHashMap<>();
   private final List<String> turns = new ArrayList<>();
   private final FakeCompiler compiler = new FakeCompiler();
   private final @Nullable FakeCublas cublas;
@@ -117,6 +117,18 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   /** The next launch of a kernel ends all, as an access to wrong memory does. */
   public FakeGpu faults(String kernel) {
     faulty.add(kernel);
+    return this;
+  }
+
+  /** From now on a kernel writes nothing. */
+  public FakeGpu skips(String kernel) {
+    skipped.add(kernel);
+    return this;
+  }
+
+  /** From now on a kernel leaves zeros in the last matrix that it is given. */
+  public FakeGpu breaks(String kernel) {
+    broken.add(kernel);
     return this;
   }
 
@@ -253,9 +265,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   long text(String value) {
-    MemorySegment text = Arena.global().allocateFrom(value);
-    texts.put(text.address(), text);
-    return text.address();
+    return Arena.global().allocateFrom(value).address();
   }
 
   int cuStreamCreate(long out, int flags) {
@@ -361,8 +371,6 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
     return put(out, segment.address());
   }
 
-  private final Map<Long, Arena> hostMemory = new HashMap<>();
-
   int cuMemFreeHost(long address) {
     Arena arena = hostMemory.remove(address);
     if (arena != null) {
@@ -457,15 +465,14 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
         () -> {
           if (faulty.contains(name)) {
             lost = true;
-          } else {
+          } else if (!skipped.contains(name)) {
             runner.run(arguments);
+            if (broken.contains(name)) {
+              runner.clearLast(arguments);
+            }
           }
         });
     return state();
-  }
-
-  static byte[] bytes(long address, int count) {
-    return at(address, count).toArray(JAVA_BYTE);
   }
 
   /** The machine is again what it was. */

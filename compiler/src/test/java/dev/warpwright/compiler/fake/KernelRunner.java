@@ -13,15 +13,15 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Executes a kernel of the fake GPU by the simulator, on its memory. */
 final class KernelRunner {
   private final Kernel kernel;
-  private final GridInterpreter interpreter;
+  private @Nullable GridInterpreter interpreter;
 
   KernelRunner(Kernel kernel) {
     this.kernel = kernel;
-    this.interpreter = new GridInterpreter(kernel, GridOptions.DEFAULT.withoutRaces());
   }
 
   /** The arguments of a launch: addresses of buffers, values of scalars. */
@@ -69,10 +69,20 @@ final class KernelRunner {
         addresses.add(address);
       }
     }
+    if (interpreter == null) {
+      interpreter = new GridInterpreter(kernel, GridOptions.DEFAULT.withoutRaces());
+    }
     interpreter.run(bound);
     for (int i = 0; i < arrays.size(); i++) {
       FakeGpu.at(addresses.get(i), arrays.get(i).segment().byteSize())
           .copyFrom(arrays.get(i).segment());
     }
+  }
+
+  /** Zeros in the last buffer of a kernel without scalars. */
+  void clearLast(List<Object> arguments) {
+    Buffer last = kernel.buffers().getLast();
+    FakeGpu.at((Long) arguments.get(kernel.params().indexOf(last)), NdArray.of(last).segment().byteSize())
+        .fill((byte) 0);
   }
 }
