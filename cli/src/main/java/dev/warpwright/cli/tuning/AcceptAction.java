@@ -12,6 +12,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
 import java.util.ArrayList;
@@ -21,6 +22,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,13 +34,58 @@ public final class AcceptAction implements Action<AcceptRequest> {
 
   private static final String UNTUNED = "untuned";
 
+  private final Supplier<TuningDevice> device;
+  private final Function<GpuTarget, Bench> benches;
+
+  /** A device that measures, for as long as it is not lost to a fault. */
+  interface Bench extends AutoCloseable {
+    KernelReport run(KernelBench.Request request);
+
+    /** Whether only a new one can measure anything. */
+    boolean isLost();
+
+    @Override
+    void close();
+  }
+
+  /** Measures on the GPU here. */
+  public AcceptAction() {
+    this(TuningDevice::find, AcceptAction::here);
+  }
+
+  /** Measures elsewhere. */
+  AcceptAction(Supplier<TuningDevice> device, Function<GpuTarget, Bench> benches) {
+    this.device = device;
+    this.benches = benches;
+  }
+
+  private static Bench here(GpuTarget target) {
+    GpuDevice gpu = GpuDevice.require(target);
+    return new Bench() {
+      @Override
+      public KernelReport run(KernelBench.Request request) {
+        return KernelBench.run(request, gpu, line -> {});
+      }
+
+      @Override
+      public boolean isLost() {
+        return gpu.context().isLost();
+      }
+
+      @Override
+      public void close() {
+        gpu.close();
+      }
+    };
+  }
+
   @Override
   public Report perform(AcceptRequest request, Progress progress) {
-    TuningDevice here = TuningDevice.find();
+    TuningDevice here = device.get();
     long start = System.nanoTime();
     try (TuningDatabase database = TuningStore.open(request.database(), progress);
         AcceptKernels kernels = new AcceptKernels(request.figures(), here, database);
-        Run run = new Run(request, here, kernels, progress, start)) {
+        Run run = new Run(request, () -> benches.apply(here.target()), kernels, progress, start)) {
       List<AcceptResult> results = request.figures().stream().map(run::measure).toList();
       return report(here, results, (System.nanoTime() - start) * 1e-9);
     }
@@ -46,21 +94,21 @@ public final class AcceptAction implements Action<AcceptRequest> {
   /** What one run knows. */
   private static final class Run implements AutoCloseable {
     private final AcceptRequest request;
-    private final TuningDevice here;
+    private final Supplier<Bench> benches;
     private final AcceptKernels kernels;
     private final Progress progress;
     private final long start;
     private final Map<GemmWorkload, KernelReport> measured = new HashMap<>();
-    private @Nullable GpuDevice device;
+    private @Nullable Bench device;
 
     Run(
         AcceptRequest request,
-        TuningDevice here,
+        Supplier<Bench> benches,
         AcceptKernels kernels,
         Progress progress,
         long start) {
       this.request = request;
-      this.here = here;
+      this.benches = benches;
       this.kernels = kernels;
       this.progress = progress;
       this.start = start;
@@ -117,7 +165,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
           case UNTUNED -> untuned(name, report.timing().times().graph(), origin, report, pair);
         };
       } catch (UserError | DeviceError e) {
-        if (device != null && device.context().isLost()) {
+        if (device != null && device.isLost()) {
           close();
         }
         return AcceptLine.failed(name, e.getMessage());
@@ -143,14 +191,14 @@ public final class AcceptAction implements Action<AcceptRequest> {
 
     private KernelReport bench(AcceptKernels.Pair pair) {
       if (device == null) {
-        device = GpuDevice.require(here.target());
+        device = benches.get();
       }
       List<KernelBench.Rival> rivals =
           Stream.ofNullable(pair.untuned())
               .map(other -> new KernelBench.Rival(UNTUNED, other.kernel().get(), other.values()))
               .toList();
       Candidate tuned = pair.tuned().candidate();
-      return KernelBench.run(
+      return device.run(
           new KernelBench.Request(
               tuned.kernel().get(),
               tuned.values(),
@@ -158,9 +206,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
               ROUNDS,
               0,
               rivals,
-              OptionalDouble.of(tuned.features().predictedUs())),
-          device,
-          line -> {});
+              OptionalDouble.of(tuned.features().predictedUs())));
     }
   }
 
