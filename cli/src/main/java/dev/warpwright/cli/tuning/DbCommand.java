@@ -66,7 +66,8 @@ public final class DbCommand extends Command {
     try {
       what = DbRequest.Task.valueOf(task.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      throw new UserError("db " + task + ": it is list, export, import, merge, prune, stale or refresh");
+      throw new UserError(
+          "db " + task + ": it is list, export, import, merge, prune, stale or refresh");
     }
     boolean needsFile =
         switch (what) {
