@@ -123,8 +123,8 @@ public final class KernelBenchmark {
   public static String excluded(KernelReport.Excluded excluded, double oursUs, double tolerance) {
     return String.format(
         Locale.ROOT,
-        "no peer, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our %s us,"
-            + " ratio %.3f",
+        "no peer, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our %s"
+            + " us, ratio %.3f",
         excluded.name(),
         excluded.relError(),
         tolerance,

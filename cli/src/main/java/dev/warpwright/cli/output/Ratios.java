@@ -21,11 +21,11 @@ public record Ratios(int count, int losses, double mean, Quantiles quantiles) {
         Quantiles.of(ratios));
   }
 
-  /** As {@code 14 of 27 lost; geometric mean 1.154, median 0.995 (quartiles 0.98-1.2), least 0.9}. */
+  /**
+   * As {@code 14 of 27 lost; geometric mean 1.154, median 0.995 (quartiles 0.98-1.2), least 0.9}.
+   */
   public String text() {
-    return count == 0
-        ? "nothing compared"
-        : "%d of %d lost; %s".formatted(losses, count, middle());
+    return count == 0 ? "nothing compared" : "%d of %d lost; %s".formatted(losses, count, middle());
   }
 
   /** The same where a ratio below 1 is no loss. */

@@ -173,11 +173,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
     }
 
     private static AcceptLine untuned(
-        String name,
-        Quantiles time,
-        String origin,
-        KernelReport report,
-        AcceptKernels.Pair pair) {
+        String name, Quantiles time, String origin, KernelReport report, AcceptKernels.Pair pair) {
       if (pair.untuned() == null) {
         // The model's choice is what tuning found.
         return AcceptLine.ofUntuned(name, time, time.median(), origin);

@@ -40,8 +40,7 @@ public final class DbAction implements Action<DbRequest> {
         case LIST -> list(database);
         case EXPORT -> export(database, Objects.requireNonNull(request.file()), request.best());
         case STALE -> refresh.list(database, request.keep(), progress);
-        case REFRESH ->
-            refresh.refresh(database, request.keep(), request.seconds(), progress);
+        case REFRESH -> refresh.refresh(database, request.keep(), request.seconds(), progress);
         case IMPORT -> counted("imported", add(database, Objects.requireNonNull(request.file())));
         case MERGE -> counted("merged", merge(database, Objects.requireNonNull(request.file())));
         case PRUNE -> counted("forgotten", database.prune(request.keep()));

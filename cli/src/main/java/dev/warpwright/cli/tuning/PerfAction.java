@@ -138,8 +138,7 @@ public final class PerfAction implements Action<PerfRequest> {
         ? new TunedGemm(
             TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
             TunedGemm.Origin.UNTUNED)
-        : TunedGemm.find(
-            workload, here.target(), here.environment(), multiprocessors, database);
+        : TunedGemm.find(workload, here.target(), here.environment(), multiprocessors, database);
   }
 
   private static Report report(
@@ -194,7 +193,9 @@ public final class PerfAction implements Action<PerfRequest> {
     String name = ("CUTLASS, from the file: " + row.get().operation()).strip();
     return bench.withPeer(
         new KernelReport.Peer(
-            name, new KernelReport.Times(Quantiles.of(us), Double.NaN), us / bench.timing().times().graphUs()));
+            name,
+            new KernelReport.Times(Quantiles.of(us), Double.NaN),
+            us / bench.timing().times().graphUs()));
   }
 
   static String origin(TunedGemm kernel) {

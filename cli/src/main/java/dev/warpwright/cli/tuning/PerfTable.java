@@ -30,7 +30,8 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     List<String> rows = new ArrayList<>();
     rows.add(
         "%-46s %10s %15s %10s %10s %10s %8s  %s"
-            .formatted("", "us", "quartiles", "predicted", "bound", "best peer", "ratio", "origin"));
+            .formatted(
+                "", "us", "quartiles", "predicted", "bound", "best peer", "ratio", "origin"));
     List<Products> ordered = new ArrayList<>(tasks);
     // A task's worst product decides; tasks of one network stay together.
     ordered.sort(

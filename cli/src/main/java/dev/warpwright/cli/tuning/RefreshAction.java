@@ -40,8 +40,7 @@ final class RefreshAction {
   }
 
   /** On another device. */
-  RefreshAction(
-      Supplier<Optional<TuningDevice>> device, Function<GpuTarget, Measurer> measurer) {
+  RefreshAction(Supplier<Optional<TuningDevice>> device, Function<GpuTarget, Measurer> measurer) {
     this.device = device;
     this.measurer = measurer;
   }
@@ -96,7 +95,8 @@ final class RefreshAction {
         device
             .get()
             .orElseThrow(
-                () -> new DeviceError("no GPU here; db refresh measures on one, db stale does not"));
+                () ->
+                    new DeviceError("no GPU here; db refresh measures on one, db stale does not"));
     long start = System.nanoTime();
     List<StaleRecords.Stale> stale = StaleRecords.find(database, Optional.of(here), keep);
     progress.say(stale.size() + " records to be verified and timed on " + here.name());
@@ -174,10 +174,14 @@ final class RefreshAction {
         failed.stream()
             .anyMatch(
                 again ->
-                    again.outcome() instanceof Outcome.Failed f && f.reason() == FailureReason.WRONG);
+                    again.outcome() instanceof Outcome.Failed f
+                        && f.reason() == FailureReason.WRONG);
     Quantiles ratios =
         Quantiles.of(
-            done.stream().mapToDouble(Again::ratio).filter(ratio -> !Double.isNaN(ratio)).toArray());
+            done.stream()
+                .mapToDouble(Again::ratio)
+                .filter(ratio -> !Double.isNaN(ratio))
+                .toArray());
     List<String> lines = new ArrayList<>();
     failed.forEach(again -> lines.add(text(again)));
     lines.add(

@@ -7,6 +7,9 @@ import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.compiler.tune.GemmSpace;
+import dev.warpwright.compiler.tune.RecordCheck;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
@@ -15,10 +18,20 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,6 +49,8 @@ final class AcceptActionTest {
           GpuTarget.SM_80,
           new Environment("sm_80", "Fake GPU", "13.0", "none", "test"));
   private static final String LIGHT = "cuBLASLt (best of 4 suggestions)";
+
+  private static final Map<GemmWorkload, Candidate> CANDIDATES = new HashMap<>();
 
   @TempDir private Path folder;
 
@@ -153,9 +168,43 @@ final class AcceptActionTest {
 
   private Report accept(
       Function<Long, KernelReport> answer, double seconds, AcceptanceFigure... figures) {
+    record(figures);
     return new AcceptAction(() -> DEVICE, target -> new Device(answer))
         .perform(
             new AcceptRequest(List.of(figures), folder.resolve("tuning.db"), seconds), line -> {});
+  }
+
+  /** Records of all products, so that nothing is searched for; that of 96 rows holds no more. */
+  private void record(AcceptanceFigure... figures) {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      for (AcceptanceFigure figure : figures) {
+        for (GemmWorkload workload : figure.workloads()) {
+          Candidate candidate = CANDIDATES.computeIfAbsent(workload, AcceptActionTest::candidate);
+          database.add(
+              new TuningRecord(
+                  GemmKeys.of(workload),
+                  DEVICE.environment(),
+                  candidate.point(),
+                  workload.m() == 96
+                      ? "ab".repeat(32)
+                      : RecordCheck.sourceHash(candidate, GpuTarget.SM_80),
+                  new Outcome.Measured(10, 0.001, 1e-7, 1400, 40),
+                  Instant.parse("2026-11-22T10:00:00.5Z")));
+        }
+      }
+    }
+  }
+
+  private static Candidate candidate(GemmWorkload workload) {
+    SplittableRandom random = new SplittableRandom(3);
+    while (true) {
+      Point point = GemmSpace.of(workload, GpuTarget.SM_80, 108).sample(random).point();
+      Optional<Candidate> candidate = RecordCheck.candidate(workload, GpuTarget.SM_80, 108, point);
+      if (candidate.isPresent()
+          && !RecordCheck.sourceHash(candidate.get(), GpuTarget.SM_80).isEmpty()) {
+        return candidate.get();
+      }
+    }
   }
 
   @Test
@@ -174,7 +223,7 @@ final class AcceptActionTest {
                     .contains("1 of 3 lost; geometric mean 1.062, median 1.040")
                     .contains("(quartiles 1.000-1.120), least 0.960; 3 of 3 products"));
     assertThat(report.text())
-        .contains("m=96 n=64: 0.960, 10.00 us (9.50-10.5), untuned beside 9.60 of " + LIGHT)
+        .contains("m=96 n=64: 0.960, 10.00 us (9.50-10.5), untested beside 9.60 of " + LIGHT)
         .doesNotContain("m=104");
     assertThat(report.json().write())
         .contains("\"median\": 1.04")
@@ -218,7 +267,8 @@ final class AcceptActionTest {
         .contains(
             "no peer, counted for nobody: "
                 + LIGHT
-                + ", relative error 3.03e-06 (at most 3e-06), 36.9 us beside our 44.7 us, ratio 0.826")
+                + ", relative error 3.03e-06 (at most 3e-06), 36.9 us beside our 44.7 us, ratio"
+                + " 0.826")
         .doesNotContain("which no peer computes");
     assertThat(report.json().write()).contains("\"relError\": 3.03E-6");
   }
@@ -248,14 +298,13 @@ final class AcceptActionTest {
   void whatNobodyComputesIsNoFailureButInNoMean() {
     Report report =
         accept(
-            m ->
-                report(10, m == 64 ? List.of() : List.of(peer("cuBLAS", 11, 10)), List.of()),
+            m -> report(10, m == 64 ? List.of() : List.of(peer("cuBLAS", 11, 10)), List.of()),
             60,
             figure("some", 1, 1, 64, 128));
     assertThat(report.ok()).isTrue();
     assertThat(report.text())
         .contains("1 of 2 products")
-        .contains("m=64 n=64: 10.00 us (9.50-10.5), untuned, which no peer computes");
+        .contains("m=64 n=64: 10.00 us (9.50-10.5), which no peer computes");
   }
 
   @Test
@@ -271,9 +320,7 @@ final class AcceptActionTest {
             60,
             figure("faulty", 1, 1, 64, 128));
     assertThat(report.ok()).isFalse();
-    assertThat(report.text())
-        .contains("m=64 n=64: the kernel faulted")
-        .contains("1 of 2 products");
+    assertThat(report.text()).contains("m=64 n=64: the kernel faulted").contains("1 of 2 products");
     assertThat(opened).containsExactly("opened", "closed", "opened", "closed");
   }
 
@@ -282,8 +329,20 @@ final class AcceptActionTest {
     KernelReport good = report(10, List.of(peer("cuBLAS", 20, 10)), List.of());
     KernelReport wrong =
         new KernelReport(
-            "gemm", "sm_80", "Fake GPU", 2, 0.5, 3e-6, 1, "the result is wrong: planted",
-            good.compiled(), null, List.of(), List.of(), List.of(), List.of());
+            "gemm",
+            "sm_80",
+            "Fake GPU",
+            2,
+            0.5,
+            3e-6,
+            1,
+            "the result is wrong: planted",
+            good.compiled(),
+            null,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of());
     assertThat(accept(m -> wrong, 60, figure("wrong", 0, 0, 64)).text())
         .contains("FAIL  wrong")
         .contains("nothing compared")

@@ -165,7 +165,9 @@ final class RefreshActionTest {
           new Worker(c -> new Outcome.Failed(FailureReason.WRONG, "relative error 1.00e+00"));
       Report report = action(worker).refresh(database, 10, 60, line -> {});
       assertThat(report.ok()).isFalse();
-      assertThat(report.text()).contains("wrong: relative error 1.00e+00").contains("1 of them failed");
+      assertThat(report.text())
+          .contains("wrong: relative error 1.00e+00")
+          .contains("1 of them failed");
       assertThat(database.best(GemmKeys.of(workload(1)), "sm_80", "NVIDIA A100")).isEmpty();
     }
   }

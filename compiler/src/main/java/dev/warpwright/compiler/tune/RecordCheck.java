@@ -63,8 +63,7 @@ public final class RecordCheck {
 
   private static void compare(String what, String then, String now, List<String> reasons) {
     if (!now.isBlank() && !then.equals(now)) {
-      reasons.add(
-          "%s %s, here %s".formatted(what, then.isBlank() ? "unknown" : then, now));
+      reasons.add("%s %s, here %s".formatted(what, then.isBlank() ? "unknown" : then, now));
     }
   }
 

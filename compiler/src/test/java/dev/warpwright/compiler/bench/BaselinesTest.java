@@ -124,8 +124,7 @@ final class BaselinesTest {
   @Test
   void whatALibraryRefusesIsNoSuggestion() {
     KernelReport report =
-        bench(
-            new Algorithm(12, 0, true), new Algorithm(5, 0, true), new Algorithm(8, 0));
+        bench(new Algorithm(12, 0, true), new Algorithm(5, 0, true), new Algorithm(8, 0));
     assertThat(report.peers())
         .extracting(KernelReport.Peer::name)
         .containsExactly("cuBLASLt (best of 2 suggestions)");

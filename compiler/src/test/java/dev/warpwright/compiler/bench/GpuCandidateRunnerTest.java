@@ -96,8 +96,7 @@ final class GpuCandidateRunnerTest {
     Kernel kernel = candidate("spilling", "0.0", 1);
     gpu.compiler().spill("spilling", 24);
     CandidateFailure failure =
-        catchThrowableOfType(
-            CandidateFailure.class, () -> runner.compile(kernel, FakeBench.SHAPE));
+        catchThrowableOfType(CandidateFailure.class, () -> runner.compile(kernel, FakeBench.SHAPE));
     assertThat(failure.reason()).isEqualTo(FailureReason.SPILL);
     assertThat(failure).hasMessage("48 bytes of registers are spilled");
     assertThat(failure(kernel).reason()).isEqualTo(FailureReason.SPILL);

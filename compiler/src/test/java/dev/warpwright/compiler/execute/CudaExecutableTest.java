@@ -44,8 +44,7 @@ final class CudaExecutableTest {
               .map(Program.Launch.class::cast)
               .toList();
       launches.forEach(launch -> gpu.knows(launch.kernel()));
-      kernels =
-          launches.stream().map(launch -> CudaPrinter.functionName(launch.kernel())).toList();
+      kernels = launches.stream().map(launch -> CudaPrinter.functionName(launch.kernel())).toList();
     }
     kernels.forEach(kernel -> gpu.takes(kernel, 25));
   }
@@ -110,7 +109,9 @@ final class CudaExecutableTest {
       model.run(rows(4, 1));
       Executable.Timing timing = model.executable(4).time(5);
       double one = 25 + FakeGpu.CALL_US;
-      assertThat(timing.kernelUs()).hasSize(kernels.size()).allMatch(us -> Math.abs(us - one) < 0.01);
+      assertThat(timing.kernelUs())
+          .hasSize(kernels.size())
+          .allMatch(us -> Math.abs(us - one) < 0.01);
       assertThat(timing.totalUs()).isCloseTo(one * kernels.size(), within(0.05));
       assertThat(model.executable(4).kernelFacts())
           .hasSize(kernels.size())

@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Compiles for the fake GPU: an image names the kernels of its source, and the log what they use. */
+/**
+ * Compiles for the fake GPU: an image names the kernels of its source, and the log what they use.
+ */
 public final class FakeCompiler implements CudaCompiler {
   private static final Pattern FUNCTION =
       Pattern.compile("__global__ void (?:__\\w+__\\([^)]*\\)\\s*)*(\\w+)\\s*\\(");
@@ -42,7 +44,9 @@ public final class FakeCompiler implements CudaCompiler {
       String name = function.group(1);
       int bytes = spills.getOrDefault(name, 0);
       names.add(name);
-      log.append("ptxas info    : Compiling entry function '%s' for '%s'\n".formatted(name, request.arch()))
+      log.append(
+              "ptxas info    : Compiling entry function '%s' for '%s'\n"
+                  .formatted(name, request.arch()))
           .append("ptxas info    : Function properties for %s\n".formatted(name))
           .append(
               "    %d bytes stack frame, %d bytes spill stores, %d bytes spill loads\n"

@@ -99,15 +99,51 @@ public final class FakeCublas {
   }
 
   int cublasGemmStridedBatchedEx(
-      long handle, int ta, int tb, int m, int n, int k, long alpha, long a, int typeA, int lda,
-      long strideA, long b, int typeB, int ldb, long strideB, long beta, long c, int typeC,
-      int ldc, long strideC, int count, int compute, int algorithm) {
+      long handle,
+      int ta,
+      int tb,
+      int m,
+      int n,
+      int k,
+      long alpha,
+      long a,
+      int typeA,
+      int lda,
+      long strideA,
+      long b,
+      int typeB,
+      int ldb,
+      long strideB,
+      long beta,
+      long c,
+      int typeC,
+      int ldc,
+      long strideC,
+      int count,
+      int compute,
+      int algorithm) {
     return NOT_SUPPORTED;
   }
 
   int cublasGemmEx(
-      long handle, int ta, int tb, int m, int n, int k, long alpha, long a, int typeA, int lda,
-      long b, int typeB, int ldb, long beta, long c, int typeC, int ldc, int compute,
+      long handle,
+      int ta,
+      int tb,
+      int m,
+      int n,
+      int k,
+      long alpha,
+      long a,
+      int typeA,
+      int lda,
+      long b,
+      int typeB,
+      int ldb,
+      long beta,
+      long c,
+      int typeC,
+      int ldc,
+      int compute,
       int algorithm) {
     if (own.refuses()) {
       return NOT_SUPPORTED;
@@ -122,8 +158,18 @@ public final class FakeCublas {
 
   /** Column-major: C[m, n] = op(A) · op(B). */
   private static void product(
-      boolean ta, boolean tb, long m, long n, long k, long a, long lda, long b, long ldb, long c,
-      long ldc, double error) {
+      boolean ta,
+      boolean tb,
+      long m,
+      long n,
+      long k,
+      long a,
+      long lda,
+      long b,
+      long ldb,
+      long c,
+      long ldc,
+      double error) {
     for (long j = 0; j < n; j++) {
       for (long i = 0; i < m; i++) {
         double sum = 0;
@@ -131,7 +177,10 @@ public final class FakeCublas {
           sum += f32(a, ta ? p + i * lda : i + p * lda) * f32(b, tb ? j + p * ldb : p + j * ldb);
         }
         FakeGpu.at(c, 4 * (i + j * ldc) + 4)
-            .set(java.lang.foreign.ValueLayout.JAVA_FLOAT, 4 * (i + j * ldc), (float) (sum * (1 + error)));
+            .set(
+                java.lang.foreign.ValueLayout.JAVA_FLOAT,
+                4 * (i + j * ldc),
+                (float) (sum * (1 + error)));
       }
     }
   }
@@ -194,8 +243,16 @@ public final class FakeCublas {
   }
 
   int cublasLtMatmulAlgoGetHeuristic(
-      long handle, long description, long left, long right, long c, long d, long preference,
-      int most, MemorySegment results, MemorySegment count) {
+      long handle,
+      long description,
+      long left,
+      long right,
+      long c,
+      long d,
+      long preference,
+      int most,
+      MemorySegment results,
+      MemorySegment count) {
     int given = Math.min(most, suggestions.size());
     MemorySegment out = results.reinterpret((long) RESULT_BYTES * most);
     out.fill((byte) 0);
@@ -207,9 +264,22 @@ public final class FakeCublas {
   }
 
   int cublasLtMatmul(
-      long handle, long description, long alpha, long a, long layoutA, long b, long layoutB,
-      long beta, long c, long layoutC, long d, long layoutD, long algorithm, long workspace,
-      long workspaceBytes, long stream) {
+      long handle,
+      long description,
+      long alpha,
+      long a,
+      long layoutA,
+      long b,
+      long layoutB,
+      long beta,
+      long c,
+      long layoutC,
+      long d,
+      long layoutD,
+      long algorithm,
+      long workspace,
+      long workspaceBytes,
+      long stream) {
     int index = FakeGpu.at(algorithm, 4).get(JAVA_INT, 0);
     Algorithm how = suggestions.get(index);
     Layout left = layouts.get(layoutA);
@@ -227,8 +297,18 @@ public final class FakeCublas {
             List.of("lt" + index, a, b, d),
             () ->
                 product(
-                    operands[0] == 1, operands[1] == 1, out.rows(), out.columns(), k, a,
-                    left.leading(), b, right.leading(), d, out.leading(), how.error()));
+                    operands[0] == 1,
+                    operands[1] == 1,
+                    out.rows(),
+                    out.columns(),
+                    k,
+                    a,
+                    left.leading(),
+                    b,
+                    right.leading(),
+                    d,
+                    out.leading(),
+                    how.error()));
     return 0;
   }
 
@@ -236,5 +316,4 @@ public final class FakeCublas {
   public List<Integer> enqueued() {
     return enqueued;
   }
-
 }

@@ -390,8 +390,7 @@ public final class FakeGpu implements NativeFunctions, AutoCloseable {
   }
 
   int cuMemcpyDtoDAsync_v2(long to, long from, long bytes, long stream) {
-    enqueue(
-        "copy", List.of(to, from, bytes), () -> at(to, bytes).copyFrom(at(from, bytes)));
+    enqueue("copy", List.of(to, from, bytes), () -> at(to, bytes).copyFrom(at(from, bytes)));
     return state();
   }
 

@@ -31,8 +31,7 @@ final class KernelRunner {
     for (int i = 0; i < params.size(); i++) {
       long pointer = FakeGpu.at(parameters, 8L * params.size()).get(JAVA_LONG, 8L * i);
       boolean isInt =
-          params.get(i) instanceof ScalarParam scalar
-              && scalar.var().type().dtype().bytes() == 4;
+          params.get(i) instanceof ScalarParam scalar && scalar.var().type().dtype().bytes() == 4;
       arguments.add(
           isInt
               ? (Object) FakeGpu.at(pointer, 4).get(JAVA_INT, 0)
@@ -61,9 +60,7 @@ final class KernelRunner {
                     .mapToLong(extent -> bound.evaluate(extent).longValue())
                     .toArray());
         long address = (Long) arguments.get(i);
-        array
-            .segment()
-            .copyFrom(FakeGpu.at(address, array.segment().byteSize()));
+        array.segment().copyFrom(FakeGpu.at(address, array.segment().byteSize()));
         bound.bind(buffer, array);
         arrays.add(array);
         addresses.add(address);
@@ -82,7 +79,9 @@ final class KernelRunner {
   /** Zeros in the last buffer of a kernel without scalars. */
   void clearLast(List<Object> arguments) {
     Buffer last = kernel.buffers().getLast();
-    FakeGpu.at((Long) arguments.get(kernel.params().indexOf(last)), NdArray.of(last).segment().byteSize())
+    FakeGpu.at(
+            (Long) arguments.get(kernel.params().indexOf(last)),
+            NdArray.of(last).segment().byteSize())
         .fill((byte) 0);
   }
 }

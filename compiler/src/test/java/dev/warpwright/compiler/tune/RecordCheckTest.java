@@ -33,8 +33,7 @@ final class RecordCheckTest {
   private static Candidate candidate() {
     SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < 1000; i++) {
-      Point point =
-          GemmSpace.of(WORKLOAD, TARGET, MULTIPROCESSORS).sample(random).point();
+      Point point = GemmSpace.of(WORKLOAD, TARGET, MULTIPROCESSORS).sample(random).point();
       var candidate = RecordCheck.candidate(WORKLOAD, TARGET, MULTIPROCESSORS, point);
       if (candidate.isPresent() && !RecordCheck.sourceHash(candidate.get(), TARGET).isEmpty()) {
         return candidate.get();
@@ -83,7 +82,8 @@ final class RecordCheckTest {
     assertUntested(foundWith(record(HERE, other, us(10), 0), HERE), "another source");
     assertUntested(foundWith(record(HERE, other, us(10), 0), null), "another source");
     assertUntested(
-        foundWith(record(environment("NVIDIA A100", "12.8", "nvrtc 13.0"), SOURCE, us(10), 0), HERE),
+        foundWith(
+            record(environment("NVIDIA A100", "12.8", "nvrtc 13.0"), SOURCE, us(10), 0), HERE),
         "driver 12.8, here 13.0");
     assertUntested(
         foundWith(record(environment("NVIDIA A100", "13.0", ""), SOURCE, us(10), 0), HERE),
@@ -112,8 +112,7 @@ final class RecordCheckTest {
   @Test
   void onceTimedAgainItIsTuned() {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
-      database.add(
-          record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
+      database.add(record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
       assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.UNTESTED);
       database.add(record(HERE, SOURCE, us(11), 60));
       assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.TUNED);
@@ -123,10 +122,8 @@ final class RecordCheckTest {
   @Test
   void onceWrongItIsChosenNoMore() {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
-      database.add(
-          record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
-      database.add(
-          record(HERE, SOURCE, new Outcome.Failed(FailureReason.WRONG, "planted"), 60));
+      database.add(record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
+      database.add(record(HERE, SOURCE, new Outcome.Failed(FailureReason.WRONG, "planted"), 60));
       assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.UNTUNED);
     }
   }

@@ -35,8 +35,8 @@ final class ShippedRecordsTest {
       """;
 
   /**
-   * A time with a SHA-256 that is not zero, a clock, a temperature and a point in time that is not a
-   * whole second; or a failure.
+   * A time with a SHA-256 that is not zero, a clock, a temperature and a point in time that is not
+   * a whole second; or a failure.
    */
   private static final Pattern MEASURED =
       Pattern.compile(
@@ -47,7 +47,8 @@ final class ShippedRecordsTest {
   private static List<String> implausible(String name, InputStream in) throws IOException {
     List<String> problems = new ArrayList<>();
     try (TuningDatabase database = TuningDatabase.inMemory();
-        BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+        BufferedReader lines =
+            new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
       assertThat(database.importLines(lines, name)).as(name).isPositive();
       for (TuningRecord record : database.all()) {
         Plausibility.shippedProblem(record).ifPresent(why -> problems.add(why + ": " + record));
@@ -87,7 +88,8 @@ final class ShippedRecordsTest {
   /** The record with one field replaced, as an invented one would have it. */
   @ParameterizedTest
   @CsvSource({
-    "source, 0000000000000000000000000000000000000000000000000000000000000000, hash of its source is zero",
+    "source, 0000000000000000000000000000000000000000000000000000000000000000, hash of its source"
+        + " is zero",
     "source, '', a time without the hash",
     "spread, 2.9, uncertain by 2.9",
     "error, 2.5, wrong by 2.5",

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** The compilers of this machine. */
 public final class CudaCompilers {
   private static final String MISSING =
-      "no CUDA compiler: neither libnvrtc.so.13 or .12 nor nvcc was found; install the CUDA toolkit or"
-          + " 'pip install nvidia-cuda-nvrtc', or set CUDA_HOME";
+      "no CUDA compiler: neither libnvrtc.so.13 or .12 nor nvcc was found; install the CUDA toolkit"
+          + " or 'pip install nvidia-cuda-nvrtc', or set CUDA_HOME";
 
   private static volatile @Nullable CudaCompiler replacement;
 

@@ -42,8 +42,7 @@ public final class Cublas implements AutoCloseable {
   private Cublas(CudaStream stream, Path path, NativeFunctions functions) {
     this.stream = stream;
     this.path = path;
-    statusText =
-        find(functions, "cublasGetStatusString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    statusText = find(functions, "cublasGetStatusString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
     setWorkspace = bind(functions, "cublasSetWorkspace_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG);
     destroy = bind(functions, "cublasDestroy_v2", JAVA_LONG);
     gemm =
@@ -138,9 +137,7 @@ public final class Cublas implements AutoCloseable {
           path.resolveSibling(path.getFileName().toString().replace("libcublas.", "libcublasLt."));
       SymbolLookup.libraryLookup(light, Arena.global());
       return new Cublas(
-          stream,
-          path,
-          NativeFunctions.of(SymbolLookup.libraryLookup(real, Arena.global())));
+          stream, path, NativeFunctions.of(SymbolLookup.libraryLookup(real, Arena.global())));
     } catch (java.io.IOException | IllegalArgumentException | java.util.NoSuchElementException e) {
       throw new DeviceError("cannot load " + path + ": " + e.getMessage(), e);
     }
@@ -420,13 +417,13 @@ public final class Cublas implements AutoCloseable {
     }
   }
 
-  private static MethodHandle bind(NativeFunctions functions, String name, ValueLayout... arguments) {
+  private static MethodHandle bind(
+      NativeFunctions functions, String name, ValueLayout... arguments) {
     return find(functions, name, FunctionDescriptor.of(JAVA_INT, arguments));
   }
 
   /** A function of NVIDIA's libraries, which have it in every version that is looked for. */
-  static MethodHandle find(
-      NativeFunctions functions, String name, FunctionDescriptor descriptor) {
+  static MethodHandle find(NativeFunctions functions, String name, FunctionDescriptor descriptor) {
     return functions
         .find(name, descriptor)
         .orElseThrow(() -> new java.util.NoSuchElementException(name));

@@ -87,8 +87,7 @@ public final class CublasLt implements AutoCloseable {
         .map(
             (Path path) ->
                 new CublasLt(
-                    stream,
-                    NativeFunctions.of(SymbolLookup.libraryLookup(path, Arena.global()))));
+                    stream, NativeFunctions.of(SymbolLookup.libraryLookup(path, Arena.global()))));
   }
 
   /** A product that is described, and the algorithms that the library suggests for it. */

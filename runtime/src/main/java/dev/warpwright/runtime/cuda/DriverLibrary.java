@@ -95,8 +95,7 @@ final class DriverLibrary {
    */
   static MethodHandle bind(String symbol, ValueLayout... arguments) {
     FunctionDescriptor descriptor = FunctionDescriptor.of(JAVA_INT, arguments);
-    Bound bound =
-        new Bound(symbol, descriptor, new MutableCallSite(target(symbol, descriptor)));
+    Bound bound = new Bound(symbol, descriptor, new MutableCallSite(target(symbol, descriptor)));
     synchronized (BOUND) {
       BOUND.add(bound);
     }

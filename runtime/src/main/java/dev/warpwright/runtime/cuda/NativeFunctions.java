@@ -7,9 +7,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * Where the functions of NVIDIA's driver and matrix libraries come from: from the libraries, or from
- * something in their place, such as a device in Java that keeps its memory in the process and a
- * clock of its own. All that lies above, from contexts to graphs, is the same for both.
+ * Where the functions of NVIDIA's driver and matrix libraries come from: from the libraries, or
+ * from something in their place, such as a device in Java that keeps its memory in the process and
+ * a clock of its own. All that lies above, from contexts to graphs, is the same for both.
  */
 @FunctionalInterface
 public interface NativeFunctions {
@@ -30,9 +30,9 @@ public interface NativeFunctions {
   }
 
   /**
-   * Takes the place of the driver, and of the matrix libraries whose functions it has, for the whole
-   * process. What was made before must be closed, and what is made meanwhile is closed before it
-   * ends.
+   * Takes the place of the driver, and of the matrix libraries whose functions it has, for the
+   * whole process. What was made before must be closed, and what is made meanwhile is closed before
+   * it ends.
    *
    * @return ends it
    */

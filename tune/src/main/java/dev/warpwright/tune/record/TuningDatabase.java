@@ -56,7 +56,8 @@ public final class TuningDatabase implements AutoCloseable {
         temperature INTEGER,
         at TEXT NOT NULL,
         UNIQUE (workload, target, device, driver, toolkit, generator, point, outcome, at)
-      )""";
+      )\
+      """;
 
   private static final String COLUMNS =
       "workload, target, device, driver, toolkit, generator, point, source, outcome, message,"
@@ -225,8 +226,8 @@ public final class TuningDatabase implements AutoCloseable {
   /** What was tried for a workload in an environment, oldest first. */
   public synchronized List<TuningRecord> records(WorkloadKey workload, Environment environment) {
     return query(
-        "workload = ? AND target = ? AND device = ? AND driver = ? AND toolkit = ? AND generator = ?"
-            + " ORDER BY id",
+        "workload = ? AND target = ? AND device = ? AND driver = ? AND toolkit = ? AND generator ="
+            + " ? ORDER BY id",
         workload.text(),
         environment.target(),
         environment.device(),
@@ -371,7 +372,11 @@ public final class TuningDatabase implements AutoCloseable {
               try (Statement statement = connection.createStatement();
                   ResultSet row =
                       statement.executeQuery(
-                          "SELECT json_object(" + jsonPairs() + ") FROM " + from + " ORDER BY id")) {
+                          "SELECT json_object("
+                              + jsonPairs()
+                              + ") FROM "
+                              + from
+                              + " ORDER BY id")) {
                 while (row.next()) {
                   json.add(row.getString(1));
                 }
