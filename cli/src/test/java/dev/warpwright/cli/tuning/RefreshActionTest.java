@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -139,21 +140,23 @@ final class RefreshActionTest {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       add(database, 1, BEFORE);
       add(database, 2, BEFORE);
+      AtomicInteger asked = new AtomicInteger();
       Worker dies =
           new Worker(
               candidate -> {
-                if (!candidate.point().equals(candidate(workload(1)).point())) {
+                if (asked.incrementAndGet() > 1) {
                   throw new IllegalStateException("the machine is taken away");
                 }
                 return faster(candidate);
               });
       assertThatThrownBy(() -> action(dies).refresh(database, 10, 60, line -> {}))
           .hasMessageContaining("taken away");
+      assertThat(action(dies).list(database, 10, line -> {}).text()).contains("1 of 2 records");
       Worker worker = new Worker(RefreshActionTest::faster);
-      action(worker).refresh(database, 10, 60, line -> {});
-      assertThat(worker.measured)
-          .extracting(Candidate::point)
-          .containsExactly(candidate(workload(2)).point());
+      assertThat(action(worker).refresh(database, 10, 60, line -> {}).text())
+          .contains("1 of 1 records verified");
+      assertThat(worker.measured).hasSize(1);
+      assertThat(action(worker).list(database, 10, line -> {}).text()).contains("0 of 2 records");
     }
   }
 
