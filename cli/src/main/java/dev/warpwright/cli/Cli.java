@@ -109,7 +109,7 @@ final class Cli {
       progress.end();
     }
     print(out, report, command.json);
-    return report.ok() ? ExitCode.OK : ExitCode.WRONG;
+    return report.code();
   }
 
   /** Prints a report the way {@code json} asks for. */

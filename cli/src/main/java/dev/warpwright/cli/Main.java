@@ -10,6 +10,8 @@ import dev.warpwright.cli.explore.ExploreAction;
 import dev.warpwright.cli.explore.ExploreCommand;
 import dev.warpwright.cli.export.ExportAction;
 import dev.warpwright.cli.export.ExportCommand;
+import dev.warpwright.cli.export.ShapesAction;
+import dev.warpwright.cli.export.ShapesCommand;
 import dev.warpwright.cli.jobs.Jobs;
 import dev.warpwright.cli.jobs.JobsAction;
 import dev.warpwright.cli.jobs.JobsCommand;
@@ -84,6 +86,7 @@ public final class Main {
         new ExploreCommand(new ExploreAction()),
         new LadderCommand(new LadderAction()),
         new ExportCommand(new ExportAction()),
+        new ShapesCommand(new ShapesAction()),
         new DevicesCommand(new DevicesAction()),
         new VersionCommand());
   }

@@ -38,26 +38,26 @@ final class ProductExport {
             .filter(here -> here.target() == target)
             .map(here -> ProductKernels.of(target, here.environment(), here.multiprocessors()))
             .orElseGet(() -> ProductKernels.of(target))) {
-      ProductKernels.Found found =
-          kernels
-              .find(workload)
-              .orElseThrow(
-                  () ->
-                      new UserError("no family has a kernel for this product on " + target.name()));
-      String origin =
-          switch (found.origin()) {
-            case TUNED -> "tuned for this product";
-            case UNTESTED ->
-                "recorded for this product, untested with this compiler, driver or source";
-            case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
-            case UNTUNED -> "chosen by a model, not measured";
-          };
-      Map<String, byte[]> files =
-          CudaExport.kernel(
-              found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
-      progress.say("the kernel is " + origin);
-      return files;
+      return files(workload, target, kernels.require(workload), progress);
     }
+  }
+
+  /** The files of a kernel of a product. */
+  static Map<String, byte[]> files(
+      GemmWorkload workload, GpuTarget target, ProductKernels.Found found, Progress progress) {
+    String origin =
+        switch (found.origin()) {
+          case TUNED -> "tuned for this product";
+          case UNTESTED ->
+              "recorded for this product, untested with this compiler, driver or source";
+          case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
+          case UNTUNED -> "chosen by a model, not measured";
+        };
+    Map<String, byte[]> files =
+        CudaExport.kernel(
+            found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
+    progress.say("the kernel is " + origin);
+    return files;
   }
 
   /** {@code C[64, 64] = gelu(A[64, 32] * transposed B[64, 32] + bias) in bf16, row-major}. */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command that runs, or ran, in the background. Its folder holds {@code job.json} (what was
- * started), {@code log} (what it says), {@code result} (what it prints) and, at the end, {@code
- * exit} (its exit code).
+ * started), {@code log} (what it says), {@code result} (what it prints), {@code queued} while it
+ * waits for its device and, at the end, {@code exit} (its exit code).
  *
  * @param id its number, which names the folder
  * @param pid of its process
@@ -37,6 +37,7 @@ public record Job(
   private static final String INCUBATING = "WARNING: Using incubator modules: [^\n]*\n";
   private static final String EXIT = "exit";
   private static final String CANCELLED = "cancelled";
+  private static final String QUEUED = "queued";
 
   public Job {
     command = List.copyOf(command);
@@ -44,12 +45,19 @@ public record Job(
 
   /** What became of it. */
   public enum State {
+    /** It waits until another command no longer measures on its device. */
+    QUEUED,
     RUNNING,
     DONE,
     FAILED,
     CANCELLED,
     /** It ended without an exit code: killed, or the machine was restarted. */
-    DIED
+    DIED;
+
+    /** Whether it has not ended. */
+    boolean isUnderWay() {
+      return this == QUEUED || this == RUNNING;
+    }
   }
 
   /** Writes the description. */
@@ -106,7 +114,10 @@ public record Job(
     if (code.isPresent()) {
       return code.get() == 0 ? State.DONE : wasCancelled() ? State.CANCELLED : State.FAILED;
     }
-    return runs ? State.RUNNING : wasCancelled() ? State.CANCELLED : State.DIED;
+    if (runs) {
+      return Files.exists(folder.resolve(QUEUED)) ? State.QUEUED : State.RUNNING;
+    }
+    return wasCancelled() ? State.CANCELLED : State.DIED;
   }
 
   private boolean wasCancelled() {
@@ -132,6 +143,19 @@ public record Job(
       Files.writeString(folder.resolve(EXIT), Integer.toString(code));
     } catch (IOException e) {
       // Its folder was removed: nobody asks any more.
+    }
+  }
+
+  /** To be called by the job itself when it begins, or ends, to wait for its turn. */
+  static void markQueued(Path folder, boolean waits) {
+    try {
+      if (waits) {
+        Files.writeString(folder.resolve(QUEUED), "");
+      } else {
+        Files.deleteIfExists(folder.resolve(QUEUED));
+      }
+    } catch (IOException e) {
+      // It is only not told.
     }
   }
 

@@ -96,14 +96,12 @@ public final class JobsAction implements Action<JobsRequest> {
       List<String> lines = job.text(Job.LOG).lines().toList();
       // The last line may be half written while the job runs.
       int whole =
-          state == Job.State.RUNNING && !job.text(Job.LOG).endsWith("\n")
-              ? lines.size() - 1
-              : lines.size();
+          state.isUnderWay() && !job.text(Job.LOG).endsWith("\n") ? lines.size() - 1 : lines.size();
       for (; shown < whole; shown++) {
         String line = lines.get(shown);
         progress.say(line.startsWith("warpwright: ") ? line.substring(12) : line);
       }
-      if (state != Job.State.RUNNING) {
+      if (!state.isUnderWay()) {
         return ended(job, state);
       }
       TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);

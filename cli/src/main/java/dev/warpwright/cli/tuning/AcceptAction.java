@@ -1,12 +1,14 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.Quantiles;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DeviceError;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -35,6 +38,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
   private static final String UNTUNED = "untuned";
 
   private final Supplier<TuningDevice> device;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
   private final Function<GpuTarget, Bench> benches;
 
   /** A device that measures, for as long as it is not lost to a fault. */
@@ -50,12 +54,16 @@ public final class AcceptAction implements Action<AcceptRequest> {
 
   /** Measures on the GPU here. */
   public AcceptAction() {
-    this(TuningDevice::find, AcceptAction::here);
+    this(TuningDevice::find, TuningDevice::chooser, AcceptAction::here);
   }
 
   /** Measures elsewhere. */
-  AcceptAction(Supplier<TuningDevice> device, Function<GpuTarget, Bench> benches) {
+  AcceptAction(
+      Supplier<TuningDevice> device,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      Function<GpuTarget, Bench> benches) {
     this.device = device;
+    this.choosers = choosers;
     this.benches = benches;
   }
 
@@ -82,9 +90,12 @@ public final class AcceptAction implements Action<AcceptRequest> {
   @Override
   public Report perform(AcceptRequest request, Progress progress) {
     TuningDevice here = device.get();
+    DeviceQueue.Turn turn = here.turn("accept", progress);
     long start = System.nanoTime();
-    try (TuningDatabase database = TuningStore.open(request.database(), progress);
-        AcceptKernels kernels = new AcceptKernels(request.figures(), here, database);
+    try (turn;
+        TuningDatabase database = TuningStore.open(request.database(), progress);
+        AcceptKernels kernels =
+            new AcceptKernels(request.figures(), here.target(), choosers.apply(here, database));
         Run run = new Run(request, () -> benches.apply(here.target()), kernels, progress, start)) {
       List<AcceptResult> results = request.figures().stream().map(run::measure).toList();
       return report(here, results, (System.nanoTime() - start) * 1e-9);

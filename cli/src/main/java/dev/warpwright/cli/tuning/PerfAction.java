@@ -1,6 +1,8 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
@@ -8,15 +10,20 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.Quantiles;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.compiler.tune.GemmSpace;
+import dev.warpwright.compiler.tune.RecordCheck;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -24,28 +31,113 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the best known kernels of products beside their peers. */
+/**
+ * Measures the best known kernels of products beside their peers. A kernel that turns out to be
+ * useless makes room for the next choice; of several products one that cannot be measured does not
+ * stop the others.
+ */
 public final class PerfAction implements Action<PerfRequest> {
+  private final Supplier<TuningDevice> device;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
+  private final Bench bench;
+
+  /** What measures a kernel. */
+  @FunctionalInterface
+  interface Bench {
+    /**
+     * Measures.
+     *
+     * @throws CandidateFailure if the kernel is what failed
+     */
+    KernelReport of(Candidate kernel, int rounds, TuningDevice here, Progress progress)
+        throws CandidateFailure;
+  }
+
+  /** Measures on the GPU here. */
+  public PerfAction() {
+    this(TuningDevice::find, TuningDevice::chooser, TuneAction::bench);
+  }
+
+  /** Measures elsewhere. */
+  PerfAction(
+      Supplier<TuningDevice> device,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      Bench bench) {
+    this.device = device;
+    this.choosers = choosers;
+    this.bench = bench;
+  }
+
   @Override
   public Report perform(PerfRequest request, Progress progress) {
-    TuningDevice here = TuningDevice.find();
+    TuningDevice here = device.get();
     List<Measured> all = new ArrayList<>();
-    try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
+    List<Unmeasured> not = new ArrayList<>();
+    int asked = request.tasks().stream().mapToInt(task -> task.counts().size()).sum();
+    try (DeviceQueue.Turn _ = here.turn("perf", progress);
+        TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      GemmChooser chooser = choosers.apply(here, database);
       for (Products task : request.tasks()) {
         task.counts()
             .forEach(
-                (workload, count) ->
-                    all.add(measure(task, workload, count, request, here, database, progress)));
+                (workload, count) -> {
+                  try {
+                    all.add(
+                        measure(task, workload, count, request, here, chooser, database, progress));
+                  } catch (UserError | DeviceError e) {
+                    if (asked == 1) {
+                      throw e;
+                    }
+                    Unmeasured failed = Unmeasured.of(task, workload, e);
+                    progress.say(failed.line());
+                    not.add(failed);
+                  }
+                });
       }
     }
-    if (all.size() == 1) {
+    if (asked == 1) {
       return all.getFirst().report();
     }
-    PerfTable table = new PerfTable(request.tasks(), all);
-    Report reports = Reports.many(all.stream().map(Measured::report).toList());
-    return new Report(reports.ok(), table.text(), table.into((Json.Members) reports.json()));
+    PerfTable table = new PerfTable(request.tasks(), all, not);
+    Report reports =
+        Reports.many(
+            Stream.concat(all.stream().map(Measured::report), not.stream().map(Unmeasured::report))
+                .toList());
+    return new Report(reports.code(), table.text(), table.into((Json.Members) reports.json()));
+  }
+
+  /**
+   * A product that could not be measured.
+   *
+   * @param code what the program would end with if this were all
+   */
+  record Unmeasured(Products task, GemmWorkload workload, String failure, int code) {
+    static Unmeasured of(Products task, GemmWorkload workload, RuntimeException e) {
+      return new Unmeasured(
+          task,
+          workload,
+          String.valueOf(e.getMessage()),
+          e instanceof UserError ? ExitCode.USAGE : ExitCode.DEVICE);
+    }
+
+    String line() {
+      return GemmKeys.of(workload) + ": not measured: " + OneLine.of(failure);
+    }
+
+    Report report() {
+      return new Report(
+          code,
+          line(),
+          Json.object()
+              .with("key", GemmKeys.of(workload).text())
+              .with("verified", false)
+              .with("failure", failure));
+    }
   }
 
   /**
@@ -68,81 +160,104 @@ public final class PerfAction implements Action<PerfRequest> {
     }
   }
 
-  private static Measured measure(
+  private Measured measure(
       Products task,
       GemmWorkload workload,
       int count,
       PerfRequest request,
       TuningDevice here,
+      GemmChooser chooser,
       TuningDatabase database,
       Progress progress) {
-    TunedGemm kernel = kernel(workload, request.untuned(), here, database);
-    if (!kernel.untested().isEmpty()) {
-      progress.say(
-          GemmKeys.of(workload).text()
-              + ": recorded with "
-              + kernel.untested()
-              + "; it is verified and timed again");
-    }
-    KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
-    if (kernel.origin() == TunedGemm.Origin.UNTESTED) {
-      store(workload, kernel, bench, here, database);
-    }
-    Report report =
-        report(
-            workload,
-            kernel,
-            beside(workload, bench, request.cutlass(), progress),
-            database.tried(GemmKeys.of(workload), here.target().name()));
-    return new Measured(
-        task, workload, count, bench, origin(kernel), kernel.candidate().point().text(), report);
+    return chooser.use(
+        workload,
+        request.untuned(),
+        (kernel, skipped) -> {
+          KernelReport report = bench(workload, kernel, request.rounds(), here, database, progress);
+          return new Measured(
+              task,
+              workload,
+              count,
+              report,
+              origin(kernel),
+              kernel.candidate().point().text(),
+              report(
+                  workload,
+                  kernel,
+                  beside(workload, report, request.cutlass(), progress),
+                  skipped,
+                  database.tried(GemmKeys.of(workload), here.target().name())));
+        });
   }
 
   /**
-   * Records what came of a kernel whose record was made with another source, driver, compiler or
-   * device: from now on it is tuned, or known to fail.
+   * Measures a kernel. If its record was made with another source, driver, compiler or device, what
+   * comes of it is recorded: from now on it is tuned, or known to fail.
    */
+  private KernelReport bench(
+      GemmWorkload workload,
+      TunedGemm kernel,
+      int rounds,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress)
+      throws CandidateFailure {
+    if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
+      return bench.of(kernel.candidate(), rounds, here, progress);
+    }
+    progress.say(
+        GemmKeys.of(workload).text()
+            + ": recorded with "
+            + kernel.untested()
+            + "; it is verified and timed again");
+    try {
+      KernelReport report = bench.of(kernel.candidate(), rounds, here, progress);
+      KernelReport.Timing timing = report.timing();
+      // Without a time nothing is known of the kernel: it would have been thrown.
+      if (timing != null) {
+        KernelReport.Times times = timing.times();
+        store(
+            workload,
+            kernel,
+            new Outcome.Measured(
+                times.graphUs(), times.graph().relativeSpread(), report.relError(), 0, 0),
+            here,
+            database);
+      }
+      return report;
+    } catch (CandidateFailure e) {
+      store(
+          workload,
+          kernel,
+          new Outcome.Failed(e.reason(), OneLine.of(String.valueOf(e.getMessage()))),
+          here,
+          database);
+      throw e;
+    }
+  }
+
   private static void store(
       GemmWorkload workload,
       TunedGemm kernel,
-      KernelReport bench,
+      Outcome outcome,
       TuningDevice here,
       TuningDatabase database) {
-    KernelReport.Timing timing = bench.timing();
-    Outcome outcome =
-        timing == null
-            ? new Outcome.Failed(
-                bench.compiled().spills() > 0 ? FailureReason.SPILL : FailureReason.WRONG,
-                OneLine.of(String.valueOf(bench.failure())))
-            : new Outcome.Measured(
-                timing.times().graphUs(),
-                timing.times().graph().relativeSpread(),
-                bench.relError(),
-                0,
-                0);
     database.add(
         new TuningRecord(
             GemmKeys.of(workload),
             here.environment(),
             kernel.candidate().point(),
-            bench.compiled().sourceHash(),
+            RecordCheck.sourceHash(kernel.candidate(), here.target()),
             outcome,
             Instant.now()));
   }
 
-  /** The best known kernel, or the analytic model's choice. */
-  static TunedGemm kernel(
-      GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
-    int multiprocessors = here.multiprocessors();
-    return untuned
-        ? new TunedGemm(
-            TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
-            TunedGemm.Origin.UNTUNED)
-        : TunedGemm.find(workload, here.target(), here.environment(), multiprocessors, database);
-  }
-
   private static Report report(
-      GemmWorkload workload, TunedGemm kernel, KernelReport bench, List<TuningRecord> tried) {
+      GemmWorkload workload,
+      TunedGemm kernel,
+      KernelReport bench,
+      List<Outcome.Failed> skipped,
+      List<TuningRecord> tried) {
     Report report = KernelBenchmark.report(bench);
     String origin = origin(kernel);
     return new Report(
@@ -159,6 +274,14 @@ public final class PerfAction implements Action<PerfRequest> {
             .with("origin", origin)
             .with("untested", kernel.untested())
             .with("trace", kernel.candidate().point().text())
+            .with(
+                "skipped",
+                Json.array(
+                    skipped,
+                    failure ->
+                        Json.object()
+                            .with("reason", failure.reason().text())
+                            .with("message", failure.message())))
             .with("trials", tried.size())
             .with("failures", failures(tried)));
   }

@@ -17,13 +17,18 @@ import java.util.function.ToDoubleFunction;
  * Several measured products: a line for each, losses first, sums of those that belong to one
  * network, means beside medians.
  */
-record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
+record PerfTable(
+    List<Products> tasks, List<PerfAction.Measured> all, List<PerfAction.Unmeasured> not) {
+  /** Before every ratio. */
+  private static final double FAILED = -1;
+
   private static final Comparator<PerfAction.Measured> LOSSES_FIRST =
       Comparator.comparingDouble(PerfTable::place);
 
   PerfTable {
     tasks = List.copyOf(tasks);
     all = List.copyOf(all);
+    not = List.copyOf(not);
   }
 
   String text() {
@@ -34,13 +39,12 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
                 "", "us", "quartiles", "predicted", "bound", "best peer", "ratio", "origin"));
     List<Products> ordered = new ArrayList<>(tasks);
     // A task's worst product decides; tasks of one network stay together.
-    ordered.sort(
-        Comparator.comparingDouble(
-            task -> parts(task).stream().mapToDouble(PerfTable::place).min().orElse(0)));
+    ordered.sort(Comparator.comparingDouble(this::place));
     for (Products task : ordered) {
       List<PerfAction.Measured> parts = parts(task);
+      not.stream().filter(part -> part.task() == task).forEach(part -> rows.add(part.line()));
       parts.stream().sorted(LOSSES_FIRST).forEach(part -> rows.addAll(rows(part)));
-      if (!task.isOne()) {
+      if (isSum(task)) {
         double ours = sum(parts, false);
         double peers = sum(parts, true);
         rows.add(
@@ -61,17 +65,43 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     if (ratios.count() > 0) {
       rows.add(ratios.text() + " (above 1 we are faster)");
     }
+    if (all.size() + not.size() > 1) {
+      rows.add(counts());
+    }
     return String.join(System.lineSeparator(), rows);
+  }
+
+  private double place(Products task) {
+    return not.stream().anyMatch(part -> part.task() == task)
+        ? FAILED
+        : parts(task).stream().mapToDouble(PerfTable::place).min().orElse(0);
+  }
+
+  /** Whether a task is a network all of whose products have been measured. */
+  private boolean isSum(Products task) {
+    return !task.isOne() && not.stream().noneMatch(part -> part.task() == task);
+  }
+
+  private long wrong() {
+    return all.stream().filter(part -> part.bench().timing() == null).count();
+  }
+
+  private String counts() {
+    return "%d products: %d verified, %d WRONG, %d not measured"
+        .formatted(all.size() + not.size(), all.size() - wrong(), wrong(), not.size());
   }
 
   /** With the sums and means. */
   Json.Members into(Json.Members json) {
     return Ratios.of(compared())
         .into(json)
+        .with("verifiedCount", all.size() - wrong())
+        .with("wrongCount", wrong())
+        .with("notMeasuredCount", not.size())
         .with(
             "networks",
             Json.array(
-                tasks.stream().filter(task -> !task.isOne()).toList(),
+                tasks.stream().filter(this::isSum).toList(),
                 task -> {
                   double ours = sum(parts(task), false);
                   double peers = sum(parts(task), true);
@@ -129,7 +159,7 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
   /** What failed comes first, then what is slower than a library, whether that is a peer or not. */
   private static double place(PerfAction.Measured part) {
     if (part.bench().timing() == null) {
-      return -1;
+      return FAILED;
     }
     double excluded =
         part.bench().excluded().stream()

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -97,6 +98,13 @@ final class RefreshAction {
             .orElseThrow(
                 () ->
                     new DeviceError("no GPU here; db refresh measures on one, db stale does not"));
+    try (DeviceQueue.Turn _ = here.turn("db refresh", progress)) {
+      return refresh(database, here, keep, seconds, progress);
+    }
+  }
+
+  private Report refresh(
+      TuningDatabase database, TuningDevice here, int keep, double seconds, Progress progress) {
     long start = System.nanoTime();
     List<StaleRecords.Stale> stale = StaleRecords.find(database, Optional.of(here), keep);
     progress.say(stale.size() + " records to be verified and timed on " + here.name());

@@ -7,9 +7,11 @@ import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.RecordCheck;
+import dev.warpwright.compiler.tune.RejectedKernels;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
@@ -169,7 +171,15 @@ final class AcceptActionTest {
   private Report accept(
       Function<Long, KernelReport> answer, double seconds, AcceptanceFigure... figures) {
     record(figures);
-    return new AcceptAction(() -> DEVICE, target -> new Device(answer))
+    return new AcceptAction(
+            () -> DEVICE,
+            (here, database) ->
+                new GemmChooser(
+                    new GemmChooser.Where(here.target(), here.environment(), 108),
+                    database,
+                    Optional.empty(),
+                    new RejectedKernels(folder.resolve("rejected"))),
+            target -> new Device(answer))
         .perform(
             new AcceptRequest(List.of(figures), folder.resolve("tuning.db"), seconds), line -> {});
   }

@@ -228,10 +228,10 @@ public final class KernelBench {
         String failure =
             String.format(
                 Locale.ROOT,
-                "measured %.0f TFLOP/s, more than the device's peak of %.0f: the measurement is"
-                    + " wrong",
+                "measured %.0f TFLOP/s, more than the device's peak of %.0f: %s",
                 flops / 1e12,
-                peak / 1e12);
+                peak / 1e12,
+                KernelReport.MISMEASURED);
         return report(compiled, first, failure, null, List.of(), repeats);
       }
       Timing timing =

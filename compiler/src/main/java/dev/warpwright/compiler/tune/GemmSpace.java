@@ -16,6 +16,8 @@ import java.util.List;
 
 /** What there is to choose from for a product on a target. */
 public final class GemmSpace {
+  private static final String PLAIN = "plain";
+
   private GemmSpace() {}
 
   /**
@@ -66,7 +68,10 @@ public final class GemmSpace {
     List<GemmSketch> sketches =
         isFree(point)
             ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
-            : sketches(workload, target, multiprocessors);
+            : PLAIN.equals(point.option(Space.SKETCH))
+                // The last resort, which need not be in the space.
+                ? List.of(new PlainSketch(workload.withVectorsAlongK()))
+                : sketches(workload, target, multiprocessors);
     for (GemmSketch sketch : sketches) {
       if (sketch.name().equals(point.option(Space.SKETCH))) {
         try {

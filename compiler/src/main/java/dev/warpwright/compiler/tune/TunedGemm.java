@@ -3,32 +3,34 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
+import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Objects;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The best known kernel of a product.
+ * A kernel of a product, chosen but not compiled: what to use is asked of {@link GemmChooser}.
  *
  * @param origin how it was found
  * @param untested what a record does not hold for, see {@link RecordCheck#untested}; empty unless
  *     the origin is {@link Origin#UNTESTED}
  */
 public record TunedGemm(Candidate candidate, Origin origin, String untested) {
-  /** Points from which the best are sought, how many of them it is sought from, and how far. */
-  private static final int SAMPLES = 2000;
-
-  private static final int STARTS = 8;
-  private static final int CLIMBS = 250;
   private static final int NEIGHBOURS = 8;
+
+  /** So many records of a workload are tried before the model is asked. */
+  private static final int MEASURED = 4;
 
   /** By how much the model may be wrong about a point that was best for a workload alike. */
   private static final double WORSE = 1.3;
@@ -51,34 +53,84 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
   }
 
   /**
-   * Looks in the database, also for what differs in types, layout or epilogue only, and asks the
-   * analytic model if there is nothing that is still a point of the space.
+   * A kernel that was measured.
    *
-   * @param here where the kernel is to run; null if there is no such device here
+   * @param sourceHash of what was measured
+   */
+  record Recorded(TunedGemm gemm, String sourceHash) {}
+
+  /**
+   * The choices for what was not measured, the best first: what was measured for another workload
+   * of the same shape, and what the analytic model thinks.
+   *
    * @throws UserError if no family of kernels computes the product
    */
-  public static TunedGemm find(
+  static List<TunedGemm> modelled(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, TuningDatabase database) {
+    Space space = GemmSpace.of(workload, target, multiprocessors);
+    List<Candidate> untuned = GemmRanking.of(space);
+    List<TunedGemm> all = new ArrayList<>();
+    transferred(workload, target, space, database, untuned.getFirst())
+        .ifPresent(candidate -> all.add(new TunedGemm(candidate, Origin.TRANSFERRED)));
+    untuned.forEach(candidate -> all.add(new TunedGemm(candidate, Origin.UNTUNED)));
+    return all;
+  }
+
+  /**
+   * The fastest that were measured for a workload, on this device if there are any. Whether a
+   * record holds is looked at when its kernel is asked for.
+   *
+   * @param here where the kernel is to run; null if there is no such device here
+   */
+  static Stream<Recorded> measured(
       GemmWorkload workload,
       GpuTarget target,
       @Nullable Environment here,
       int multiprocessors,
       TuningDatabase database) {
-    Space space = GemmSpace.of(workload, target, multiprocessors);
-    Optional<TuningRecord> record =
+    Optional<TuningRecord> best =
         database.best(GemmKeys.of(workload), target.name(), here == null ? "" : here.device());
-    if (record.isPresent()) {
-      Optional<Candidate> best =
-          RecordCheck.candidate(workload, target, multiprocessors, record.get().point());
-      if (best.isPresent()) {
-        String untested = RecordCheck.untested(record.get(), best.get(), target, here);
-        return new TunedGemm(
-            best.get(), untested.isEmpty() ? Origin.TUNED : Origin.UNTESTED, untested);
+    if (best.isEmpty()) {
+      return Stream.empty();
+    }
+    // Of what was measured more than once, the last time counts.
+    Map<Point, TuningRecord> latest = new LinkedHashMap<>();
+    for (TuningRecord record : database.tried(GemmKeys.of(workload), target.name())) {
+      if (record.environment().device().equals(best.get().environment().device())) {
+        latest.put(record.point(), record);
       }
     }
-    Candidate untuned = untuned(space);
-    return transferred(workload, target, space, database, untuned)
-        .map(candidate -> new TunedGemm(candidate, Origin.TRANSFERRED))
-        .orElseGet(() -> new TunedGemm(untuned, Origin.UNTUNED));
+    Map<Point, TuningRecord> fastest = new LinkedHashMap<>();
+    fastest.put(best.get().point(), best.get());
+    latest.values().stream()
+        .filter(record -> record.outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
+        .forEach(record -> fastest.putIfAbsent(record.point(), record));
+    return List.copyOf(fastest.values()).stream()
+        .limit(MEASURED)
+        .flatMap(record -> recorded(workload, target, here, multiprocessors, record).stream());
+  }
+
+  /** The kernel of a record, if its decisions are still a point of the space. */
+  private static Optional<Recorded> recorded(
+      GemmWorkload workload,
+      GpuTarget target,
+      @Nullable Environment here,
+      int multiprocessors,
+      TuningRecord record) {
+    return RecordCheck.candidate(workload, target, multiprocessors, record.point())
+        .map(
+            candidate -> {
+              String untested = RecordCheck.untested(record, candidate, target, here);
+              Origin origin = untested.isEmpty() ? Origin.TUNED : Origin.UNTESTED;
+              return new Recorded(new TunedGemm(candidate, origin, untested), record.sourceHash());
+            });
+  }
+
+  private static double timeUs(TuningRecord record) {
+    return record.outcome() instanceof Outcome.Measured measured
+        ? measured.timeUs()
+        : Double.POSITIVE_INFINITY;
   }
 
   /**
@@ -104,33 +156,8 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
     return a.m() == b.m() && a.n() == b.n() && a.k() == b.k();
   }
 
-  /**
-   * What the analytic model thinks fastest, by sampling and by climbing from the best samples;
-   * always the same.
-   */
+  /** What the analytic model thinks fastest; it has not been compiled. */
   public static Candidate untuned(Space space) {
-    SplittableRandom random = new SplittableRandom(1);
-    Comparator<Candidate> faster =
-        Comparator.comparingDouble(candidate -> candidate.features().predictedUs());
-    return Stream.generate(() -> space.sample(random).candidate())
-        .limit(SAMPLES)
-        .filter(Objects::nonNull)
-        .sorted(faster)
-        .limit(STARTS)
-        .map(start -> climbed(space, start, faster, random))
-        .min(faster)
-        .orElseThrow(() -> new UserError("no family has a kernel for this product"));
-  }
-
-  private static Candidate climbed(
-      Space space, Candidate start, Comparator<Candidate> faster, SplittableRandom random) {
-    Candidate best = start;
-    for (int i = 0; i < CLIMBS; i++) {
-      Candidate mutant = space.mutate(best.point(), random).candidate();
-      if (mutant != null && faster.compare(mutant, best) < 0) {
-        best = mutant;
-      }
-    }
-    return best;
+    return GemmRanking.of(space).getFirst();
   }
 }

@@ -12,10 +12,13 @@ import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
+import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** When a record counts as tuned, and what takes its place. */
 final class RecordCheckTest {
@@ -25,6 +28,8 @@ final class RecordCheckTest {
   private static final Environment HERE = environment("NVIDIA A100", "13.0", "nvrtc 13.0");
   private static final Candidate CANDIDATE = candidate();
   private static final String SOURCE = RecordCheck.sourceHash(CANDIDATE, TARGET);
+
+  @TempDir private Path folder;
 
   private static Environment environment(String device, String driver, String toolkit) {
     return new Environment(TARGET.name(), device, driver, toolkit, "test");
@@ -57,11 +62,16 @@ final class RecordCheckTest {
     return new Outcome.Measured(time, 0.001, 1e-3, 1400, 40);
   }
 
-  private static TunedGemm find(TuningDatabase database, @Nullable Environment here) {
-    return TunedGemm.find(WORKLOAD, TARGET, here, MULTIPROCESSORS, database);
+  private TunedGemm find(TuningDatabase database, @Nullable Environment here) {
+    return new GemmChooser(
+            new GemmChooser.Where(TARGET, here, MULTIPROCESSORS),
+            database,
+            Optional.empty(),
+            new RejectedKernels(folder))
+        .choose(WORKLOAD);
   }
 
-  private static TunedGemm foundWith(TuningRecord record, @Nullable Environment here) {
+  private TunedGemm foundWith(TuningRecord record, @Nullable Environment here) {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       database.add(record);
       return find(database, here);
