@@ -36,10 +36,7 @@ final class ProductExport {
     try (ProductKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(
-                here ->
-                    ProductKernels.of(
-                        target, here.name(), here.multiprocessors(), here.environment().driver()))
+            .map(here -> ProductKernels.of(target, here.environment(), here.multiprocessors()))
             .orElseGet(() -> ProductKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }
@@ -51,6 +48,8 @@ final class ProductExport {
     String origin =
         switch (found.origin()) {
           case TUNED -> "tuned for this product";
+          case UNTESTED ->
+              "recorded for this product, untested with this compiler, driver or source";
           case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
           case UNTUNED -> "chosen by a model, not measured";
         };

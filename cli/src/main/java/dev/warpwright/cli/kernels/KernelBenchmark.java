@@ -6,6 +6,7 @@ import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Spread;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelBench;
@@ -86,9 +87,10 @@ public final class KernelBenchmark {
       lines.add(
           String.format(
               Locale.ROOT,
-              "%-46s %12s %12s %10s %9s",
+              "%-46s %12s %15s %12s %10s %9s",
               "",
               "in a graph",
+              "quartiles",
               "one launch",
               "TFLOP/s",
               "ratio"));
@@ -110,6 +112,9 @@ public final class KernelBenchmark {
                     timing.tflops() * timing.times().graphUs() / peer.times().graphUs()),
                 String.format(Locale.ROOT, "%9.3f", peer.ratio())));
       }
+      for (KernelReport.Excluded excluded : r.excluded()) {
+        lines.add(excluded(excluded, timing.times().graphUs(), r.tolerance()));
+      }
     }
     lines.add(
         r.failure() != null
@@ -123,12 +128,27 @@ public final class KernelBenchmark {
     return String.join(System.lineSeparator(), lines.stream().map(OneLine::of).toList());
   }
 
+  /** A library that is no peer, with the figures by which everybody can judge. */
+  public static String excluded(KernelReport.Excluded excluded, double oursUs, double tolerance) {
+    return String.format(
+        Locale.ROOT,
+        "no peer, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our %s"
+            + " us, ratio %.3f",
+        excluded.name(),
+        excluded.relError(),
+        tolerance,
+        Figure.number(excluded.times().graphUs()),
+        Figure.number(oursUs),
+        excluded.ratio());
+  }
+
   private static String row(String name, KernelReport.Times times, String rate, String ratio) {
     return String.format(
         Locale.ROOT,
-        "%-46s %9.2f us %12s %s %s",
+        "%-46s %9.2f us %15s %12s %s %s",
         name,
         times.graphUs(),
+        Spread.text(times.graph()),
         Double.isNaN(times.launchUs())
             ? "-"
             : String.format(Locale.ROOT, "%9.2f us", times.launchUs()),
@@ -148,7 +168,9 @@ public final class KernelBenchmark {
     if (timing != null) {
       json =
           Figure.measured(timing.times().graphUs(), timing.expected())
-              .into(json.with("timeUs", timing.times().graphUs()))
+              .into(
+                  json.with("timeUs", timing.times().graphUs())
+                      .with("spread", Spread.json(timing.times().graph())))
               .with("launchUs", timing.times().launchUs())
               .with("tflops", timing.tflops())
               .with("gbps", timing.gbps())
@@ -183,7 +205,19 @@ public final class KernelBenchmark {
                     Json.object()
                         .with("name", peer.name())
                         .with("timeUs", peer.times().graphUs())
+                        .with("spread", Spread.json(peer.times().graph()))
                         .with("launchUs", peer.times().launchUs())
-                        .with("ratio", peer.ratio())));
+                        .with("ratio", peer.ratio())))
+        .with("excluded", Json.array(r.excluded(), KernelBenchmark::json));
+  }
+
+  /** A library that is no peer. */
+  public static Json json(KernelReport.Excluded excluded) {
+    return Json.object()
+        .with("name", excluded.name())
+        .with("timeUs", excluded.times().graphUs())
+        .with("spread", Spread.json(excluded.times().graph()))
+        .with("ratio", excluded.ratio())
+        .with("relError", excluded.relError());
   }
 }

@@ -26,12 +26,24 @@ import java.util.Objects;
 
 /** Looks into the tuning database, or changes it. */
 public final class DbAction implements Action<DbRequest> {
+  private final RefreshAction refresh;
+
+  public DbAction() {
+    this(new RefreshAction());
+  }
+
+  DbAction(RefreshAction refresh) {
+    this.refresh = refresh;
+  }
+
   @Override
   public Report perform(DbRequest request, Progress progress) {
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       return switch (request.task()) {
         case LIST -> list(database);
-        case EXPORT -> export(database, Objects.requireNonNull(request.file()));
+        case EXPORT -> export(database, Objects.requireNonNull(request.file()), request.best());
+        case STALE -> refresh.list(database, request.keep(), progress);
+        case REFRESH -> refresh.refresh(database, request.keep(), request.seconds(), progress);
         case IMPORT -> counted("imported", add(database, Objects.requireNonNull(request.file())));
         case MERGE -> counted("merged", merge(database, Objects.requireNonNull(request.file())));
         case PRUNE -> counted("forgotten", database.prune(request.keep()));
@@ -87,14 +99,14 @@ public final class DbAction implements Action<DbRequest> {
                             .with("bestUs", s.bestUs()))));
   }
 
-  private static Report export(TuningDatabase database, Path file) {
+  private static Report export(TuningDatabase database, Path file, int best) {
     if (isDatabase(file)) {
       throw new UserError(
           file + " is a database, which export would replace by JSON lines; name another file");
     }
     StringWriter lines = new StringWriter();
     try {
-      long count = database.export(lines);
+      long count = best == 0 ? database.export(lines) : database.exportFastest(lines, best);
       AtomicFile.write(file, out -> out.write(lines.toString().getBytes(StandardCharsets.UTF_8)));
       return counted("exported", count);
     } catch (IOException e) {

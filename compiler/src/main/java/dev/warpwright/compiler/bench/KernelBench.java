@@ -36,8 +36,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
-import java.util.function.IntConsumer;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -203,31 +201,13 @@ public final class KernelBench {
       List<Repeats> repeats) {
     List<Contestant> contestants = new ArrayList<>();
     contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
-    @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(stream).orElse(null) : null;
-    @Nullable CublasLtPeer light = null;
     List<RivalKernel> loaded = new ArrayList<>();
     List<KernelReport.Rival> rivals = new ArrayList<>();
-    try {
-      if (cublas == null) {
-        progress.accept(
-            workload.hasProducts()
-                ? "cuBLAS is not installed: there is no peer"
-                : "sums of no products: there is no peer");
-      } else {
-        CudaBuffer workspace = memory.allocate(CUBLAS_WORKSPACE);
-        cublas.setWorkspace(workspace);
-        CublasPeer peer = new CublasPeer(workload, memory, cublas);
-        if (checkPeer(peer.name(), peer::enqueue, peer::result, reference, stream)) {
-          contestants.add(new Contestant(peer.name(), peer::enqueue));
-        }
-        light =
-            CublasLtPeer.open(workload, memory, workspace, device.context(), stream).orElse(null);
-        if (light != null
-            && checkPeer(light.name(), light::enqueue, light::result, reference, stream)) {
-          contestants.add(new Contestant(light.name(), light::enqueue));
-        }
-      }
-      int peerCount = contestants.size() - 1;
+    try (Baselines baselines =
+        Baselines.open(workload, memory, reference, device, stream, progress)) {
+      contestants.addAll(baselines.admitted());
+      int peerCount = baselines.admitted().size();
+      baselines.excluded().forEach(excluded -> contestants.add(excluded.contestant()));
       for (Rival rival : request.rivals()) {
         rivals.add(prepare(rival, memory, reference, stream, loaded, contestants));
       }
@@ -277,6 +257,13 @@ public final class KernelBench {
         peers.add(new Peer(contestants.get(i).name(), its, its.graphUs() / ours.graphUs()));
       }
       int next = peerCount + 1;
+      List<KernelReport.Excluded> excluded = new ArrayList<>();
+      for (Baselines.TooImprecise one : baselines.excluded()) {
+        Times its = times.get(next++);
+        excluded.add(
+            new KernelReport.Excluded(
+                one.contestant().name(), its, its.graphUs() / ours.graphUs(), one.relError()));
+      }
       for (int i = 0; i < rivals.size(); i++) {
         KernelReport.Rival rival = rivals.get(i);
         if (rival.failure() == null) {
@@ -285,15 +272,11 @@ public final class KernelBench {
         }
       }
       OutputError worse = after.relative() > first.relative() ? after : first;
-      return report(compiled, worse, null, timing, peers, repeats).withRivals(rivals);
+      return report(compiled, worse, null, timing, peers, repeats)
+          .withExcluded(excluded)
+          .withRivals(rivals);
     } finally {
       loaded.forEach(RivalKernel::close);
-      if (light != null) {
-        light.close();
-      }
-      if (cublas != null) {
-        cublas.close();
-      }
     }
   }
 
@@ -325,39 +308,6 @@ public final class KernelBench {
       failure = String.valueOf(e.getMessage());
     }
     return new KernelReport.Rival(rival.name(), Double.NaN, Double.NaN, failure);
-  }
-
-  /**
-   * Whether a peer takes the workload, as not all do where rows are not aligned, and is as precise
-   * as we have to be. One that computes something else would be no peer.
-   */
-  private boolean checkPeer(
-      String name,
-      IntConsumer enqueue,
-      IntFunction<CudaBuffer> result,
-      DeviceReference reference,
-      CudaStream stream) {
-    if (workload instanceof Workload.Gemm) {
-      try {
-        // The reference is that of set 0.
-        enqueue.accept(0);
-      } catch (DeviceError e) {
-        progress.accept(name + " does not take this: " + e.getMessage());
-        return false;
-      }
-      stream.synchronize();
-      if (!CublasPeer.isWhole(workload)) {
-        return true;
-      }
-      OutputError error = reference.error(result.apply(0));
-      if (!error.within(workload.tolerance())) {
-        progress.accept(wrong(name + " is left out: its result is wrong", error));
-        return false;
-      }
-      progress.accept(
-          String.format(Locale.ROOT, "%s: relative error %.2e", name, error.relative()));
-    }
-    return true;
   }
 
   /** The bound is for units that reach {@code peak} operations a second. */
@@ -498,6 +448,7 @@ public final class KernelBench {
         compiled,
         timing,
         peers,
+        List.of(),
         List.of(),
         repeats);
   }

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param workload the product, as records name it
  * @param device that measured, or that the times are predicted for
  * @param measured whether times are measured; otherwise all are the analytic model's
- * @param origin how the kernel was found: {@code tuned}, {@code transferred} or {@code untuned}
+ * @param origin how the kernel was found: {@code tuned}, {@code untested}, {@code transferred} or
+ *     {@code untuned}
  * @param winner the kernel itself
  * @param rows the kernel with one decision changed, in the order of the decisions
  */

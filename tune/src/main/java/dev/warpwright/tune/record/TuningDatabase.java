@@ -24,6 +24,8 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,11 +73,29 @@ public final class TuningDatabase implements AutoCloseable {
 
   private static final String OK = "ok";
 
-  /** The records without those of points that were measured again later. */
+  /** The columns of a JSON line. */
+  private static final String PARSE =
+      "SELECT "
+          + Stream.of(COLUMNS.split(", "))
+              .map(column -> "json_extract(?1, '$." + column + "')")
+              .collect(Collectors.joining(", "))
+          + ", json_type(?1)";
+
+  /**
+   * The records without those of points that were measured again later on a device of that name,
+   * with whatever driver and compiler: what a kernel was before they changed, it is no more.
+   */
   private static final String LATEST =
-      "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device, driver,"
-          + " toolkit, generator, point ORDER BY at DESC, id DESC) AS age FROM record)"
+      "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device, point"
+          + " ORDER BY at DESC, id DESC) AS age FROM record)"
           + " WHERE age = 1)";
+
+  /** The successful ones of those, numbered from the fastest of each workload and device. */
+  private static final String PLACED =
+      "(SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device ORDER BY time_us, id)"
+          + " AS place FROM "
+          + LATEST
+          + " WHERE outcome = 'ok')";
 
   private final Path file;
   private final Connection connection;
@@ -300,6 +320,14 @@ public final class TuningDatabase implements AutoCloseable {
         .toList();
   }
 
+  /** The fastest few of each workload on a target and device, by workload. */
+  public synchronized List<TuningRecord> fastest(String target, int count) {
+    return query(
+        PLACED,
+        "target = ? AND place <= CAST(? AS INTEGER) ORDER BY workload, device, place",
+        new String[] {target, Integer.toString(count)});
+  }
+
   /** All records, oldest first. */
   public synchronized List<TuningRecord> all() {
     return query("1 = 1 ORDER BY id");
@@ -368,6 +396,19 @@ public final class TuningDatabase implements AutoCloseable {
    * @return how many
    */
   public synchronized long export(Writer out) throws IOException {
+    return write(out, "record");
+  }
+
+  /**
+   * The same of the fastest few of each workload and device.
+   *
+   * @return how many
+   */
+  public synchronized long exportFastest(Writer out, int count) throws IOException {
+    return write(out, "(SELECT * FROM " + PLACED + " WHERE place <= " + count + ")");
+  }
+
+  private long write(Writer out, String from) throws IOException {
     List<String> lines =
         run(
             "read",
@@ -376,7 +417,11 @@ public final class TuningDatabase implements AutoCloseable {
               try (Statement statement = connection.createStatement();
                   ResultSet row =
                       statement.executeQuery(
-                          "SELECT json_object(" + jsonPairs() + ") FROM record ORDER BY id")) {
+                          "SELECT json_object("
+                              + jsonPairs()
+                              + ") FROM "
+                              + from
+                              + " ORDER BY id")) {
                 while (row.next()) {
                   json.add(row.getString(1));
                 }
@@ -408,13 +453,19 @@ public final class TuningDatabase implements AutoCloseable {
   public synchronized long importLines(BufferedReader in, String name) throws IOException {
     try {
       connection.setAutoCommit(false);
-      try {
+      try (PreparedStatement parser = connection.prepareStatement(PARSE)) {
         long added = 0;
         int number = 0;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
           number++;
-          if (!line.isBlank() && insert(parse(line, name, number))) {
-            added++;
+          if (!line.isBlank()) {
+            TuningRecord record = parse(parser, line, name, number);
+            Optional<String> problem = Plausibility.problem(record);
+            if (problem.isPresent()) {
+              throw new UserError(
+                  name + ", line " + number + ": nothing that was measured: " + problem.get());
+            }
+            added += insert(record) ? 1 : 0;
           }
         }
         connection.commit();
@@ -492,19 +543,15 @@ public final class TuningDatabase implements AutoCloseable {
     }
   }
 
-  private TuningRecord parse(String line, String name, int number) throws SQLException {
+  private static TuningRecord parse(
+      PreparedStatement parser, String line, String name, int number) {
     String where = name + ", line " + number + ": ";
     if (line.length() > MAX_LINE) {
       throw new UserError(where + "longer than " + MAX_LINE + " characters, which no record is");
     }
-    List<String> values = new ArrayList<>();
-    for (String column : COLUMNS.split(", ")) {
-      values.add("json_extract(?1, '$." + column + "')");
-    }
-    try (PreparedStatement statement =
-        connection.prepareStatement("SELECT " + String.join(", ", values) + ", json_type(?1)")) {
-      statement.setString(1, line);
-      try (ResultSet row = statement.executeQuery()) {
+    try {
+      parser.setString(1, line);
+      try (ResultSet row = parser.executeQuery()) {
         row.next();
         return record(row);
       }
