@@ -1,5 +1,8 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import java.util.Arrays;
 
 /**
@@ -65,6 +68,24 @@ public record Verification(
     double relative =
         errors == 0 ? 0 : norm == 0 ? Double.POSITIVE_INFINITY : Math.sqrt(errors / norm);
     return new Verification(relative, max, mismatches, worst);
+  }
+
+  /**
+   * How elements compare with what honest arithmetic may add to them.
+   *
+   * @param deviation of each, before it is rounded to the type
+   * @param grouped whether errors of neighbours are independent
+   */
+  public static Deviations deviations(
+      double[] result, double[] reference, double[] deviation, DType type, boolean grouped) {
+    return Deviations.of(
+        ErrorBound.of(type),
+        i -> result[i],
+        i -> reference[i],
+        i -> deviation[i],
+        result.length,
+        0,
+        grouped);
   }
 
   private static double largest(double[] values) {

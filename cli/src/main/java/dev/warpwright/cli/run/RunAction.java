@@ -11,6 +11,7 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,9 @@ public final class RunAction implements Action<RunRequest> {
       boolean runs = Devices.canRun(device);
       // The interpreter keeps one core busy while the compiler keeps another.
       @Nullable CompletableFuture<Expectation> reference =
-          runs && expected == null ? Expectation.begin(model, input, progress) : null;
+          runs
+              ? Expectation.begin(model, precision, input, expected, request.seed(), progress)
+              : null;
       try (CompiledModel compiled = model.compile(device, precision, runs ? input.rows() : 0)) {
         ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
         if (!runs) {
@@ -47,17 +50,10 @@ public final class RunAction implements Action<RunRequest> {
           return report;
         }
         float[] output = compiled.run(input.values());
-        double tolerance =
-            request.relative().orElse(Math.max(file.tolerance(), precision.tolerance()));
-        RunReport report = new RunReport(request, compiled, input.rows(), tolerance);
+        RunReport report = new RunReport(request, compiled, input.rows());
         Executable executable = compiled.executable(input.rows());
         executable.findings().forEach(progress::say);
-        if (expected != null) {
-          report.verified(Expectation.compare(output, expected), expected, input.rows());
-        } else if (reference != null) {
-          Expectation right = Expectation.end(reference);
-          report.verified(right.compare(output, features), right.values(), right.rows());
-        }
+        report.verified(Expectation.end(Objects.requireNonNull(reference)), output, features);
         time(report, executable, request.seconds(), device);
         request.output().write(output, input.leading(), result);
         return report.report(executable);

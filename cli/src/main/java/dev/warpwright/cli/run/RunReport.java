@@ -9,6 +9,7 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.DeviceModel;
@@ -27,24 +28,32 @@ final class RunReport {
   private final CompiledModel compiled;
   private final int rows;
   private final double tolerance;
+  private final double widened;
   private @Nullable Verification verification;
+  private Deviations elements = Deviations.NONE;
+  private String worst = "";
   private long expectedNans;
   private int checkedRows;
   private Executable.@Nullable Timing timing;
   private boolean warm;
 
-  RunReport(RunRequest request, CompiledModel compiled, int rows, double tolerance) {
+  /** Who allows the whole more also allows each element more. */
+  RunReport(RunRequest request, CompiledModel compiled, int rows) {
     this.request = request;
     this.compiled = compiled;
     this.rows = rows;
-    this.tolerance = tolerance;
+    double usual = compiled.precision().tolerance();
+    this.tolerance = request.relative().orElse(usual);
+    this.widened = Math.max(1, tolerance / usual);
   }
 
-  /** Takes the comparison of some rows with their right values. */
-  void verified(Verification result, double[] right, int ofRows) {
-    verification = result;
-    expectedNans = Arrays.stream(right).filter(Double::isNaN).count();
-    checkedRows = ofRows;
+  /** Takes the comparison of an output with what it should be. */
+  void verified(Expectation right, float[] output, int features) {
+    verification = right.compare(output, features);
+    elements = right.elements(output, features);
+    worst = elements.at() < 0 ? "" : right.place(elements.at(), features);
+    expectedNans = Arrays.stream(right.values()).filter(Double::isNaN).count();
+    checkedRows = right.rows();
   }
 
   /** Takes the measurement; {@code steady} says whether it would be the same later. */
@@ -60,7 +69,11 @@ final class RunReport {
         request.absolute().isPresent()
             ? result.within(tolerance, request.absolute().getAsDouble())
             : result.within(tolerance);
-    boolean ok = accurate && expectedNans == 0 && executable.findings().isEmpty();
+    boolean ok =
+        accurate
+            && elements.element() <= widened
+            && expectedNans == 0
+            && executable.findings().isEmpty();
     List<Executable.KernelFacts> facts = executable.kernelFacts();
     List<Json> kernels = new ArrayList<>();
     StringBuilder lines = new StringBuilder();
@@ -103,6 +116,7 @@ final class RunReport {
             .with("maxAbsError", result.maxAbsError())
             .with("relError", result.relError())
             .with("rtol", tolerance)
+            .with("worstElement", elements.element() / widened)
             .with("warm", warm)
             .with("checkedRows", checkedRows)
             .with("nonFiniteMismatches", result.nonFiniteMismatches())
@@ -126,7 +140,14 @@ final class RunReport {
     if (result.nonFiniteMismatches() > 0) {
       return words + "; " + result.nonFiniteMismatches() + " elements are wrongly NaN or infinite";
     }
-    return words;
+    return elements.element() <= widened
+        ? words
+        : words
+            + String.format(
+                Locale.ROOT,
+                "; element %s is %.3g times as far off as it may be",
+                worst,
+                elements.element() / widened);
   }
 
   private boolean isSimulated() {

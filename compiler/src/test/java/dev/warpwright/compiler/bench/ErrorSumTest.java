@@ -20,7 +20,7 @@ class ErrorSumTest {
   private final Buffer output = Buffer.of("C", DType.BF16, Scope.GLOBAL, 1, COUNT);
   private final NdArray reference = NdArray.random(DType.F64, 1, COUNT);
 
-  private final NdArray none = NdArray.zeros(DType.F32, 1, COUNT);
+  private final NdArray none = NdArray.zeros(DType.F32, COUNT);
 
   private OutputError error(NdArray x) {
     Kernel kernel = ErrorSum.of(output);
@@ -63,7 +63,7 @@ class ErrorSumTest {
   /** The last of them is in a group of less than 64, which only counts element by element. */
   @Test
   void oneElementThatIsOffShows() {
-    NdArray x = NdArray.zeros(DType.BF16, 1, COUNT);
+    NdArray x = NdArray.zeros(DType.BF16, COUNT);
     for (int i = 0; i < COUNT; i++) {
       x.setElement(i, reference.element(i));
     }

@@ -169,21 +169,7 @@ class WrongResultsTest {
     Product p = Product.of(c, SEED);
     NdArray honest = p.stored(p.sums());
     OutputError error = p.onHost(honest);
-    System.out.printf(
-        java.util.Locale.ROOT,
-        "%s: norm %.3f, element %.3f, group %.3f of what is allowed%n",
-        c,
-        error.relative() / p.workload().tolerance(),
-        error.deviations().element(),
-        error.deviations().group());
     assertThat(error.within(p.workload().tolerance())).as("%s: %s", what, error).isTrue();
-    OutputError device = p.onDevice(honest);
-    assertThat(device.relative()).isCloseTo(error.relative(), offset(error.relative()));
-    assertThat(device.deviations().element())
-        .isCloseTo(error.deviations().element(), offset(error.deviations().element()));
-    assertThat(device.deviations().group())
-        .isCloseTo(error.deviations().group(), offset(error.deviations().group()));
-
     Random random = new Random(SEED);
     int i = random.nextInt(M);
     int j = random.nextInt(N);
@@ -212,13 +198,25 @@ class WrongResultsTest {
     assertThat(p.right(p.without(step, step + 16, i, i + 1, 0, N)))
         .as("a lost step in a row, " + what)
         .isFalse();
-    assertThat(p.onDevice(p.stored(row)).within(p.workload().tolerance())).as(what).isFalse();
-    assertThat(p.onDevice(p.stored(element)).within(p.workload().tolerance())).as(what).isFalse();
-    assertThat(
-            p.onDevice(p.stored(p.without(k, k + 1, 0, M, 64, N)))
-                .within(p.workload().tolerance()))
-        .as(what)
-        .isFalse();
+    if (c.k() == 200) {
+      judgedOnADevice(p, error, row, element, p.without(k, k + 1, 0, M, 64, N));
+    }
+  }
+
+  /** The kernel says the same as the host. */
+  private static void judgedOnADevice(
+      Product p, OutputError error, double[] row, double[] element, double[] lost) {
+    OutputError device = p.onDevice(p.stored(p.sums()));
+    double tolerance = p.workload().tolerance();
+    assertThat(device.within(tolerance)).isTrue();
+    assertThat(device.relative()).isCloseTo(error.relative(), offset(error.relative()));
+    assertThat(device.deviations().element())
+        .isCloseTo(error.deviations().element(), offset(error.deviations().element()));
+    assertThat(device.deviations().group())
+        .isCloseTo(error.deviations().group(), offset(error.deviations().group()));
+    for (double[] wrong : List.of(row, element, lost)) {
+      assertThat(p.onDevice(p.stored(wrong)).within(tolerance)).as("seed %d", SEED).isFalse();
+    }
   }
 
   /** Many products, to know how near to a false alarm honest results come. */
