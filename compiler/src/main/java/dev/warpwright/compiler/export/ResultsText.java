@@ -7,6 +7,7 @@ import dev.warpwright.families.Activation;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -33,12 +34,28 @@ final class ResultsText {
       line("const bool right = true;  // what it should compute is not known here");
       return;
     }
-    line("double errors = 0;");
-    line("double norm = 0;");
-    line("const auto compare = [&](double got, double wanted) {");
-    line("  errors += (got - wanted) * (got - wanted);");
-    line("  norm += wanted * wanted;");
-    line("};");
+    ErrorBound bound = ErrorBound.of(exported.buffers(Role.OUTPUT).getLast().dtype());
+    out.append(
+        String.format(
+            Locale.ROOT,
+            """
+              // Each element may be off what its own products allow: sixteen times the deviation of
+              // honest arithmetic, and the rounding of the result.
+              double errors = 0;
+              double norm = 0;
+              double worst = 0;
+              const auto compare = [&](double got, double wanted, double deviation) {
+                errors += (got - wanted) * (got - wanted);
+                norm += wanted * wanted;
+                const double before = %s * deviation;
+                const double limit = %s * (std::abs(wanted) + before) + before + %s;
+                const double off = got == wanted ? 0 : std::abs(got - wanted) / limit;
+                worst = off <= worst ? worst : std::isnan(off) ? INFINITY : off;
+              };
+            """,
+            ErrorBound.DEVIATIONS,
+            bound.unit(),
+            bound.tiny()));
     double tolerance =
         switch (exported.workload()) {
           case Workload.Gemm product -> {
@@ -58,8 +75,9 @@ final class ResultsText {
             Locale.ROOT,
             """
               const double error = errors == 0 ? 0 : std::sqrt(errors / norm);
-              const bool right = error <= %.0e;
-              std::printf("relative error %%.2e: %%s\\n", error, right ? "right" : "WRONG");
+              const bool right = error <= %.0e && worst <= 1;
+              std::printf("relative error %%.2e, elements up to %%.2f of their bound: %%s\\n", error, worst,
+                          right ? "right" : "WRONG");
             """,
             tolerance));
   }
@@ -71,30 +89,74 @@ final class ResultsText {
             .formatted(HostText.type(buffer.dtype()), name, name, signature.elements(buffer)));
   }
 
-  private void product(Workload.Gemm product) {
-    boolean many = product.batch().isMany();
+  private void seed() {
     out.append(
         """
-          // A thousand elements, among them the first and the last, in double precision.
-          std::mt19937 generator(7);
-          const auto pick = [&](int sample, std::size_t count) {
-            return sample == 0 ? 0 : sample == 1 ? count - 1 : generator() % count;
-          };
-          for (int sample = 0; sample < 1000; ++sample) {
+          const unsigned seed = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : std::random_device{}();
+          std::printf("elements are drawn with seed %u\\n", seed);
+          std::mt19937 generator(seed);
         """);
+  }
+
+  private void product(Workload.Gemm product) {
+    boolean many = product.batch().isMany();
+    out.append("  // In double precision: of each row and of each column an element.\n");
+    seed();
     if (many) {
-      line("  const std::size_t z = pick(sample, kBatch);");
+      line("for (std::size_t z = 0; z < kBatch; ++z) {");
     }
-    line("  const std::size_t i = pick(sample, kM);");
-    line("  const std::size_t j = pick(sample, kN);");
+    line("for (std::size_t sample = 0; sample < std::size_t{kM} + kN; ++sample) {");
+    line("  const std::size_t i = sample < kM ? sample : generator() % kM;");
+    line("  const std::size_t j = sample < kM ? generator() % kN : sample - kM;");
     line("  double sum = 0;");
+    line("  double squares = 0;");
     if (product.k() > 0) {
       line("  for (std::size_t k = 0; k < kK; ++k) {");
-      line("    sum += %s * %s;".formatted(a(product), b(product)));
+      line("    const double term = %s * %s;".formatted(a(product), b(product)));
+      line("    sum += term;");
+      line("    squares += term * term;");
       line("  }");
     }
-    line("  compare(%s, %s);".formatted(matrix(product.c()), epilogue(product)));
+    String deviation = deviation(product);
+    line("  compare(%s, %s, %s);".formatted(matrix(product.c()), epilogue(product), deviation));
     line("}");
+    if (many) {
+      line("}");
+    }
+  }
+
+  /** As {@link dev.warpwright.compiler.bench.ProductDeviation}. */
+  private String deviation(Workload.Gemm product) {
+    Workload.Spread spread = product.spread(0);
+    line(
+        "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);"
+            .formatted(spread.relative()));
+    Epilogue epilogue = product.epilogue();
+    if (epilogue.equals(Epilogue.NONE)) {
+      return "of_sum";
+    }
+    String factor = Double.toString(Math.abs(epilogue.alpha()));
+    String most = "factor * std::abs(sum)";
+    String gate = "";
+    String residual = "";
+    List<Epilogue.Operand> operands = epilogue.operands();
+    for (int o = 0; o < operands.size(); o++) {
+      Buffer buffer = product.extras().get(o);
+      switch (operands.get(o)) {
+        case ROW_SCALE -> factor += " * std::abs(" + value(buffer, "i") + ")";
+        case COLUMN_SCALE -> factor += " * std::abs(" + value(buffer, "j") + ")";
+        case ADDEND ->
+            most += " + " + Math.abs(epilogue.beta()) + " * std::abs(" + matrix(buffer) + ")";
+        case BIAS -> most += " + std::abs(" + value(buffer, "j") + ")";
+        case GATE -> gate = " * std::abs(" + matrix(buffer) + ")";
+        case RESIDUAL ->
+            residual = " + " + 2 * spread.unit() + " * std::abs(" + matrix(buffer) + ")";
+      }
+    }
+    line("  const double factor = %s;".formatted(factor));
+    line("  const double rounded = %s * (%s);".formatted(2 * spread.unit(), most));
+    return "(%s * (factor * of_sum + rounded) + rounded)%s%s"
+        .formatted(spread.lipschitz(), gate, residual);
   }
 
   private String a(Workload.Gemm product) {
@@ -158,11 +220,12 @@ final class ResultsText {
     String w1 = signature.text().of(block.w1());
     String w2 = signature.text().of(block.w2());
     String y = signature.text().of(block.y());
+    seed();
     out.append(
         """
-          // The first and the last row, a hundred elements of each, in double precision.
-          std::mt19937 generator(7);
-          for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}}) {
+          // The first, the last and two other rows, a hundred elements of each, in double precision.
+          for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}, std::size_t{generator() %% kM},
+                                std::size_t{generator() %% kM}}) {
             std::vector<double> hidden(kHidden);
             for (std::size_t h = 0; h < kHidden; ++h) {
               double sum = 0;
@@ -174,14 +237,18 @@ final class ResultsText {
             for (int sample = 0; sample < 100; ++sample) {
               const std::size_t j = generator() %% kOutputs;
               double sum = 0;
+              double squares = 0;
               for (std::size_t h = 0; h < kHidden; ++h) {
-                sum += hidden[h] * value(%3$s[j * kHidden + h]);
+                const double term = hidden[h] * value(%3$s[j * kHidden + h]);
+                sum += term;
+                squares += term * term;
               }
-              compare(value(%4$s[i * kOutputs + j]), sum);
+              compare(value(%4$s[i * kOutputs + j]), sum,
+                      %5$s * std::sqrt((squares + sum * sum) / 2));
             }
           }
         """
-            .formatted(x, w1, w2, y));
+            .formatted(x, w1, w2, y, block.spread(1).relative()));
   }
 
   private double sample() {
@@ -195,8 +262,11 @@ final class ResultsText {
       line(
           "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());"
               .formatted(name, SampleFiles.expected(name), name));
+      line(
+          "const std::vector<float> deviation_%s = read_file<float>(\"%s\", %s.size());"
+              .formatted(name, SampleFiles.deviation(name), name));
       line("for (std::size_t i = 0; i < %s.size(); ++i) {".formatted(name));
-      line("  compare(value(%s[i]), expected_%s[i]);".formatted(name, name));
+      line("  compare(value(%1$s[i]), expected_%1$s[i], deviation_%1$s[i]);".formatted(name));
       line("}");
     }
     return sample.tolerance();
