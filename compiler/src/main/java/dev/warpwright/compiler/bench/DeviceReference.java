@@ -148,8 +148,7 @@ final class DeviceReference implements AutoCloseable {
         long j = random.nextLong(columns);
         HostReference.Sums sums = dot.of(product, i, j);
         Map<Epilogue.Operand, Double> values = values(set, product, i, j);
-        double want =
-            hidden ? HostReference.gelu(sums.sum()) : finished(sums.sum(), values);
+        double want = hidden ? HostReference.gelu(sums.sum()) : finished(sums.sum(), values);
         check(
             results.get(p),
             products.get(p).kernel(),

@@ -10,9 +10,9 @@ import dev.warpwright.target.MatrixRows;
 /**
  * Kernels that judge a result on the device, so that it need not travel. Parameters: an output, the
  * reference in f64, its {@link ProductDeviation} in f32, and {@link #FIGURES} figures of {@link
- * #THREADS} threads each: sums of squared differences, sums of the reference's squares, the greatest
- * difference by its limit, the greatest sum of a group's squares by their variances. What is not
- * finite makes a sum not finite.
+ * #THREADS} threads each: sums of squared differences, sums of the reference's squares, the
+ * greatest difference by its limit, the greatest sum of a group's squares by their variances. What
+ * is not finite makes a sum not finite.
  */
 final class ErrorSum {
   /** Threads of the launch. */

@@ -435,8 +435,7 @@ public final class KernelBench {
   /** What two honest results of kernels that add in any order may differ by, relative to both. */
   private double apart() {
     double sums = workload.deviation(workload.outputs().size() - 1).relative();
-    return 2
-        * (ErrorBound.of(workload.result().dtype()).unit() + ErrorBound.DEVIATIONS * sums);
+    return 2 * (ErrorBound.of(workload.result().dtype()).unit() + ErrorBound.DEVIATIONS * sums);
   }
 
   private String wrong(String what, OutputError error) {

@@ -132,8 +132,7 @@ public final class KernelSeries {
     }
     OutputError error = reference.error(peer.result(0));
     if (!error.within(workload.tolerance())) {
-      throw new DeviceError(
-          "the result of " + peer.name() + " is wrong: " + why(error));
+      throw new DeviceError("the result of " + peer.name() + " is wrong: " + why(error));
     }
   }
 
@@ -158,7 +157,13 @@ public final class KernelSeries {
       OutputError first = error();
       if (!first.within(workload.tolerance())) {
         return new Result(
-            registers, shared, spills, Double.NaN, Double.NaN, relative(first), "wrong result: " + why(first));
+            registers,
+            shared,
+            spills,
+            Double.NaN,
+            Double.NaN,
+            relative(first),
+            "wrong result: " + why(first));
       }
       List<Contestant> contestants = new ArrayList<>();
       contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));

@@ -109,7 +109,8 @@ public final class OrderBench implements AutoCloseable {
       long[] records = new long[Math.toIntExact(probe.records().storageElements())];
       memory.copyTo(MemorySegment.ofArray(records), 0, stream);
       stream.synchronize();
-      return new Result(time.micros(), time.spread(), Math.max(worst, error.relative()), records, null);
+      return new Result(
+          time.micros(), time.spread(), Math.max(worst, error.relative()), records, null);
     }
   }
 

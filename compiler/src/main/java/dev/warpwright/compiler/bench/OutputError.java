@@ -17,12 +17,7 @@ import java.util.stream.IntStream;
  * @param deviations how the differences compare with those of honest arithmetic
  */
 record OutputError(
-    double errors,
-    double norm,
-    long nonFinite,
-    double maxAbs,
-    long worst,
-    Deviations deviations) {
+    double errors, double norm, long nonFinite, double maxAbs, long worst, Deviations deviations) {
   static final OutputError NONE = new OutputError(0, 0, 0, -1, -1, Deviations.NONE);
   private static final int CHUNK = 1 << 14;
 
@@ -32,8 +27,7 @@ record OutputError(
    * @param deviation of each element of the reference, {@link ProductDeviation}
    * @param first position of their first element in the whole
    */
-  static OutputError of(
-      HostMatrix result, HostMatrix reference, HostMatrix deviation, long first) {
+  static OutputError of(HostMatrix result, HostMatrix reference, HostMatrix deviation, long first) {
     int count = result.count();
     if (count != reference.count()) {
       throw new IllegalArgumentException(count + " elements against " + reference.count());
@@ -49,12 +43,7 @@ record OutputError(
   }
 
   private static OutputError piece(
-      HostMatrix result,
-      HostMatrix reference,
-      HostMatrix deviation,
-      int from,
-      int to,
-      long first) {
+      HostMatrix result, HostMatrix reference, HostMatrix deviation, int from, int to, long first) {
     double errors = 0;
     double norm = 0;
     double maxAbs = -1;

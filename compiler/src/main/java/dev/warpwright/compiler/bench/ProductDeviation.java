@@ -75,8 +75,7 @@ record ProductDeviation(double relative, Epilogue epilogue, double unit) {
 
   /** The same as an expression in f32. */
   Expr of(Expr sum, Expr squares, Function<Epilogue.Operand, Expr> operands) {
-    Expr scale =
-        Exprs.call(MathOp.SQRT, times(Exprs.fma(sum, sum, squares), 0.5));
+    Expr scale = Exprs.call(MathOp.SQRT, times(Exprs.fma(sum, sum, squares), 0.5));
     Expr ofSum = times(scale, relative);
     if (isPlain()) {
       return ofSum;

@@ -51,13 +51,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of(
-                  "reference_hidden",
-                  x,
-                  w1,
-                  h.dtype(),
-                  Ops::gelu,
-                  workload.deviation(0)),
+              of("reference_hidden", x, w1, h.dtype(), Ops::gelu, workload.deviation(0)),
               of("reference", h, w2, DType.F64, v -> v, workload.deviation(1)));
     };
   }
@@ -80,8 +74,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
         gemm.batch().count(),
         gemm.group() == null ? null : Tensor.input(gemm.group()),
         List.copyOf(extras.values()),
-        (sum, point) ->
-            plain ? sum : gemm.epilogue().of(DType.F64, sum, operands(extras, point)),
+        (sum, point) -> plain ? sum : gemm.epilogue().of(DType.F64, sum, operands(extras, point)),
         (sum, squares, point) -> deviation.of(sum, squares, operands(extras, point)));
   }
 

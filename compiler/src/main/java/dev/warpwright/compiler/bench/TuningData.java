@@ -41,8 +41,7 @@ final class TuningData implements AutoCloseable {
         device
             .context()
             .load(
-                GpuDevice.compile(CudaPrinter.print(List.of(comparison), target), target)
-                    .bytes());
+                GpuDevice.compile(CudaPrinter.print(List.of(comparison), target), target).bytes());
     for (int i = 0; i < 2; i++) {
       DeviceReference reference = new DeviceReference(workload, memory, device, stream);
       references.add(reference);

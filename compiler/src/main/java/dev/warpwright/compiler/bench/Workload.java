@@ -305,14 +305,11 @@ public sealed interface Workload {
     return switch (this) {
       case Gemm g -> ProductDeviation.of(accuracy(), g.k(), g.epilogue());
       case FfnGelu f when product == 0 ->
-          ProductDeviation.of(
-              accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
+          ProductDeviation.of(accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
       // A kernel's first product may be rounded to a neighbour of the reference's.
       case FfnGelu f ->
           ProductDeviation.of(
-              accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()),
-              f.hidden(),
-              Epilogue.NONE);
+              accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()), f.hidden(), Epilogue.NONE);
     };
   }
 

@@ -160,58 +160,58 @@ final class HostProgramText {
     String source =
         exported.sample() == null
             ? """
-              template <typename T>
-              static std::vector<T> random_values(std::size_t count, float deviation, unsigned seed) {
-                std::mt19937 generator(seed);
-                std::normal_distribution<float> normal(0, deviation);
-                std::vector<T> values(count);
-                for (T& each : values) {
-                  encode(normal(generator), each);
-                }
-                return values;
+            template <typename T>
+            static std::vector<T> random_values(std::size_t count, float deviation, unsigned seed) {
+              std::mt19937 generator(seed);
+              std::normal_distribution<float> normal(0, deviation);
+              std::vector<T> values(count);
+              for (T& each : values) {
+                encode(normal(generator), each);
               }
+              return values;
+            }
 
-              """
+            """
             : """
-              template <typename T>
-              static std::vector<T> read_file(const char* name, std::size_t count) {
-                std::vector<T> values(count);
-                std::ifstream file(name, std::ios::binary);
-                if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
-                  std::fprintf(stderr, "cannot read %s; run the program in its folder\\n", name);
-                  std::exit(2);
-                }
-                return values;
+            template <typename T>
+            static std::vector<T> read_file(const char* name, std::size_t count) {
+              std::vector<T> values(count);
+              std::ifstream file(name, std::ios::binary);
+              if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
+                std::fprintf(stderr, "cannot read %s; run the program in its folder\\n", name);
+                std::exit(2);
               }
+              return values;
+            }
 
-              """;
+            """;
     return source
         + """
-          template <typename T>
-          static T* allocate(std::size_t count, int every_byte) {
-            T* device = nullptr;
-            check(cudaMalloc(&device, count * sizeof(T)), "cudaMalloc");
-            check(cudaMemset(device, every_byte, count * sizeof(T)), "cudaMemset");
-            return device;
-          }
+        template <typename T>
+        static T* allocate(std::size_t count, int every_byte) {
+          T* device = nullptr;
+          check(cudaMalloc(&device, count * sizeof(T)), "cudaMalloc");
+          check(cudaMemset(device, every_byte, count * sizeof(T)), "cudaMemset");
+          return device;
+        }
 
-          template <typename T>
-          static T* upload(const std::vector<T>& host) {
-            T* device = allocate<T>(host.size(), 0);
-            check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
-                  "cudaMemcpy");
-            return device;
-          }
+        template <typename T>
+        static T* upload(const std::vector<T>& host) {
+          T* device = allocate<T>(host.size(), 0);
+          check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+                "cudaMemcpy");
+          return device;
+        }
 
-          template <typename T>
-          static std::vector<T> download(const T* device, std::size_t count) {
-            std::vector<T> host(count);
-            check(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost),
-                  "cudaMemcpy");
-            return host;
-          }
+        template <typename T>
+        static std::vector<T> download(const T* device, std::size_t count) {
+          std::vector<T> host(count);
+          check(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost),
+                "cudaMemcpy");
+          return host;
+        }
 
-          """;
+        """;
   }
 
   private void fill() {

@@ -361,7 +361,8 @@ final class TorchText {
               .formatted(spread.lipschitz(), behind));
     }
     lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
-    lines.add("limit = %s * (wanted.abs() + before) + before + %s".formatted(bound.unit(), bound.tiny()));
+    lines.add(
+        "limit = %s * (wanted.abs() + before) + before + %s".formatted(bound.unit(), bound.tiny()));
     lines.add("off = (got.double() - wanted).abs()");
     lines.add("worst = torch.where(off == 0, 0, off / limit).max().item()");
     return lines;

@@ -4,7 +4,9 @@ import dev.warpwright.families.Arithmetic;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 
-/** Sums of products as hardware computes them, by the models that were measured; see SumAccuracy. */
+/**
+ * Sums of products as hardware computes them, by the models that were measured; see SumAccuracy.
+ */
 final class EmulatedSums {
   private EmulatedSums() {}
 

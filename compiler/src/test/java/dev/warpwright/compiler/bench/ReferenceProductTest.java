@@ -220,8 +220,10 @@ class ReferenceProductTest {
       assertThat(second.usage(product.deviation().name()).orElseThrow().localBytes())
           .as(spreads)
           .isZero();
-      String judge = CudaPrinter.print(ErrorSum.of(product.kernel().buffers().getLast()), GpuTarget.SM_90A);
-      assertThat(compiler.compile(new CompileRequest(judge, "sm_90a")).usage("error_sum")).isPresent();
+      String judge =
+          CudaPrinter.print(ErrorSum.of(product.kernel().buffers().getLast()), GpuTarget.SM_90A);
+      assertThat(compiler.compile(new CompileRequest(judge, "sm_90a")).usage("error_sum"))
+          .isPresent();
     }
   }
 }

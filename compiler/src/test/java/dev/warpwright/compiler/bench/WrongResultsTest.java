@@ -191,9 +191,7 @@ class WrongResultsTest {
     assertThat(p.right(element)).as("another's element, " + what).isFalse();
     assertThat(c.result() != DType.I32 && p.right(nan)).as("NaN, " + what).isFalse();
     assertThat(p.right(p.without(k, k + 1, 0, M, 0, N))).as("lost k, " + what).isFalse();
-    assertThat(p.right(p.without(k, k + 1, 0, M, 64, N)))
-        .as("lost k in a tile, " + what)
-        .isFalse();
+    assertThat(p.right(p.without(k, k + 1, 0, M, 64, N))).as("lost k in a tile, " + what).isFalse();
     int step = random.nextInt(c.k() / 16) * 16;
     assertThat(p.right(p.without(step, step + 16, i, i + 1, 0, N)))
         .as("a lost step in a row, " + what)

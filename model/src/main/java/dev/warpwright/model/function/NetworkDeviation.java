@@ -32,16 +32,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Found by evaluating the network some times in double precision, with a random error wherever a
  * kernel rounds: operands of products (by their type's unit, if it does not hold them already),
  * weights, sums (by {@link SumAccuracy}), results of everything else in f32. Errors so take the way
- * through activations, norms and softmax that they really take, with their dependence on each other;
- * bounds of each layer multiplied together would be useless behind a few layers. The root of the
- * mean square of the outputs' differences is the deviation.
+ * through activations, norms and softmax that they really take, with their dependence on each
+ * other; bounds of each layer multiplied together would be useless behind a few layers. The root of
+ * the mean square of the outputs' differences is the deviation.
  *
- * <p>The errors that are planted are {@link #AMPLIFIED} times too large, and what they do is divided
- * by that again: so choices that rounding may tip (comparisons, signs, floors) tip in some of the
- * evaluations, and what is just not tipped is seen too. Few evaluations say little of a single
- * element: a sixteenth of the mean square of its row, or of its column if that is less, is added. An
- * estimate from 8 that is by chance a quarter of the truth (one in 10⁴) still leaves {@link
- * ErrorBound#DEVIATIONS} / 4 deviations for the error.
+ * <p>The errors that are planted are {@link #AMPLIFIED} times too large, and what they do is
+ * divided by that again: so choices that rounding may tip (comparisons, signs, floors) tip in some
+ * of the evaluations, and what is just not tipped is seen too. Few evaluations say little of a
+ * single element: a sixteenth of the mean square of its row, or of its column if that is less, is
+ * added. An estimate from 8 that is by chance a quarter of the truth (one in 10⁴) still leaves
+ * {@link ErrorBound#DEVIATIONS} / 4 deviations for the error.
  */
 public final class NetworkDeviation {
   private static final double AMPLIFIED = 4;
@@ -191,13 +191,13 @@ public final class NetworkDeviation {
           !exact && roundedWeights.computeIfAbsent(linear.weight(), this::areRounded)
               ? operandUnit / Math.sqrt(3) * Math.sqrt(squares)
               : 0;
-      double deviation =
-          Math.hypot(sums.deviation(k) * SumAccuracy.scale(sum, squares), weights);
+      double deviation = Math.hypot(sums.deviation(k) * SumAccuracy.scale(sum, squares), weights);
       return sum + AMPLIFIED * random.nextGaussian() * deviation + f32(sum);
     }
 
     private boolean areRounded(Tensor weight) {
-      return precision != Precision.F32 && !Arrays.stream(weight.toDoubles()).allMatch(this::isHeld);
+      return precision != Precision.F32
+          && !Arrays.stream(weight.toDoubles()).allMatch(this::isHeld);
     }
 
     /** A rounding or two of a value in f32. */
