@@ -45,6 +45,8 @@ final class Cli {
             .description("Print this help; 'warpwright COMMAND --help' tells about a command.")
             .build());
     this.parser = new CommandLine(root);
+    // A word such as @mean is what it says, not a file of further words.
+    parser.setExpandAtFiles(false);
     for (Command command : commands) {
       parser.addSubcommand(command);
     }
@@ -109,7 +111,7 @@ final class Cli {
       progress.end();
     }
     print(out, report, command.json);
-    return report.ok() ? ExitCode.OK : ExitCode.WRONG;
+    return report.code();
   }
 
   /** Prints a report the way {@code json} asks for. */

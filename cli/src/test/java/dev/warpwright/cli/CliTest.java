@@ -15,6 +15,7 @@ import dev.warpwright.cli.kernels.KernelRequest.Timing;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.run.ModelRequest;
 import dev.warpwright.cli.run.Output;
+import dev.warpwright.cli.run.OutputFiles;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunCommand;
 import dev.warpwright.cli.run.RunRequest;
@@ -103,8 +104,8 @@ final class CliTest {
                     Path.of("dir")),
                 Path.of("x.npy"),
                 5,
-                Path.of("y.npy"),
-                new Output(Path.of("z.npy"), null),
+                new OutputFiles("--expect", List.of("y.npy")),
+                new Output(new OutputFiles("--out", List.of("z.npy")), null),
                 OptionalDouble.of(1e-3),
                 OptionalDouble.of(0),
                 2));
@@ -124,8 +125,8 @@ final class CliTest {
                 model,
                 null,
                 1,
-                null,
-                new Output(null, null),
+                new OutputFiles("--expect", List.of()),
+                new Output(new OutputFiles("--out", List.of()), null),
                 OptionalDouble.empty(),
                 OptionalDouble.empty(),
                 0.1),

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CachedCompiler;
@@ -96,7 +97,9 @@ public final class GpuDevice implements Device {
 
   @Override
   public ProductKernels products() {
-    return ProductKernels.of(target, device.name(), device.multiprocessors());
+    return ProductKernels.of(
+            target, device.name(), device.multiprocessors(), GemmTuning.driver(device))
+        .trusting();
   }
 
   @Override

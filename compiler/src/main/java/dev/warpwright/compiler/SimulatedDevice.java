@@ -34,7 +34,7 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
 
   @Override
   public ProductKernels products() {
-    return ProductKernels.of(gpu);
+    return ProductKernels.uncompiled(gpu);
   }
 
   @Override

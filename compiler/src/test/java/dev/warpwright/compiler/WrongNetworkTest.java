@@ -39,7 +39,7 @@ class WrongNetworkTest {
       }
       double[] right = GraphEvaluator.evaluate(graph, ROWS, List.of(x)).getFirst();
       double[] deviation = NetworkDeviation.of(graph, precision, ROWS, List.of(x)).getFirst();
-      double[] honest = RoundedNetwork.evaluate(graph, precision, ROWS, x);
+      double[] honest = RoundedNetwork.evaluate(graph, precision, ROWS, x).getFirst();
       Deviations worst = Verification.deviations(honest, right, deviation, DType.F32, false);
       assertThat(worst.element()).as(what).isLessThan(0.6);
 
@@ -56,7 +56,7 @@ class WrongNetworkTest {
       }
       element[row * WIDTH + column] += 1.0 + 2 * Math.abs(honest[row * WIDTH + column]);
       double[] lost =
-          RoundedNetwork.evaluate(without(graph, random.nextInt(WIDTH)), precision, ROWS, x);
+          RoundedNetwork.evaluate(without(graph, random.nextInt(WIDTH)), precision, ROWS, x).getFirst();
       for (double[] wrong : List.of(noRow, otherColumn, element, lost)) {
         // Random networks may saturate: what changes nothing is not wrong.
         if (greatest(wrong, honest) < 0.2 * Math.max(1e-3, greatest(honest, new double[x.length]))) {

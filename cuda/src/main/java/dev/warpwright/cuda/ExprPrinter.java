@@ -16,6 +16,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -330,8 +331,13 @@ final class ExprPrinter {
     Expr.Load load = (Expr.Load) guarded.then();
     Type type = load.type();
     String cast = type.isScalar() ? "" : "(const " + vecType(type) + "*)";
-    return "%s(%s, %s%s)"
-        .formatted(uses.helper(Helper.LOAD_IF), lane(guarded.condition(), 0), cast, first(load));
+    return String.format(
+        Locale.ROOT,
+        "%s(%s, %s%s)",
+        uses.helper(Helper.LOAD_IF),
+        lane(guarded.condition(), 0),
+        cast,
+        first(load));
   }
 
   /** Lets lanes of the expression be read from a variable, up to {@link #release}. */

@@ -22,6 +22,7 @@ import dev.warpwright.target.TensorMaps;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Prints one grid kernel. */
@@ -181,15 +182,16 @@ final class KernelPrinter {
 
   /** How the host has to make a tensor map. */
   private String described(TensorMaps.Spec spec, String map) {
-    return "%s cuts %s into boxes of %d rows of %d%s."
-        .formatted(
-            map,
-            names.of(spec.global()),
-            spec.rows(),
-            spec.cols(),
-            spec.swizzleBytes() == 0
-                ? ", not swizzled"
-                : ", swizzled over " + spec.swizzleBytes() + " bytes");
+    return String.format(
+        Locale.ROOT,
+        "%s cuts %s into boxes of %d rows of %d%s.",
+        map,
+        names.of(spec.global()),
+        spec.rows(),
+        spec.cols(),
+        spec.swizzleBytes() == 0
+            ? ", not swizzled"
+            : ", swizzled over " + spec.swizzleBytes() + " bytes");
   }
 
   private static String dimensions(List<String> parts) {
@@ -299,7 +301,9 @@ final class KernelPrinter {
     String name = names.declare(f.var(), f.var().name());
     Bounds outside = facts.enter(facts.bounds().withRange(f.var(), f.min(), f.extent()));
     braces(
-        "for (%s %s = %s; %s < %s; ++%s)".formatted(type, name, from, name, until, name), f.body());
+        String.format(
+            Locale.ROOT, "for (%s %s = %s; %s < %s; ++%s)", type, name, from, name, until, name),
+        f.body());
     facts.enter(outside);
     names.close();
   }
@@ -418,13 +422,22 @@ final class KernelPrinter {
       case SHARED -> {
         if (resources.dynamic() || resources.overlapping()) {
           lines.line(
-              "%s* const %s = reinterpret_cast<%s*>(%s);"
-                  .formatted(type, name, type, sharedAddress(buffer)));
+              String.format(
+                  Locale.ROOT,
+                  "%s* const %s = reinterpret_cast<%s*>(%s);",
+                  type,
+                  name,
+                  type,
+                  sharedAddress(buffer)));
         } else {
           lines.line(
-              "__shared__ __align__(%d) %s %s[%d];"
-                  .formatted(
-                      KernelResources.alignment(buffer), type, name, buffer.storageElements()));
+              String.format(
+                  Locale.ROOT,
+                  "__shared__ __align__(%d) %s %s[%d];",
+                  KernelResources.alignment(buffer),
+                  type,
+                  name,
+                  buffer.storageElements()));
         }
       }
       case GLOBAL, SHARED_CLUSTER, FRAGMENT ->

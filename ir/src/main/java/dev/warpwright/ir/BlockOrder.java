@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.ToLongBiFunction;
 import java.util.stream.Collectors;
 
@@ -102,6 +103,15 @@ public sealed interface BlockOrder {
               .map(tile -> tile.m() + "," + tile.n())
               .collect(Collectors.joining(";", "explicit:", ""));
     };
+  }
+
+  /**
+   * Reads several, with commas between them; those of an explicit order have digits behind them.
+   *
+   * @throws UserError if one is none
+   */
+  static List<BlockOrder> parseAll(String text) {
+    return Arrays.stream(text.split(",(?!\\d)", -1)).map(BlockOrder::parse).toList();
   }
 
   /**
@@ -208,18 +218,29 @@ public sealed interface BlockOrder {
     for (Tile tile : tiles) {
       if (tile.m() < 0 || tile.m() >= rows || tile.n() < 0 || tile.n() >= columns) {
         throw new UserError(
-            "explicit order: tile (%d, %d) is outside the grid of %d x %d tiles"
-                .formatted(tile.m(), tile.n(), rows, columns));
+            String.format(
+                Locale.ROOT,
+                "explicit order: tile (%d, %d) is outside the grid of %d x %d tiles",
+                tile.m(),
+                tile.n(),
+                rows,
+                columns));
       }
       if (seen[tile.m() * columns + tile.n()]) {
         throw new UserError(
-            "explicit order: tile (%d, %d) comes twice".formatted(tile.m(), tile.n()));
+            String.format(
+                Locale.ROOT, "explicit order: tile (%d, %d) comes twice", tile.m(), tile.n()));
       }
       seen[tile.m() * columns + tile.n()] = true;
     }
     if (tiles.size() != seen.length) {
       throw new UserError(
-          "explicit order: %d tiles for a grid of %d x %d".formatted(tiles.size(), rows, columns));
+          String.format(
+              Locale.ROOT,
+              "explicit order: %d tiles for a grid of %d x %d",
+              tiles.size(),
+              rows,
+              columns));
     }
     return tiles;
   }

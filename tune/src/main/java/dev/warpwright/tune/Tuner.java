@@ -159,6 +159,23 @@ public final class Tuner {
     return progress(new Limits(Math.max(1, trials), 1));
   }
 
+  /**
+   * Takes a candidate's time back: it turned out to be useless after all. That is written down, so
+   * that no later search believes the time.
+   *
+   * @return with the fastest of the others
+   */
+  public TuningProgress reject(Candidate candidate, Outcome.Failed failure) {
+    Measurer.Trial known = latest.get(candidate.point());
+    Measurer.Trial rejected =
+        new Measurer.Trial(candidate, known == null ? "" : known.sourceHash(), failure);
+    latest.put(candidate.point(), rejected);
+    failures.merge(failure.reason(), 1, Integer::sum);
+    record(rejected);
+    best = measured().map(Tuner::best).findFirst().orElse(null);
+    return progress(new Limits(Math.max(1, trials), 1));
+  }
+
   /** What has a time, fastest first. */
   private Stream<Measurer.Trial> measured() {
     return latest.values().stream()

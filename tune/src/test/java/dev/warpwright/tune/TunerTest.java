@@ -222,4 +222,33 @@ final class TunerTest {
   private static Strategy random(Space space, long seed, Proposals proposals) {
     return new RandomSearch(space, new SplittableRandom(seed), proposals);
   }
+
+  @Test
+  void aTimeCanBeTakenBack() throws InterruptedException {
+    Space space = Spaces.big();
+    Path file = folder.resolve("back.db");
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      Proposals proposals = new Proposals();
+      Tuner tuner =
+          new Tuner(
+              new TuningTask(WORKLOAD, ENVIRONMENT, space),
+              new ExhaustiveSearch(space, 10_000, proposals),
+              proposals,
+              new FakeMeasurer(8, FakeMeasurer::bigTime),
+              database,
+              progress -> {});
+      TuningProgress.Best best =
+          Objects.requireNonNull(tuner.run(new Tuner.Limits(10_000, 60)).best());
+      TuningProgress after =
+          tuner.reject(best.candidate(), new Outcome.Failed(FailureReason.WRONG, "a row"));
+      TuningProgress.Best next = Objects.requireNonNull(after.best());
+      assertThat(next.candidate().point()).isNotEqualTo(best.candidate().point());
+      assertThat(next.outcome().timeUs()).isGreaterThan(10);
+      assertThat(after.failures()).containsEntry(FailureReason.WRONG, 1);
+    }
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      assertThat(database.best(WORKLOAD, "sm_90a", "NVIDIA H200").orElseThrow().point().text())
+          .isNotEqualTo("sketch=big x0=5 x1=9 x2=3");
+    }
+  }
 }

@@ -61,6 +61,11 @@ public final class ExportCommand extends Command {
       description = "The number of rows that a model is compiled for and checked on (256).")
   int rows = 256;
 
+  @Option(
+      names = "--force",
+      description = "Replace files in DIR that no export wrote, or that were changed since.")
+  boolean force;
+
   public ExportCommand(Action<ExportRequest> action) {
     this.action = action;
   }
@@ -78,7 +83,8 @@ public final class ExportCommand extends Command {
             target,
             network.precision(),
             network.architecture(),
-            rows),
+            rows,
+            force),
         progress);
   }
 }

@@ -36,26 +36,29 @@ final class ProductExport {
     try (ProductKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> ProductKernels.of(target, here.name(), here.multiprocessors()))
+            .map(
+                here ->
+                    ProductKernels.of(
+                        target, here.name(), here.multiprocessors(), here.environment().driver()))
             .orElseGet(() -> ProductKernels.of(target))) {
-      ProductKernels.Found found =
-          kernels
-              .find(workload)
-              .orElseThrow(
-                  () ->
-                      new UserError("no family has a kernel for this product on " + target.name()));
-      String origin =
-          switch (found.origin()) {
-            case TUNED -> "tuned for this product";
-            case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
-            case UNTUNED -> "chosen by a model, not measured";
-          };
-      Map<String, byte[]> files =
-          CudaExport.kernel(
-              found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
-      progress.say("the kernel is " + origin);
-      return files;
+      return files(workload, target, kernels.require(workload), progress);
     }
+  }
+
+  /** The files of a kernel of a product. */
+  static Map<String, byte[]> files(
+      GemmWorkload workload, GpuTarget target, ProductKernels.Found found, Progress progress) {
+    String origin =
+        switch (found.origin()) {
+          case TUNED -> "tuned for this product";
+          case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
+          case UNTUNED -> "chosen by a model, not measured";
+        };
+    Map<String, byte[]> files =
+        CudaExport.kernel(
+            found.gemm().kernel(), target, about(workload) + "; " + origin, found.gemm().trace());
+    progress.say("the kernel is " + origin);
+    return files;
   }
 
   /** {@code C[64, 64] = gelu(A[64, 32] * transposed B[64, 32] + bias) in bf16, row-major}. */
@@ -83,18 +86,19 @@ final class ProductExport {
     } else if (epilogue.gate()) {
       formula = "(" + formula + ")";
     }
-    return "%sC[%d, %d] = %s in %s, row-major"
-        .formatted(
-            workload.batch().isMany() ? workload.batch().count() + " products " : "",
-            workload.m(),
-            workload.n(),
-            formula + behind,
-            workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
+    return String.format(
+        Locale.ROOT,
+        "%sC[%d, %d] = %s in %s, row-major",
+        workload.batch().isMany() ? workload.batch().count() + " products " : "",
+        workload.m(),
+        workload.n(),
+        formula + behind,
+        workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
   }
 
   private static String matrix(String name, boolean transposed, long rows, long columns) {
     return transposed
-        ? "transposed %s[%d, %d]".formatted(name, columns, rows)
-        : "%s[%d, %d]".formatted(name, rows, columns);
+        ? String.format(Locale.ROOT, "transposed %s[%d, %d]", name, columns, rows)
+        : String.format(Locale.ROOT, "%s[%d, %d]", name, rows, columns);
   }
 }

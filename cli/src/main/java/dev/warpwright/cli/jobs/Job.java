@@ -1,21 +1,24 @@
 package dev.warpwright.cli.jobs;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.files.StagedFiles;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.ir.json.JsonFields;
 import dev.warpwright.ir.json.JsonParser;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A command that runs, or ran, in the background. Its folder holds {@code job.json} (what was
- * started), {@code log} (what it says), {@code result} (what it prints) and, at the end, {@code
- * exit} (its exit code).
+ * started), {@code log} (what it says), {@code result} (what it prints), {@code queued} while it
+ * waits for its device and, at the end, {@code exit} (its exit code).
  *
  * @param id its number, which names the folder
  * @param pid of its process
@@ -37,6 +40,7 @@ public record Job(
   private static final String INCUBATING = "WARNING: Using incubator modules: [^\n]*\n";
   private static final String EXIT = "exit";
   private static final String CANCELLED = "cancelled";
+  private static final String QUEUED = "queued";
 
   public Job {
     command = List.copyOf(command);
@@ -44,12 +48,19 @@ public record Job(
 
   /** What became of it. */
   public enum State {
+    /** It waits until another command no longer measures on its device. */
+    QUEUED,
     RUNNING,
     DONE,
     FAILED,
     CANCELLED,
     /** It ended without an exit code: killed, or the machine was restarted. */
-    DIED
+    DIED;
+
+    /** Whether it has not ended. */
+    boolean isUnderWay() {
+      return this == QUEUED || this == RUNNING;
+    }
   }
 
   /** Writes the description. */
@@ -92,10 +103,20 @@ public record Job(
   Optional<ProcessHandle> process() {
     return ProcessHandle.of(pid)
         .filter(ProcessHandle::isAlive)
-        .filter(
-            handle ->
-                processStart == null
-                    || handle.info().startInstant().map(processStart::equals).orElse(true));
+        .filter(handle -> isThis(handle.info()));
+  }
+
+  /**
+   * Whether a process of the job's number is the job, not one that was given the number since: it
+   * began when the job did or, where one of the times is not known, it was told the job's folder.
+   */
+  private boolean isThis(ProcessHandle.Info info) {
+    Optional<Instant> began = info.startInstant();
+    if (processStart != null && began.isPresent()) {
+      return began.get().equals(processStart);
+    }
+    String told = "-D" + Jobs.FOLDER + "=" + folder;
+    return Arrays.asList(info.arguments().orElse(new String[0])).contains(told);
   }
 
   /** What became of it. */
@@ -106,7 +127,10 @@ public record Job(
     if (code.isPresent()) {
       return code.get() == 0 ? State.DONE : wasCancelled() ? State.CANCELLED : State.FAILED;
     }
-    return runs ? State.RUNNING : wasCancelled() ? State.CANCELLED : State.DIED;
+    if (runs) {
+      return Files.exists(folder.resolve(QUEUED)) ? State.QUEUED : State.RUNNING;
+    }
+    return wasCancelled() ? State.CANCELLED : State.DIED;
   }
 
   private boolean wasCancelled() {
@@ -129,15 +153,30 @@ public record Job(
   /** To be called by the job itself when it ends. */
   static void writeExitCode(Path folder, int code) {
     try {
-      Files.writeString(folder.resolve(EXIT), Integer.toString(code));
+      byte[] text = Integer.toString(code).getBytes(StandardCharsets.UTF_8);
+      StagedFiles.write(folder.resolve(EXIT), out -> out.write(text));
     } catch (IOException e) {
       // Its folder was removed: nobody asks any more.
     }
   }
 
+  /** To be called by the job itself when it begins, or ends, to wait for its turn. */
+  static void markQueued(Path folder, boolean waits) {
+    try {
+      if (waits) {
+        Files.writeString(folder.resolve(QUEUED), "");
+      } else {
+        Files.deleteIfExists(folder.resolve(QUEUED));
+      }
+    } catch (IOException e) {
+      // It is only not told.
+    }
+  }
+
   private void write(String name, String text) {
     try {
-      Files.writeString(folder.resolve(name), text + "\n");
+      byte[] line = (text + "\n").getBytes(StandardCharsets.UTF_8);
+      StagedFiles.write(folder.resolve(name), out -> out.write(line));
     } catch (IOException e) {
       throw new UserError("cannot write to " + folder + ": " + e.getMessage());
     }

@@ -144,4 +144,18 @@ public final class Jobs {
       Job.writeExitCode(Path.of(own), code);
     }
   }
+
+  /** What this program is called in lists, if it is a job. */
+  static Optional<String> own() {
+    return Optional.ofNullable(System.getProperty(FOLDER))
+        .map(own -> "job " + Path.of(own).getFileName());
+  }
+
+  /** To be called when the program begins, or ends, to wait for its turn. */
+  static void queued(boolean waits) {
+    String own = System.getProperty(FOLDER);
+    if (own != null) {
+      Job.markQueued(Path.of(own), waits);
+    }
+  }
 }

@@ -14,7 +14,8 @@ import picocli.CommandLine.Parameters;
     name = "jobs",
     description = {
       "What runs in the background since 'tune --detach': 'jobs' lists it, 'jobs watch 3' follows"
-          + " job 3 and prints its result, 'jobs cancel 3' ends it."
+          + " job 3 and prints its result, 'jobs cancel 3' ends it. Jobs on one device take turns:"
+          + " those that wait are queued."
     })
 public final class JobsCommand extends Command {
   private final Action<JobsRequest> action;

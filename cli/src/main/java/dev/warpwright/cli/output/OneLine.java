@@ -1,5 +1,7 @@
 package dev.warpwright.cli.output;
 
+import java.util.Locale;
+
 /** Text from elsewhere, made fit to be part of one line on a terminal. */
 public final class OneLine {
   private OneLine() {}
@@ -19,7 +21,7 @@ public final class OneLine {
                 case '\t' -> line.append("\\t");
                 default -> {
                   if (breaksLine(c)) {
-                    line.append(String.format("\\u%04x", c));
+                    line.append(String.format(Locale.ROOT, "\\u%04x", c));
                   } else {
                     line.appendCodePoint(c);
                   }

@@ -11,7 +11,7 @@ public final class Reports {
   /** One after the other; in JSON a member {@code results}. */
   public static Report many(List<Report> reports) {
     return new Report(
-        reports.stream().allMatch(Report::ok),
+        reports.stream().mapToInt(Report::code).reduce(0, Report::worse),
         reports.stream()
             .map(Report::text)
             .collect(Collectors.joining(System.lineSeparator() + System.lineSeparator())),

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -34,8 +35,10 @@ public final class AcceptAction implements Action<AcceptRequest> {
   @Override
   public Report perform(AcceptRequest request, Progress progress) {
     TuningDevice here = TuningDevice.find();
+    DeviceQueue.Turn turn = here.turn("accept", progress);
     long start = System.nanoTime();
-    try (TuningDatabase database = TuningStore.open(request.database(), progress);
+    try (turn;
+        TuningDatabase database = TuningStore.open(request.database(), progress);
         AcceptKernels kernels = new AcceptKernels(request.figures(), here, database);
         Run run = new Run(request, here, kernels, progress, start)) {
       List<Result> results = request.figures().stream().map(run::measure).toList();
@@ -244,15 +247,16 @@ public final class AcceptAction implements Action<AcceptRequest> {
       for (Line line : result.lines()) {
         if (!line.isCompared() || line.ratio() < figure.least()) {
           lines.add(
-              "        %s: %s"
-                  .formatted(
-                      line.workload(),
-                      line.failure() != null
-                          ? OneLine.of(line.failure())
-                          : line.isCompared()
-                              ? String.format(Locale.ROOT, "%.3f", line.ratio())
-                              : String.format(
-                                  Locale.ROOT, "%.2f us, which no peer computes", line.timeUs())));
+              String.format(
+                  Locale.ROOT,
+                  "        %s: %s",
+                  line.workload(),
+                  line.failure() != null
+                      ? OneLine.of(line.failure())
+                      : line.isCompared()
+                          ? String.format(Locale.ROOT, "%.3f", line.ratio())
+                          : String.format(
+                              Locale.ROOT, "%.2f us, which no peer computes", line.timeUs())));
         }
       }
     }

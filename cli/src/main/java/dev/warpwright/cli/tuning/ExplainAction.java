@@ -1,13 +1,16 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.tune.Explanation;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmExplain;
 import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.GemmTuning;
+import dev.warpwright.compiler.tune.KernelCheck;
+import dev.warpwright.compiler.tune.RejectedKernels;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.compiler.tune.WinnerFiles;
 import dev.warpwright.ir.DeviceError;
@@ -38,7 +41,8 @@ public final class ExplainAction implements Action<ExplainRequest> {
     try {
       Explanation explanation;
       if (here.isPresent()) {
-        try (Measurer measurer = GemmTuning.measurer(here.get().target(), SEED)) {
+        try (DeviceQueue.Turn _ = here.get().turn("explain", progress);
+            Measurer measurer = GemmTuning.measurer(here.get().target(), SEED)) {
           explanation = explain.explain(winner, measurer);
         }
       } else {
@@ -75,15 +79,17 @@ public final class ExplainAction implements Action<ExplainRequest> {
   private static TunedGemm winner(
       ExplainRequest request, DeviceModel model, Optional<TuningDevice> here, Progress progress) {
     String device = here.map(gpu -> gpu.name()).orElse(model.name());
-    if (request.untuned()) {
-      return new TunedGemm(
-          TunedGemm.untuned(
-              GemmSpace.of(request.workload(), model.target(), model.multiprocessors())),
-          TunedGemm.Origin.UNTUNED);
-    }
+    String driver = here.map(gpu -> gpu.environment().driver()).orElse("");
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      return TunedGemm.find(
-          request.workload(), model.target(), device, model.multiprocessors(), database);
+      GemmChooser chooser =
+          new GemmChooser(
+              new GemmChooser.Where(model.target(), device, model.multiprocessors(), driver),
+              database,
+              KernelCheck.system(),
+              RejectedKernels.system());
+      return request.untuned()
+          ? chooser.chooseUntuned(request.workload())
+          : chooser.choose(request.workload());
     }
   }
 

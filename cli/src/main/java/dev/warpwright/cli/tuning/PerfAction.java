@@ -1,48 +1,140 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
+import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.compiler.tune.GemmSpace;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the best known kernels of products beside their peers. */
+/**
+ * Measures the best known kernels of products beside their peers. A kernel that turns out to be
+ * useless makes room for the next choice; of several products one that cannot be measured does not
+ * stop the others.
+ */
 public final class PerfAction implements Action<PerfRequest> {
+  private final Supplier<TuningDevice> device;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
+  private final Bench bench;
+
+  /** What measures a kernel. */
+  @FunctionalInterface
+  interface Bench {
+    /**
+     * Measures.
+     *
+     * @throws CandidateFailure if the kernel is what failed
+     */
+    KernelReport of(Candidate kernel, int rounds, TuningDevice here, Progress progress)
+        throws CandidateFailure;
+  }
+
+  /** Measures on the GPU here. */
+  public PerfAction() {
+    this(TuningDevice::find, TuningDevice::chooser, TuneAction::bench);
+  }
+
+  /** Measures elsewhere. */
+  PerfAction(
+      Supplier<TuningDevice> device,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      Bench bench) {
+    this.device = device;
+    this.choosers = choosers;
+    this.bench = bench;
+  }
+
   @Override
   public Report perform(PerfRequest request, Progress progress) {
-    TuningDevice here = TuningDevice.find();
+    TuningDevice here = device.get();
     List<Measured> all = new ArrayList<>();
-    try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
+    List<Unmeasured> not = new ArrayList<>();
+    int asked = request.tasks().stream().mapToInt(task -> task.counts().size()).sum();
+    try (DeviceQueue.Turn _ = here.turn("perf", progress);
+        TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      GemmChooser chooser = choosers.apply(here, database);
       for (Products task : request.tasks()) {
         task.counts()
             .forEach(
-                (workload, count) ->
-                    all.add(measure(task, workload, count, request, here, database, progress)));
+                (workload, count) -> {
+                  try {
+                    all.add(
+                        measure(task, workload, count, request, here, chooser, database, progress));
+                  } catch (UserError | DeviceError e) {
+                    if (asked == 1) {
+                      throw e;
+                    }
+                    Unmeasured failed = Unmeasured.of(task, workload, e);
+                    progress.say(failed.line());
+                    not.add(failed);
+                  }
+                });
       }
     }
-    if (all.size() == 1) {
+    if (asked == 1) {
       return all.getFirst().report();
     }
-    PerfTable table = new PerfTable(request.tasks(), all);
-    Report reports = Reports.many(all.stream().map(Measured::report).toList());
-    return new Report(reports.ok(), table.text(), table.into((Json.Members) reports.json()));
+    PerfTable table = new PerfTable(request.tasks(), all, not);
+    Report reports =
+        Reports.many(
+            Stream.concat(all.stream().map(Measured::report), not.stream().map(Unmeasured::report))
+                .toList());
+    return new Report(reports.code(), table.text(), table.into((Json.Members) reports.json()));
+  }
+
+  /**
+   * A product that could not be measured.
+   *
+   * @param code what the program would end with if this were all
+   */
+  record Unmeasured(Products task, GemmWorkload workload, String failure, int code) {
+    static Unmeasured of(Products task, GemmWorkload workload, RuntimeException e) {
+      return new Unmeasured(
+          task,
+          workload,
+          String.valueOf(e.getMessage()),
+          e instanceof UserError ? ExitCode.USAGE : ExitCode.DEVICE);
+    }
+
+    String line() {
+      return GemmKeys.of(workload) + ": not measured: " + OneLine.of(failure);
+    }
+
+    Report report() {
+      return new Report(
+          code,
+          line(),
+          Json.object()
+              .with("key", GemmKeys.of(workload).text())
+              .with("verified", false)
+              .with("failure", failure));
+    }
   }
 
   /**
@@ -65,39 +157,49 @@ public final class PerfAction implements Action<PerfRequest> {
     }
   }
 
-  private static Measured measure(
+  private Measured measure(
       Products task,
       GemmWorkload workload,
       int count,
       PerfRequest request,
       TuningDevice here,
+      GemmChooser chooser,
       TuningDatabase database,
       Progress progress) {
-    TunedGemm kernel = kernel(workload, request.untuned(), here, database);
-    KernelReport bench = TuneAction.bench(kernel.candidate(), request.rounds(), here, progress);
-    Report report =
-        report(
-            workload,
-            kernel,
-            beside(workload, bench, request.cutlass(), progress),
-            database.tried(GemmKeys.of(workload), here.target().name()));
-    return new Measured(
-        task, workload, count, bench, origin(kernel), kernel.candidate().point().text(), report);
+    return chooser.use(
+        workload,
+        request.untuned(),
+        (kernel, skipped) -> {
+          KernelReport report = bench.of(kernel.candidate(), request.rounds(), here, progress);
+          return new Measured(
+              task,
+              workload,
+              count,
+              report,
+              origin(kernel),
+              kernel.candidate().point().text(),
+              report(
+                  workload,
+                  kernel,
+                  beside(workload, report, request.cutlass(), progress),
+                  skipped,
+                  database.tried(GemmKeys.of(workload), here.target().name())));
+        });
   }
 
   /** The best known kernel, or the analytic model's choice. */
   static TunedGemm kernel(
       GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
-    int multiprocessors = here.multiprocessors();
-    return untuned
-        ? new TunedGemm(
-            TunedGemm.untuned(GemmSpace.of(workload, here.target(), multiprocessors)),
-            TunedGemm.Origin.UNTUNED)
-        : TunedGemm.find(workload, here.target(), here.name(), multiprocessors, database);
+    GemmChooser chooser = here.chooser(database);
+    return untuned ? chooser.chooseUntuned(workload) : chooser.choose(workload);
   }
 
   private static Report report(
-      GemmWorkload workload, TunedGemm kernel, KernelReport bench, List<TuningRecord> tried) {
+      GemmWorkload workload,
+      TunedGemm kernel,
+      KernelReport bench,
+      List<Outcome.Failed> skipped,
+      List<TuningRecord> tried) {
     Report report = KernelBenchmark.report(bench);
     String origin = origin(kernel);
     return new Report(
@@ -107,6 +209,14 @@ public final class PerfAction implements Action<PerfRequest> {
             .with("key", GemmKeys.of(workload).text())
             .with("origin", origin)
             .with("trace", kernel.candidate().point().text())
+            .with(
+                "skipped",
+                Json.array(
+                    skipped,
+                    failure ->
+                        Json.object()
+                            .with("reason", failure.reason().text())
+                            .with("message", failure.message())))
             .with("trials", tried.size())
             .with("failures", failures(tried)));
   }

@@ -10,21 +10,32 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /** Several measured products: a line for each, sums of those that belong to one network, means. */
-record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
+record PerfTable(
+    List<Products> tasks, List<PerfAction.Measured> all, List<PerfAction.Unmeasured> not) {
   PerfTable {
     tasks = List.copyOf(tasks);
     all = List.copyOf(all);
+    not = List.copyOf(not);
   }
 
   String text() {
     List<String> rows = new ArrayList<>();
     rows.add(
-        "%-46s %10s %10s %10s %10s %8s  %s"
-            .formatted("", "us", "predicted", "bound", "best peer", "ratio", "origin"));
+        String.format(
+            Locale.ROOT,
+            "%-46s %10s %10s %10s %10s %8s  %s",
+            "",
+            "us",
+            "predicted",
+            "bound",
+            "best peer",
+            "ratio",
+            "origin"));
     for (Products task : tasks) {
       List<PerfAction.Measured> parts = parts(task);
       parts.forEach(part -> rows.add(row(part)));
-      if (!task.isOne()) {
+      not.stream().filter(part -> part.task() == task).forEach(part -> rows.add(part.line()));
+      if (isSum(task)) {
         double ours = sum(parts, false);
         double peers = sum(parts, true);
         rows.add(
@@ -49,17 +60,37 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
               mean(),
               least()));
     }
+    if (all.size() + not.size() > 1) {
+      rows.add(counts());
+    }
     return String.join(System.lineSeparator(), rows);
+  }
+
+  /** Whether a task is a network all of whose products have been measured. */
+  private boolean isSum(Products task) {
+    return !task.isOne() && not.stream().noneMatch(part -> part.task() == task);
+  }
+
+  private long wrong() {
+    return all.stream().filter(part -> part.bench().timing() == null).count();
+  }
+
+  private String counts() {
+    return "%d products: %d verified, %d WRONG, %d not measured"
+        .formatted(all.size() + not.size(), all.size() - wrong(), wrong(), not.size());
   }
 
   /** With the sums and means. */
   Json.Members into(Json.Members json) {
-    return json.with("geometricMean", mean())
+    return json.with("verifiedCount", all.size() - wrong())
+        .with("wrongCount", wrong())
+        .with("notMeasuredCount", not.size())
+        .with("geometricMean", mean())
         .with("least", least())
         .with(
             "networks",
             Json.array(
-                tasks.stream().filter(task -> !task.isOne()).toList(),
+                tasks.stream().filter(this::isSum).toList(),
                 task -> {
                   double ours = sum(parts(task), false);
                   double peers = sum(parts(task), true);
@@ -134,7 +165,7 @@ record PerfTable(List<Products> tasks, List<PerfAction.Measured> all) {
     KernelReport bench = part.bench();
     String name = bench.workload() + (part.count() > 1 ? ", " + part.count() + " times" : "");
     if (bench.timing() == null) {
-      return "%-46s WRONG: %s".formatted(name, bench.failure());
+      return String.format(Locale.ROOT, "%-46s WRONG: %s", name, bench.failure());
     }
     double ours = bench.timing().times().graphUs();
     return String.format(

@@ -34,6 +34,11 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     counts = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(counts));
   }
 
+  /** One product by itself. */
+  static Products one(GemmWorkload workload) {
+    return new Products("gemm", Map.of(workload, 1));
+  }
+
   /** Whether this is one product that was asked for as such. */
   boolean isOne() {
     return name.equals("gemm");

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -8,19 +9,23 @@ import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.WinnerFiles;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DeviceError;
+import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TaskScheduler;
 import dev.warpwright.tune.Tuner;
 import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.measure.CandidateFailure;
+import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
 import java.nio.file.Path;
@@ -36,6 +41,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /** Tunes a product on the GPU here, and measures the winner beside its peers. */
@@ -45,8 +51,16 @@ public final class TuneAction implements Action<TuneRequest> {
 
   private static final long SEARCH_SEED = 1;
 
+  /** Trials beyond the limit, as long as nothing has a time, and how many of them at a time. */
+  private static final int MORE_TRIALS = 96;
+
+  private static final int MORE_AT_A_TIME = 8;
+  private static final double MORE_SECONDS = 20;
+
   private final Supplier<TuningDevice> device;
   private final Workers workers;
+  private final BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers;
+  private final PerfAction.Bench bench;
 
   /** What measures. */
   @FunctionalInterface
@@ -57,38 +71,55 @@ public final class TuneAction implements Action<TuneRequest> {
 
   /** Tunes on the GPU here. */
   public TuneAction() {
-    this(TuningDevice::find, (target, most) -> GemmTuning.measurers(target, SEARCH_SEED, most));
+    this(
+        TuningDevice::find,
+        (target, most) -> GemmTuning.measurers(target, SEARCH_SEED, most),
+        TuningDevice::chooser,
+        TuneAction::bench);
   }
 
   /** Tunes on another device. */
   TuneAction(Supplier<TuningDevice> device, Workers workers) {
+    this(device, workers, TuningDevice::chooser, TuneAction::bench);
+  }
+
+  /** Tunes on another device, and measures winners otherwise. */
+  TuneAction(
+      Supplier<TuningDevice> device,
+      Workers workers,
+      BiFunction<TuningDevice, TuningDatabase, GemmChooser> choosers,
+      PerfAction.Bench bench) {
     this.device = device;
     this.workers = workers;
+    this.choosers = choosers;
+    this.bench = bench;
   }
 
   /** A product that was searched for. */
-  private record Found(
-      GemmWorkload workload, TuningProgress progress, List<TuningRecord> records) {}
+  private record Found(GemmWorkload workload, Tuner tuner, TuningProgress progress) {}
 
   @Override
   public Report perform(TuneRequest request, Progress progress) {
     TuningDevice here = device.get();
-    List<Found> found;
+    List<Report> reports;
     Thread interrupted =
         new Thread(
             () -> progress.say("interrupted; what was measured is kept, the same command goes on"));
     Runtime.getRuntime().addShutdownHook(interrupted);
-    // Each is measured beside its peers when no worker holds the device's memory.
-    try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
-      found = search(request.searches(), here, database, progress);
+    try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
+        TuningDatabase database = TuningStore.open(request.database(), progress)) {
+      List<Found> found = search(request.searches(), here, database, progress);
+      // Each is measured beside its peers when no worker holds the device's memory.
+      reports =
+          found.stream()
+              .map(product -> finish(product, found.size(), request, here, database, progress))
+              .toList();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DeviceError("interrupted; what was measured is kept, the same command goes on");
     } finally {
       forget(interrupted);
     }
-    List<Report> reports =
-        found.stream().map(product -> finish(product, request, here, progress)).toList();
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
@@ -160,8 +191,12 @@ public final class TuneAction implements Action<TuneRequest> {
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
       progress.say(
-          "tuning %s on %s, records in %s"
-              .formatted(GemmKeys.of(workload), here.name(), database.file()));
+          String.format(
+              Locale.ROOT,
+              "tuning %s on %s, records in %s",
+              GemmKeys.of(workload),
+              here.name(),
+              database.file()));
       TuningView view = new TuningView(workload, limits.seconds(), progress);
       Tuner tuner =
           GemmTuning.tuner(
@@ -185,54 +220,123 @@ public final class TuneAction implements Action<TuneRequest> {
     List<Found> found = new ArrayList<>();
     for (int i = 0; i < tuners.size(); i++) {
       GemmWorkload workload = products.workloads().get(i);
+      measureSomething(tuners.get(i), limits);
       TuningProgress done = tuners.get(i).confirm(GemmTuning.CONFIRMED);
-      found.add(
-          new Found(workload, done, database.records(GemmKeys.of(workload), here.environment())));
+      found.add(new Found(workload, tuners.get(i), done));
       progress.say(TuningView.result(workload, done));
     }
     return found;
   }
 
-  private static Report finish(
-      Found found, TuneRequest request, TuningDevice here, Progress progress) {
-    TuningProgress done = found.progress();
-    TuningProgress.Best best = done.best();
-    WorkloadKey key = GemmKeys.of(found.workload());
-    if (best == null) {
-      throw new DeviceError(
-          "%s: no kernel of %d could be measured: %s"
-              .formatted(key, done.trials(), TuningView.reasons(done)));
+  /** A search that has found nothing yet goes on for some trials: few may all have failed. */
+  private static void measureSomething(Tuner tuner, Tuner.Limits limits)
+      throws InterruptedException {
+    double seconds = Math.min(limits.seconds(), MORE_SECONDS);
+    TuningProgress done = tuner.run(new Tuner.Limits(1, seconds));
+    int most = done.trials() + MORE_TRIALS;
+    while (done.best() == null && done.trials() < most) {
+      int before = done.trials();
+      done = tuner.run(new Tuner.Limits(Math.min(most, before + MORE_AT_A_TIME), seconds));
+      if (done.trials() == before) {
+        return;
+      }
     }
-    Path parent =
-        request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
-    Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
-    KernelReport report = bench(best.candidate(), request.rounds(), here, progress);
-    WinnerFiles.write(
-        folder,
-        found.workload(),
-        here.environment(),
-        here.multiprocessors(),
-        done,
-        found.records(),
-        report);
-    progress.say("the winner's files are in " + folder);
-    return report(key, done, best, report, folder);
   }
 
-  /** Measures a kernel of a product beside its peers. */
-  static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress) {
+  /** The report of a product; of several, one without a kernel does not cost the others theirs. */
+  private Report finish(
+      Found found,
+      int many,
+      TuneRequest request,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress) {
+    try {
+      return finish(found, request, here, database, progress);
+    } catch (UserError | DeviceError e) {
+      if (many == 1) {
+        throw e;
+      }
+      PerfAction.Unmeasured failed =
+          PerfAction.Unmeasured.of(Products.one(found.workload()), found.workload(), e);
+      progress.say(failed.line());
+      return failed.report();
+    }
+  }
+
+  private Report finish(
+      Found found,
+      TuneRequest request,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress) {
+    TuningProgress done = found.progress();
+    WorkloadKey key = GemmKeys.of(found.workload());
+    while (true) {
+      TuningProgress.Best best = done.best();
+      if (best == null) {
+        throw new DeviceError(
+            "%s: no kernel of %d could be measured: %s"
+                .formatted(key, done.trials(), TuningView.reasons(done)));
+      }
+      try {
+        KernelReport report = bench.of(best.candidate(), request.rounds(), here, progress);
+        Path parent =
+            request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
+        Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
+        WinnerFiles.write(
+            folder,
+            found.workload(),
+            here.environment(),
+            here.multiprocessors(),
+            done,
+            database.records(key, here.environment()),
+            report);
+        progress.say("the winner's files are in " + folder);
+        return report(key, done, best, report, folder);
+      } catch (CandidateFailure e) {
+        // With other data, or another compiler's process: the next fastest is the winner.
+        Outcome.Failed failure = new Outcome.Failed(e.reason(), String.valueOf(e.getMessage()));
+        choosers.apply(here, database).reject(found.workload(), best.candidate(), failure);
+        done = found.tuner().reject(best.candidate(), failure);
+      }
+    }
+  }
+
+  /**
+   * Measures a kernel of a product beside its peers.
+   *
+   * @throws CandidateFailure if the kernel is what failed
+   */
+  static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress)
+      throws CandidateFailure {
     try (GpuDevice device = GpuDevice.require(here.target())) {
-      return KernelBench.run(
-          new KernelBench.Request(
-              winner.kernel().get(),
-              winner.values(),
-              SEED,
-              rounds,
-              0,
-              List.of(),
-              OptionalDouble.of(winner.features().predictedUs())),
-          device,
-          progress::say);
+      // A device that an earlier kernel broke is not this one's fault.
+      device.context().synchronize();
+      try {
+        KernelReport report =
+            KernelBench.run(
+                new KernelBench.Request(
+                    winner.kernel().get(),
+                    winner.values(),
+                    SEED,
+                    rounds,
+                    0,
+                    List.of(),
+                    OptionalDouble.of(winner.features().predictedUs())),
+                device,
+                progress::say);
+        if (report.problem().isPresent()) {
+          Outcome.Failed problem = report.problem().get();
+          throw new CandidateFailure(problem.reason(), problem.message());
+        }
+        return report;
+      } catch (DeviceError e) {
+        if (device.context().isLost()) {
+          throw new CandidateFailure(FailureReason.FAULT, String.valueOf(e.getMessage()), true);
+        }
+        throw e;
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -29,7 +30,8 @@ import picocli.CommandLine.Parameters;
       "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16, tf32, e4m3,"
           + " e5m2, f32, f64, int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt."
           + " t: trials (200). seconds: time limit (600). search: evolution, random or exhaustive."
-          + " space: template or free; O: 0 and 1 for the same, 65536 more for --detach. model,"
+          + " space: template or free; O: 0 (template) and 1 (free) in the background, as with"
+          + " --detach, 65536 and 65537 the same in the foreground. model,"
           + " transfer: 0 to search without what was learnt. bias, act, alpha, beta, scale (row,"
           + " column, both), gate, residual: what follows the product. batch: so many products of"
           + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
@@ -40,8 +42,8 @@ import picocli.CommandLine.Parameters;
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
 
-  /** What is added to the letter O for the background. */
-  private static final long BACKGROUND = 65536;
+  /** What is added to the letter O for the foreground. */
+  private static final long FOREGROUND = 65536;
 
   private final Action<TuneRequest> action;
   private final Supplier<Jobs> jobs;
@@ -120,8 +122,11 @@ public final class TuneCommand extends Command {
     Job job = jobs.get().start(command);
     return new Report(
         true,
-        "job %d tunes in the background; 'warpwright jobs watch %d' follows it"
-            .formatted(job.id(), job.id()),
+        String.format(
+            Locale.ROOT,
+            "job %d tunes in the background; 'warpwright jobs watch %d' follows it",
+            job.id(),
+            job.id()),
         Json.object().with("job", job.id()).with("folder", job.folder().toString()));
   }
 
@@ -163,7 +168,7 @@ public final class TuneCommand extends Command {
       throw new UserError("either space=" + space + " or O=" + letter + ", not both");
     }
     if (letter != null) {
-      return letter % BACKGROUND == 1;
+      return letter % FOREGROUND == 1;
     }
     return switch (space == null ? "template" : space) {
       case "template" -> false;
@@ -174,7 +179,7 @@ public final class TuneCommand extends Command {
 
   /**
    * For people who are used to one letter: {@code O=0} searches the families' templates, {@code
-   * O=1} the free space; 65536 more, and it happens in the background.
+   * O=1} the free space, both in the background; 65536 more, and it happens in the foreground.
    */
   private static @Nullable Long letter(KeyValues values) {
     String text = values.text("O");
@@ -185,7 +190,8 @@ public final class TuneCommand extends Command {
       throw new UserError(
           "O="
               + text
-              + ": it is 0 (templates), 1 (free), or the same in the background, 65536 or 65537");
+              + ": it is 0 (template) or 1 (free) in the background, 65536 or 65537 for the same in"
+              + " the foreground");
     }
     return Long.parseLong(text);
   }
@@ -193,7 +199,7 @@ public final class TuneCommand extends Command {
   private boolean isInBackground() {
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       Long letter = letter(new KeyValues(task.arguments()));
-      if (letter != null && letter >= BACKGROUND) {
+      if (letter != null && letter < FOREGROUND) {
         return true;
       }
     }

@@ -3,21 +3,34 @@ package dev.warpwright.cli.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
 import dev.warpwright.compiler.tune.GemmTuning;
+import dev.warpwright.compiler.tune.RejectedKernels;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.Tuner;
+import dev.warpwright.tune.measure.CandidateFailure;
+import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -82,5 +95,119 @@ final class TuneActionTest {
       assertThat(tuned).isPositive();
     }
     assertThat(threads).hasSize(2);
+  }
+
+  private static KernelReport verified() {
+    return new KernelReport(
+        "gemm",
+        "sm_90a",
+        "fake",
+        1,
+        1e-3,
+        1e-2,
+        1e-3,
+        null,
+        new KernelReport.Compiled("0123456789abcdef", 32, 0, 0, 0, List.of()),
+        new KernelReport.Timing(new KernelReport.Times(10, 12), 1, 1, Prediction.NONE, 1, 9),
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
+  private TuneAction action(Measurer measurer, PerfAction.Bench bench) {
+    return new TuneAction(
+        () -> new TuningDevice("fake", 132, GpuTarget.SM_90A, ENVIRONMENT),
+        (target, most) -> List.of(measurer),
+        (here, database) ->
+            new GemmChooser(
+                new GemmChooser.Where(here.target(), here.name(), 132, "1.0"),
+                database,
+                Optional.empty(),
+                new RejectedKernels(folder.resolve("rejected"))),
+        bench);
+  }
+
+  @Test
+  void aWinnerThatIsWrongInTheEndMakesRoomForTheNext() {
+    List<Candidate> winners = new ArrayList<>();
+    Path file = folder.resolve("tuning.db");
+    TuneRequest.Search search = search("MNK=256");
+    Report report =
+        action(
+                new Fake(false, ConcurrentHashMap.newKeySet()),
+                (kernel, rounds, here, progress) -> {
+                  winners.add(kernel);
+                  if (winners.size() == 1) {
+                    throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
+                  }
+                  return verified();
+                })
+            .perform(new TuneRequest(List.of(search), file, folder, 9), line -> {});
+    assertThat(report.ok()).isTrue();
+    assertThat(winners).hasSize(2);
+    assertThat(winners.get(1).features().predictedUs())
+        .isGreaterThan(winners.get(0).features().predictedUs());
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      GemmWorkload workload = search.products().workloads().getFirst();
+      assertThat(database.best(GemmKeys.of(workload), "sm_90a", "fake").orElseThrow().point())
+          .as("no later command believes the wrong one's time")
+          .isEqualTo(winners.get(1).point());
+    }
+  }
+
+  @Test
+  void aSearchThatHasMeasuredNothingGoesOn() {
+    AtomicInteger count = new AtomicInteger();
+    Measurer mostlySpilling =
+        new Measurer() {
+          @Override
+          public CompletableFuture<Trial> measure(Candidate candidate) {
+            Outcome outcome =
+                count.incrementAndGet() <= 20
+                    ? new Outcome.Failed(FailureReason.SPILL, "8 bytes")
+                    : new Outcome.Measured(candidate.features().predictedUs(), 0, 0, 0, 0);
+            return CompletableFuture.completedFuture(new Trial(candidate, "hash", outcome));
+          }
+
+          @Override
+          public int width() {
+            return 2;
+          }
+
+          @Override
+          public void close() {}
+        };
+    Report report =
+        action(mostlySpilling, (kernel, rounds, here, progress) -> verified())
+            .perform(
+                new TuneRequest(List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
+                line -> {});
+    assertThat(report.ok()).as("6 trials were asked for, and all of them spill").isTrue();
+    assertThat(count.get()).isBetween(21, 40);
+  }
+
+  @Test
+  void aProductWithoutAKernelCostsTheOthersNothing() {
+    PerfAction.Bench bench =
+        (kernel, rounds, here, progress) -> {
+          throw new DeviceError("out of memory");
+        };
+    List<String> calls = new ArrayList<>();
+    Report report =
+        action(
+                new Fake(false, ConcurrentHashMap.newKeySet()),
+                (kernel, rounds, here, progress) -> {
+                  calls.add(kernel.point().text());
+                  return calls.size() == 1 ? bench.of(kernel, rounds, here, progress) : verified();
+                })
+            .perform(
+                new TuneRequest(
+                    List.of(search("MNK=256"), search("MNK=512")),
+                    folder.resolve("tuning.db"),
+                    folder,
+                    9),
+                line -> {});
+    assertThat(report.code()).isEqualTo(ExitCode.DEVICE);
+    assertThat(report.text()).contains("m=256 n=256: not measured: out of memory", "verified");
   }
 }

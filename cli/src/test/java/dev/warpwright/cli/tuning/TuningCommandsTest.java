@@ -42,7 +42,7 @@ final class TuningCommandsTest {
       delimiter = '|',
       value = {
         "space=small|space=small: it is template or free",
-        "O=2|O=2: it is 0 (templates), 1 (free)",
+        "O=2|O=2: it is 0 (template) or 1 (free) in the background, 65536 or 65537",
         "O=1 space=free|either space=free or O=1, not both"
       })
   void spacesAreNamedOnce(String arguments, String message) {

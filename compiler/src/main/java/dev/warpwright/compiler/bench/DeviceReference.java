@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -155,7 +156,7 @@ final class DeviceReference implements AutoCloseable {
             at * columns + j,
             want,
             hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want)),
-            "element [%d, %d], seed %d".formatted(at, j, seed));
+            String.format(Locale.ROOT, "element [%d, %d], seed %d", at, j, seed));
         double deviation = workload.deviation(p).of(sums.sum(), sums.squares(), values);
         check(
             deviations.get(p),
@@ -163,7 +164,7 @@ final class DeviceReference implements AutoCloseable {
             at * columns + j,
             deviation,
             1e-3 * deviation,
-            "deviation [%d, %d], seed %d".formatted(at, j, seed));
+            String.format(Locale.ROOT, "deviation [%d, %d], seed %d", at, j, seed));
       }
     }
   }
@@ -173,8 +174,7 @@ final class DeviceReference implements AutoCloseable {
     double got = download(result, kernel.buffers().getLast().dtype(), at, 1, 1).get(0);
     if (!(Math.abs(got - want) <= allowed)) {
       throw new DeviceError(
-          "%s: the reference kernel %s computes %s, the host %s"
-              .formatted(what, kernel.name(), got, want));
+          String.format(Locale.ROOT, "%s: the reference kernel %s computes %s, the host %s", what, kernel.name(), got, want));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.MatrixRows;
+import java.util.Locale;
 
 /**
  * Kernels that judge a result on the device, so that it need not travel. Parameters: an output, the
@@ -111,11 +112,17 @@ final class ErrorSum {
     long columns = output.extent(output.rank() - 1);
     long pitch = MatrixRows.pitch(output);
     if (output.rank() == 2) {
-      return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d".formatted(element, columns, pitch);
+      return String.format(
+          Locale.ROOT, "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d", element, columns, pitch);
     }
-    return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d / %4$d * %5$d + (%1$s) %% %4$d"
-        .formatted(
-            element, output.extent(1) * columns, MatrixRows.distance(output), columns, pitch);
+    return String.format(
+        Locale.ROOT,
+        "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d / %4$d * %5$d + (%1$s) %% %4$d",
+        element,
+        output.extent(1) * columns,
+        MatrixRows.distance(output),
+        columns,
+        pitch);
   }
 
   private static long elements(Buffer output) {

@@ -5,7 +5,6 @@ import dev.warpwright.compiler.execute.GridLauncher;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.Cubin;
-import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
@@ -154,14 +153,9 @@ public final class GpuCandidateRunner implements CandidateRunner {
     } catch (CompileError e) {
       throw new CandidateFailure(FailureReason.COMPILE, oneLine(e));
     }
-    Optional<ResourceUsage> usage = cubin.usage(CudaPrinter.functionName(bound.kernel()));
-    int spills = usage.map(u -> u.spillStores() + u.spillLoads()).orElse(0);
-    if (spills > 0) {
-      throw new CandidateFailure(FailureReason.SPILL, spills + " bytes of registers are spilled");
-    }
-    List<String> slow = FastKernelCheck.problems(bound.kernel(), cubin);
-    if (!slow.isEmpty()) {
-      throw new CandidateFailure(FailureReason.SPILL, String.join("; ", slow));
+    Optional<Outcome.Failed> problem = CompiledCheck.problem(bound.kernel(), cubin);
+    if (problem.isPresent()) {
+      throw new CandidateFailure(problem.get().reason(), problem.get().message());
     }
     return cubin;
   }

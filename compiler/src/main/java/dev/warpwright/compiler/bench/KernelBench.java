@@ -147,8 +147,13 @@ public final class KernelBench {
       try (BenchMemory memory = new BenchMemory(bound, context, stream, request.seed());
           DeviceReference reference = new DeviceReference(workload, memory, device, stream)) {
         progress.accept(
-            "%s on %s, seed %d, %d sets of inputs"
-                .formatted(workload.text(), device.name(), request.seed(), memory.count()));
+            String.format(
+                Locale.ROOT,
+                "%s on %s, seed %d, %d sets of inputs",
+                workload.text(),
+                device.name(),
+                request.seed(),
+                memory.count()));
         return measure(compiled, launcher, memory, reference, stream);
       }
     }
@@ -175,8 +180,12 @@ public final class KernelBench {
     for (Repeats r : repeats) {
       if (r.mismatches() > 0) {
         String failure =
-            "%d differences from the verified result in %d launches (%s)"
-                .formatted(r.mismatches(), r.runs(), r.mode());
+            String.format(
+                Locale.ROOT,
+                "%d differences from the verified result in %d launches (%s)",
+                r.mismatches(),
+                r.runs(),
+                r.mode());
         return report(compiled, first, failure, null, List.of(), repeats);
       }
     }
@@ -249,10 +258,10 @@ public final class KernelBench {
         String failure =
             String.format(
                 Locale.ROOT,
-                "measured %.0f TFLOP/s, more than the device's peak of %.0f: the measurement is"
-                    + " wrong",
+                "measured %.0f TFLOP/s, more than the device's peak of %.0f: %s",
                 flops / 1e12,
-                peak / 1e12);
+                peak / 1e12,
+                KernelReport.MISMEASURED);
         return report(compiled, first, failure, null, List.of(), repeats);
       }
       Timing timing =

@@ -1,8 +1,11 @@
 package dev.warpwright.compiler.bench;
 
 import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,8 @@ public record KernelReport(
     List<Peer> peers,
     List<Rival> rivals,
     List<Repeats> repeats) {
+  /** The end of a {@link #failure} that is no fault of the kernel. */
+  static final String MISMEASURED = "the measurement is wrong";
 
   /**
    * What the compiler says of the kernel.
@@ -133,5 +138,15 @@ public record KernelReport(
 
   public boolean verified() {
     return failure == null;
+  }
+
+  /** Why another kernel is to be used; empty if nothing is known against this one. */
+  public Optional<Outcome.Failed> problem() {
+    if (failure == null || failure.endsWith(MISMEASURED)) {
+      return Optional.empty();
+    }
+    // Without an error it has not been run: its machine code is no good.
+    FailureReason reason = Double.isNaN(relError) ? FailureReason.SPILL : FailureReason.WRONG;
+    return Optional.of(new Outcome.Failed(reason, failure));
   }
 }

@@ -8,6 +8,7 @@ import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.accuracy.ErrorBound;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +35,15 @@ final class ResultsText {
       line("const bool right = true;  // what it should compute is not known here");
       return;
     }
-    ErrorBound bound = ErrorBound.of(exported.buffers(Role.OUTPUT).getLast().dtype());
+    ErrorBound bound = ErrorBound.of(exported.buffers(Role.OUTPUT).getFirst().dtype());
     out.append(
         String.format(
             Locale.ROOT,
             """
               // Each element may be off what its own products allow: sixteen times the deviation of
               // honest arithmetic, and the rounding of the result.
+              double unit = %s;
+              double tiny = %s;
               double errors = 0;
               double norm = 0;
               double worst = 0;
@@ -48,45 +51,60 @@ final class ResultsText {
                 errors += (got - wanted) * (got - wanted);
                 norm += wanted * wanted;
                 const double before = %s * deviation;
-                const double limit = %s * (std::abs(wanted) + before) + before + %s;
+                const double limit = unit * (std::abs(wanted) + before) + before + tiny;
                 const double off = got == wanted ? 0 : std::abs(got - wanted) / limit;
                 worst = off <= worst ? worst : std::isnan(off) ? INFINITY : off;
               };
             """,
-            ErrorBound.DEVIATIONS,
             bound.unit(),
-            bound.tiny()));
-    double tolerance =
-        switch (exported.workload()) {
-          case Workload.Gemm product -> {
-            download(product.c());
-            product(product);
-            yield product.tolerance();
-          }
-          case Workload.FfnGelu block -> {
-            download(block.y());
-            feedForward(block);
-            yield block.tolerance();
-          }
-          case null -> sample();
-        };
-    out.append(
+            bound.tiny(),
+            ErrorBound.DEVIATIONS));
+    switch (exported.workload()) {
+      case Workload.Gemm product -> {
+        download(product.c());
+        product(product);
+        verdict("const bool right", "", product.tolerance());
+      }
+      case Workload.FfnGelu block -> {
+        download(block.y());
+        feedForward(block);
+        verdict("const bool right", "", block.tolerance());
+      }
+      case null -> sample(bound);
+    }
+  }
+
+  /** Judges what was compared since the last verdict; {@code of} begins the line. */
+  private void verdict(String variable, String of, double tolerance) {
+    String right = variable.substring(variable.lastIndexOf(' ') + 1);
+    String error = right.replaceFirst("right", "error");
+    line(
         String.format(
             Locale.ROOT,
-            """
-              const double error = errors == 0 ? 0 : std::sqrt(errors / norm);
-              const bool right = error <= %.0e && worst <= 1;
-              std::printf("relative error %%.2e, elements up to %%.2f of their bound: %%s\\n", error, worst,
-                          right ? "right" : "WRONG");
-            """,
-            tolerance));
+            "const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);",
+            error));
+    line(
+        String.format(Locale.ROOT, "%s = %s <= %.0e && worst <= 1;", variable, error, tolerance));
+    line(
+        String.format(
+            Locale.ROOT,
+            "std::printf(\"%srelative error %%.2e, elements up to %%.2f of their bound: %%s\\n\",",
+            of));
+    line(
+        String.format(
+            Locale.ROOT, "            %s, worst, %s ? \"right\" : \"WRONG\");", error, right));
   }
 
   private void download(Buffer buffer) {
     String name = signature.text().of(buffer);
     line(
-        "const std::vector<%s> %s = download(d_%s, %s);"
-            .formatted(HostText.type(buffer.dtype()), name, name, signature.elements(buffer)));
+        String.format(
+            Locale.ROOT,
+            "const std::vector<%s> %s = download(d_%s, %s);",
+            HostText.type(buffer.dtype()),
+            name,
+            name,
+            signature.elements(buffer)));
   }
 
   private void seed() {
@@ -112,13 +130,19 @@ final class ResultsText {
     line("  double squares = 0;");
     if (product.k() > 0) {
       line("  for (std::size_t k = 0; k < kK; ++k) {");
-      line("    const double term = %s * %s;".formatted(a(product), b(product)));
+      line(String.format(Locale.ROOT, "    const double term = %s * %s;", a(product), b(product)));
       line("    sum += term;");
       line("    squares += term * term;");
       line("  }");
     }
     String deviation = deviation(product);
-    line("  compare(%s, %s, %s);".formatted(matrix(product.c()), epilogue(product), deviation));
+    line(
+        String.format(
+            Locale.ROOT,
+            "  compare(%s, %s, %s);",
+            matrix(product.c()),
+            epilogue(product),
+            deviation));
     line("}");
     if (many) {
       line("}");
@@ -129,8 +153,7 @@ final class ResultsText {
   private String deviation(Workload.Gemm product) {
     Workload.Spread spread = product.spread(0);
     line(
-        "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);"
-            .formatted(spread.relative()));
+        String.format(Locale.ROOT, "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);", spread.relative()));
     Epilogue epilogue = product.epilogue();
     if (epilogue.equals(Epilogue.NONE)) {
       return "of_sum";
@@ -153,10 +176,9 @@ final class ResultsText {
             residual = " + " + 2 * spread.unit() + " * std::abs(" + matrix(buffer) + ")";
       }
     }
-    line("  const double factor = %s;".formatted(factor));
-    line("  const double rounded = %s * (%s);".formatted(2 * spread.unit(), most));
-    return "(%s * (factor * of_sum + rounded) + rounded)%s%s"
-        .formatted(spread.lipschitz(), gate, residual);
+    line(String.format(Locale.ROOT, "  const double factor = %s;", factor));
+    line(String.format(Locale.ROOT, "  const double rounded = %s * (%s);", 2 * spread.unit(), most));
+    return String.format(Locale.ROOT, "(%s * (factor * of_sum + rounded) + rounded)%s%s", spread.lipschitz(), gate, residual);
   }
 
   private String a(Workload.Gemm product) {
@@ -202,7 +224,7 @@ final class ResultsText {
     if (epilogue.activation() == Activation.NONE) {
       return behind.isEmpty() ? linear : "(" + linear + ")" + behind;
     }
-    line("  const double x = %s;".formatted(linear));
+    line(String.format(Locale.ROOT, "  const double x = %s;", linear));
     String activated =
         switch (epilogue.activation()) {
           case NONE -> "x";
@@ -222,7 +244,7 @@ final class ResultsText {
     String y = signature.text().of(block.y());
     seed();
     out.append(
-        """
+        String.format(Locale.ROOT, """
           // The first, the last and two other rows, a hundred elements of each, in double precision.
           for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}, std::size_t{generator() %% kM},
                                 std::size_t{generator() %% kM}}) {
@@ -247,29 +269,57 @@ final class ResultsText {
                       %5$s * std::sqrt((squares + sum * sum) / 2));
             }
           }
-        """
-            .formatted(x, w1, w2, y, block.spread(1).relative()));
+        """, x, w1, w2, y, block.spread(1).relative()));
   }
 
-  private double sample() {
+  /** Each output by itself, so that a small one that is wrong does not hide beside a large one. */
+  private void sample(ErrorBound first) {
     Sample sample = exported.sample();
     if (sample == null) {
       throw new IllegalStateException("nothing to compare with");
     }
-    for (Buffer output : exported.buffers(Role.OUTPUT)) {
+    List<Buffer> outputs = exported.buffers(Role.OUTPUT);
+    List<String> all = new ArrayList<>();
+    ErrorBound last = first;
+    for (Buffer output : outputs) {
       String name = signature.text().of(output);
       download(output);
+      ErrorBound bound = ErrorBound.of(output.dtype());
+      if (!bound.equals(last)) {
+        line(String.format(Locale.ROOT, "unit = %s;", bound.unit()));
+        line(String.format(Locale.ROOT, "tiny = %s;", bound.tiny()));
+        last = bound;
+      }
       line(
-          "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());"
-              .formatted(name, SampleFiles.expected(name), name));
+          String.format(
+              Locale.ROOT,
+              "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());",
+              name,
+              SampleFiles.expected(name),
+              name));
       line(
-          "const std::vector<float> deviation_%s = read_file<float>(\"%s\", %s.size());"
-              .formatted(name, SampleFiles.deviation(name), name));
-      line("for (std::size_t i = 0; i < %s.size(); ++i) {".formatted(name));
-      line("  compare(value(%1$s[i]), expected_%1$s[i], deviation_%1$s[i]);".formatted(name));
+          String.format(
+              Locale.ROOT,
+              "const std::vector<float> deviation_%s = read_file<float>(\"%s\", %s.size());",
+              name,
+              SampleFiles.deviation(name),
+              name));
+      line(String.format(Locale.ROOT, "for (std::size_t i = 0; i < %s.size(); ++i) {", name));
+      line(
+          String.format(
+              Locale.ROOT,
+              "  compare(value(%1$s[i]), expected_%1$s[i], deviation_%1$s[i]);",
+              name));
       line("}");
+      if (outputs.size() == 1) {
+        verdict("const bool right", "", sample.tolerance());
+        return;
+      }
+      verdict("const bool right_" + name, name + ": ", sample.tolerance());
+      line("errors = norm = worst = 0;");
+      all.add("right_" + name);
     }
-    return sample.tolerance();
+    line("const bool right = " + String.join(" && ", all) + ";");
   }
 
   private void line(@Nullable String text) {

@@ -68,6 +68,12 @@ public enum TensorRung {
 
   abstract boolean runsOn(GpuTarget target);
 
+  /** Why a target does not have it. */
+  String whyNot(GpuTarget target) {
+    return "%s needs %s, the target is %s"
+        .formatted(text, this == WGMMA ? "sm_90a" : "sm_80 or newer", target.name());
+  }
+
   /**
    * The product for one shape.
    *

@@ -13,9 +13,12 @@ import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** What there is to choose from for a product on a target. */
 public final class GemmSpace {
+  private static final String PLAIN = "plain";
+
   private GemmSpace() {}
 
   /**
@@ -38,8 +41,11 @@ public final class GemmSpace {
         FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors);
     if (sketches.isEmpty()) {
       throw new UserError(
-          "no free space for %s on %s; leave out space=free"
-              .formatted(GemmKeys.of(workload), target.name()));
+          String.format(
+              Locale.ROOT,
+              "no free space for %s on %s; leave out space=free",
+              GemmKeys.of(workload),
+              target.name()));
     }
     return new Space(List.copyOf(sketches));
   }
@@ -66,7 +72,10 @@ public final class GemmSpace {
     List<GemmSketch> sketches =
         isFree(point)
             ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
-            : sketches(workload, target, multiprocessors);
+            : PLAIN.equals(point.option(Space.SKETCH))
+                // The last resort, which need not be in the space.
+                ? List.of(new PlainSketch(workload.withVectorsAlongK()))
+                : sketches(workload, target, multiprocessors);
     for (GemmSketch sketch : sketches) {
       if (sketch.name().equals(point.option(Space.SKETCH))) {
         try {

@@ -156,12 +156,13 @@ public final class GemmTuning {
   /** Where and with what this process measures on a device. */
   public static Environment environment(
       GpuTarget target, CudaDevice device, String toolkit, String generator) {
-    return new Environment(
-        target.name(),
-        device.name(),
-        "%d.%d".formatted(device.driverVersion() / 1000, device.driverVersion() % 1000 / 10),
-        toolkit,
-        generator);
+    return new Environment(target.name(), device.name(), driver(device), toolkit, generator);
+  }
+
+  /** The version of a device's driver: {@code 13.0}. */
+  public static String driver(CudaDevice device) {
+    int version = device.driverVersion();
+    return String.format(Locale.ROOT, "%d.%d", version / 1000, version % 1000 / 10);
   }
 
   /** A search that can be continued; the options' limits are left to the caller. */

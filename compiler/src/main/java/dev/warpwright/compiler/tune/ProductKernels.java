@@ -2,12 +2,14 @@ package dev.warpwright.compiler.tune;
 
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,54 +17,99 @@ import java.util.Optional;
 
 /**
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
- * choice.
+ * choice, as far as {@link GemmChooser} has nothing against it.
  */
 public final class ProductKernels implements AutoCloseable {
   private final GpuTarget target;
-  private final String device;
   private final int multiprocessors;
   private final TuningDatabase database;
+  private final GemmChooser chooser;
 
   private ProductKernels(
-      GpuTarget target, String device, int multiprocessors, TuningDatabase database) {
+      GemmChooser.Where where,
+      TuningDatabase database,
+      Optional<KernelCheck> check,
+      RejectedKernels rejected) {
+    this(
+        where.target(),
+        where.multiprocessors(),
+        database,
+        new GemmChooser(where, database, check, rejected));
+  }
+
+  private ProductKernels(
+      GpuTarget target, int multiprocessors, TuningDatabase database, GemmChooser chooser) {
     this.target = target;
-    this.device = device;
     this.multiprocessors = multiprocessors;
     this.database = database;
+    this.chooser = chooser;
+  }
+
+  private static ProductKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
+    return new ProductKernels(where, database(), check, RejectedKernels.system());
   }
 
   /**
    * For a device.
    *
-   * @param device its name, by which records are found; those of other devices come after
+   * @param driver its version
    */
-  public static ProductKernels of(GpuTarget target, String device, int multiprocessors) {
-    return new ProductKernels(target, device, multiprocessors, database());
+  public static ProductKernels of(
+      GpuTarget target, String device, int multiprocessors, String driver) {
+    return of(new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
+  }
+
+  /** The same, but what was measured with the source of today is not compiled. */
+  public ProductKernels trusting() {
+    return new ProductKernels(target, multiprocessors, database, chooser.trusting());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
   public static ProductKernels of(GpuTarget target) {
+    return of(elsewhere(target), KernelCheck.system());
+  }
+
+  /** As {@link #of(GpuTarget)}, for kernels that no compiler of CUDA sees. */
+  public static ProductKernels uncompiled(GpuTarget target) {
+    return of(elsewhere(target), Optional.empty());
+  }
+
+  /**
+   * As {@link #of(GpuTarget)}, with the records that come with Warpwright and no others.
+   *
+   * @param check may be asked by several threads
+   */
+  public static ProductKernels shipped(
+      GpuTarget target, KernelCheck check, RejectedKernels rejected) {
+    return new ProductKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
+  }
+
+  private static GemmChooser.Where elsewhere(GpuTarget target) {
     int multiprocessors =
         DeviceCatalogue.ALL.stream()
             .filter(model -> model.target() == target)
             .mapToInt(DeviceModel::multiprocessors)
             .max()
             .orElse(1);
-    return of(target, "", multiprocessors);
+    return new GemmChooser.Where(target, "", multiprocessors, "");
   }
 
   /** The user's records if there are any, and those that come with Warpwright. */
   private static TuningDatabase database() {
-    Path file = TuningLocation.database();
-    if (Files.isRegularFile(file)) {
-      try {
+    try {
+      Path file = TuningLocation.database();
+      if (Files.isRegularFile(file)) {
         TuningDatabase database = TuningDatabase.open(file);
         withShipped(database);
         return database;
-      } catch (UserError e) {
-        // Records make a network fast, not right: a broken file must not stop it.
       }
+    } catch (UserError e) {
+      // Records make a network fast, not right: a broken file must not stop it, nor no home.
     }
+    return shippedDatabase();
+  }
+
+  private static TuningDatabase shippedDatabase() {
     TuningDatabase shipped = TuningDatabase.inMemory();
     ShippedRecords.addTo(shipped);
     return shipped;
@@ -81,23 +128,35 @@ public final class ProductKernels implements AutoCloseable {
    * A kernel of a product.
    *
    * @param origin how it was chosen
+   * @param point the decisions behind it
    * @param predictedUs its time by the analytic model
    */
-  public record Found(ScheduledGemm gemm, TunedGemm.Origin origin, double predictedUs) {}
+  public record Found(
+      ScheduledGemm gemm, TunedGemm.Origin origin, Point point, double predictedUs) {}
 
-  /** The best known kernel; empty if no family computes the product. */
+  /** The kernel to use; empty if no family computes the product, or no kernel is any good. */
   public Optional<Found> find(GemmWorkload workload) {
     try {
-      TunedGemm best = TunedGemm.find(workload, target, device, multiprocessors, database);
-      return Optional.of(
-          new Found(
-              GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
-              best.origin(),
-              best.candidate().features().predictedUs()));
-    } catch (UserError | Rejected | ScheduleError e) {
-      // No family, or its kernel turns out to be impossible: a network has simple kernels too.
+      return Optional.of(require(workload));
+    } catch (UserError | DeviceError | Rejected | ScheduleError e) {
+      // A network has simple kernels too.
       return Optional.empty();
     }
+  }
+
+  /**
+   * The kernel to use.
+   *
+   * @throws UserError if no family computes the product
+   * @throws DeviceError if there is a compiler that compiles none of its kernels
+   */
+  public Found require(GemmWorkload workload) {
+    TunedGemm best = chooser.choose(workload);
+    return new Found(
+        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
+        best.origin(),
+        best.candidate().point(),
+        best.candidate().features().predictedUs());
   }
 
   @Override

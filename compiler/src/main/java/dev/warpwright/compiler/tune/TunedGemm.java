@@ -3,16 +3,18 @@ package dev.warpwright.compiler.tune;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
+import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Objects;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.SplittableRandom;
-import java.util.stream.Stream;
 
 /**
  * The best known kernel of a product.
@@ -20,12 +22,10 @@ import java.util.stream.Stream;
  * @param origin how it was found
  */
 public record TunedGemm(Candidate candidate, Origin origin) {
-  /** Points from which the best are sought, how many of them it is sought from, and how far. */
-  private static final int SAMPLES = 2000;
-
-  private static final int STARTS = 8;
-  private static final int CLIMBS = 250;
   private static final int NEIGHBOURS = 8;
+
+  /** So many records of a workload are tried before the model is asked. */
+  private static final int MEASURED = 4;
 
   /** By how much the model may be wrong about a point that was best for a workload alike. */
   private static final double WORSE = 1.3;
@@ -42,7 +42,8 @@ public record TunedGemm(Candidate candidate, Origin origin) {
 
   /**
    * Looks in the database, also for what differs in types, layout or epilogue only, and asks the
-   * analytic model if there is nothing that is still a point of the space.
+   * analytic model if there is nothing that is still a point of the space. What to use is asked of
+   * {@link GemmChooser}: this has not been compiled.
    *
    * @throws UserError if no family of kernels computes the product
    */
@@ -52,19 +53,82 @@ public record TunedGemm(Candidate candidate, Origin origin) {
       String device,
       int multiprocessors,
       TuningDatabase database) {
+    return measured(workload, target, device, multiprocessors, database).stream()
+        .map(Recorded::gemm)
+        .findFirst()
+        .orElseGet(() -> modelled(workload, target, multiprocessors, database).getFirst());
+  }
+
+  /**
+   * A kernel that was measured.
+   *
+   * @param sourceHash of what was measured
+   */
+  record Recorded(TunedGemm gemm, String sourceHash) {}
+
+  /**
+   * The choices for what was not measured, the best first: what was measured for another workload
+   * of the same shape, and what the analytic model thinks.
+   *
+   * @throws UserError if no family of kernels computes the product
+   */
+  static List<TunedGemm> modelled(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, TuningDatabase database) {
     Space space = GemmSpace.of(workload, target, multiprocessors);
-    Optional<TuningRecord> record = database.best(GemmKeys.of(workload), target.name(), device);
-    if (record.isPresent()) {
-      Point point = record.get().point();
-      Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, point).replay(point);
-      if (drawn.candidate() != null && drawn.point().agrees(record.get().point())) {
-        return new TunedGemm(drawn.candidate(), Origin.TUNED);
+    List<Candidate> untuned = GemmRanking.of(space);
+    List<TunedGemm> all = new ArrayList<>();
+    transferred(workload, target, space, database, untuned.getFirst())
+        .ifPresent(candidate -> all.add(new TunedGemm(candidate, Origin.TRANSFERRED)));
+    untuned.forEach(candidate -> all.add(new TunedGemm(candidate, Origin.UNTUNED)));
+    return all;
+  }
+
+  /** The fastest that were measured for a workload, on this device if there are any. */
+  static List<Recorded> measured(
+      GemmWorkload workload,
+      GpuTarget target,
+      String device,
+      int multiprocessors,
+      TuningDatabase database) {
+    Optional<TuningRecord> best = database.best(GemmKeys.of(workload), target.name(), device);
+    if (best.isEmpty()) {
+      return List.of();
+    }
+    // Of what was measured more than once, the last time counts.
+    Map<Point, TuningRecord> latest = new LinkedHashMap<>();
+    for (TuningRecord record : database.tried(GemmKeys.of(workload), target.name())) {
+      if (record.environment().device().equals(best.get().environment().device())) {
+        latest.put(record.point(), record);
       }
     }
-    Candidate untuned = untuned(space);
-    return transferred(workload, target, space, database, untuned)
-        .map(candidate -> new TunedGemm(candidate, Origin.TRANSFERRED))
-        .orElseGet(() -> new TunedGemm(untuned, Origin.UNTUNED));
+    Map<Point, TuningRecord> fastest = new LinkedHashMap<>();
+    fastest.put(best.get().point(), best.get());
+    latest.values().stream()
+        .filter(record -> record.outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
+        .forEach(record -> fastest.putIfAbsent(record.point(), record));
+    List<Recorded> kernels = new ArrayList<>();
+    for (TuningRecord record : fastest.values().stream().limit(MEASURED).toList()) {
+      replayed(workload, target, multiprocessors, record.point())
+          .map(candidate -> new TunedGemm(candidate, Origin.TUNED))
+          .ifPresent(gemm -> kernels.add(new Recorded(gemm, record.sourceHash())));
+    }
+    return kernels;
+  }
+
+  private static double timeUs(TuningRecord record) {
+    return record.outcome() instanceof Outcome.Measured measured
+        ? measured.timeUs()
+        : Double.POSITIVE_INFINITY;
+  }
+
+  /** The candidate of a record, if it is still one. */
+  private static Optional<Candidate> replayed(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, Point recorded) {
+    Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, recorded).replay(recorded);
+    return drawn.point().agrees(recorded)
+        ? Optional.ofNullable(drawn.candidate())
+        : Optional.empty();
   }
 
   /**
@@ -90,33 +154,8 @@ public record TunedGemm(Candidate candidate, Origin origin) {
     return a.m() == b.m() && a.n() == b.n() && a.k() == b.k();
   }
 
-  /**
-   * What the analytic model thinks fastest, by sampling and by climbing from the best samples;
-   * always the same.
-   */
+  /** What the analytic model thinks fastest; it has not been compiled. */
   public static Candidate untuned(Space space) {
-    SplittableRandom random = new SplittableRandom(1);
-    Comparator<Candidate> faster =
-        Comparator.comparingDouble(candidate -> candidate.features().predictedUs());
-    return Stream.generate(() -> space.sample(random).candidate())
-        .limit(SAMPLES)
-        .filter(Objects::nonNull)
-        .sorted(faster)
-        .limit(STARTS)
-        .map(start -> climbed(space, start, faster, random))
-        .min(faster)
-        .orElseThrow(() -> new UserError("no family has a kernel for this product"));
-  }
-
-  private static Candidate climbed(
-      Space space, Candidate start, Comparator<Candidate> faster, SplittableRandom random) {
-    Candidate best = start;
-    for (int i = 0; i < CLIMBS; i++) {
-      Candidate mutant = space.mutate(best.point(), random).candidate();
-      if (mutant != null && faster.compare(mutant, best) < 0) {
-        best = mutant;
-      }
-    }
-    return best;
+    return GemmRanking.of(space).getFirst();
   }
 }

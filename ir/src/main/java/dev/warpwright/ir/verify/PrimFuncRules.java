@@ -8,6 +8,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
+import java.util.Locale;
 
 /** The rules for computations and tile programs, and for parameters in general. */
 final class PrimFuncRules {
@@ -43,7 +44,11 @@ final class PrimFuncRules {
           findings.add(
               Rule.SCOPES,
               buffer,
-              "parameter '%s' has scope %s, not global".formatted(buffer.name(), buffer.scope()));
+              String.format(
+                  Locale.ROOT,
+                  "parameter '%s' has scope %s, not global",
+                  buffer.name(),
+                  buffer.scope()));
         }
         place = place.with(buffer);
       }

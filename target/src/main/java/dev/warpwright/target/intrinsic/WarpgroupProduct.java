@@ -1,6 +1,7 @@
 package dev.warpwright.target.intrinsic;
 
 import dev.warpwright.ir.DType;
+import java.util.Locale;
 
 /**
  * What {@code wgmma.m64nNkK} computes: D (64 × n) = A · Bᵀ, or that added to D, of A (64 × K) and B
@@ -37,9 +38,15 @@ public record WarpgroupProduct(
 
   /** The name, as {@code wgmma.m64n256k16.f32.bf16}. */
   public String text() {
-    return "wgmma.m64n%dk%d.%s.%s%s%s"
-        .formatted(
-            columns, depth(), sumsPtx(), input.ptx(), alongM ? ".ta" : "", alongN ? ".tb" : "");
+    return String.format(
+        Locale.ROOT,
+        "wgmma.m64n%dk%d.%s.%s%s%s",
+        columns,
+        depth(),
+        sumsPtx(),
+        input.ptx(),
+        alongM ? ".ta" : "",
+        alongN ? ".tb" : "");
   }
 
   /** The type of D in instructions. */

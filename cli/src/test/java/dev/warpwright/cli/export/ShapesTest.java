@@ -1,0 +1,57 @@
+package dev.warpwright.cli.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.Main;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Shapes that nobody has prepared; the seed is the date, and is printed. */
+final class ShapesTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  private int run(String... args) {
+    return Main.execute(
+        new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        args);
+  }
+
+  @Test
+  void aSeedGivesTheSameShapesOfEveryTypeAndLayout() {
+    List<RandomShapes.Shape> shapes = RandomShapes.of(7, 400);
+    assertThat(RandomShapes.of(7, 100)).isEqualTo(shapes.subList(0, 100));
+    assertThat(RandomShapes.of(8, 100)).isNotEqualTo(shapes.subList(0, 100));
+    assertThat(new HashSet<>(shapes)).hasSize(400);
+    for (String word :
+        List.of("bf16", "f16", "tf32", "f32", "e4m3", "int8", "=nn", "=nt", "=tn", "=tt")) {
+      assertThat(shapes).anyMatch(shape -> shape.text().contains(word));
+    }
+    assertThat(shapes).anyMatch(shape -> shape.workload().m() * shape.workload().n() % 2 == 1);
+    assertThat(run("shapes", "--list", "--count", "3", "--seed", "7")).isEqualTo(ExitCode.OK);
+    assertThat(out.toString(StandardCharsets.UTF_8).lines())
+        .hasSize(4)
+        .contains("gemm " + shapes.getFirst().text());
+  }
+
+  @Test
+  void eachCanBeExportedAndCompiledWithoutSpills() {
+    if (CudaCompilers.system().isEmpty()) {
+      System.err.println("no CUDA compiler: random shapes are not compiled");
+    }
+    Assumptions.assumeTrue(CudaCompilers.system().isPresent(), "no CUDA compiler");
+    int code = run("shapes", "--count", "40");
+    String said = out.toString(StandardCharsets.UTF_8);
+    System.err.println(said.lines().reduce("", (a, b) -> b));
+    assertThat(code).as(said + err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.OK);
+    assertThat(said).contains("40 shapes", ": 0 failed");
+  }
+}

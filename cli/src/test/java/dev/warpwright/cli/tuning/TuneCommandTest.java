@@ -1,0 +1,78 @@
+package dev.warpwright.cli.tuning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+final class TuneCommandTest {
+  /** Instead of starting a job. */
+  private static final class Background extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "MNK=64, foreground, template",
+    "MNK=64 O=0, background, template",
+    "MNK=64 O=1, background, free",
+    "MNK=64 O=65536, foreground, template",
+    "MNK=64 O=65537, foreground, free",
+    "MNK=64 space=free, foreground, free",
+    "MNK=64 --detach, background, template",
+  })
+  void oSaysWhereAndWhatIsSearched(String arguments, String where, String space) {
+    List<TuneRequest> requests = new ArrayList<>();
+    boolean background = where.equals("background");
+    TuneCommand command = command(requests, background);
+    new CommandLine(command).parseArgs(("gemm " + arguments).split(" "));
+    boolean detached = false;
+    try {
+      command.perform(line -> {});
+    } catch (Background e) {
+      detached = true;
+    }
+    assertThat(detached).isEqualTo(background);
+    if (!background) {
+      assertThat(requests.getFirst().searches().getFirst().options().free())
+          .isEqualTo(space.equals("free"));
+    }
+  }
+
+  /** What the job in the background does with the same arguments. */
+  @ParameterizedTest
+  @CsvSource({"O=0, false", "O=1, true"})
+  void theJobSearchesWhatWasAskedFor(String letter, boolean free) {
+    List<TuneRequest> requests = new ArrayList<>();
+    TuneCommand command = command(requests, false);
+    new CommandLine(command).parseArgs("gemm", "MNK=64", letter);
+    String before = System.setProperty("warpwright.job", "/nowhere");
+    try {
+      command.perform(line -> {});
+    } finally {
+      if (before == null) {
+        System.clearProperty("warpwright.job");
+      } else {
+        System.setProperty("warpwright.job", before);
+      }
+    }
+    assertThat(requests.getFirst().searches().getFirst().options().free()).isEqualTo(free);
+  }
+
+  private static TuneCommand command(List<TuneRequest> requests, boolean background) {
+    return new TuneCommand(
+        (request, progress) -> {
+          requests.add(request);
+          return new Report(true, "", Json.object());
+        },
+        () -> {
+          assertThat(background).as("no job is asked for").isTrue();
+          throw new Background();
+        });
+  }
+}
