@@ -11,6 +11,7 @@ import java.lang.classfile.constantpool.PoolEntry;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -103,7 +104,7 @@ final class LocaleTest {
   private static final class Guilty {
     @SuppressWarnings({"DefaultLocale", "StringCaseLocaleUsage", "unused"})
     String text() {
-      return "%d".formatted(1).toLowerCase();
+      return String.format(Locale.ROOT, "%d", 1).toLowerCase(Locale.ROOT);
     }
   }
 }

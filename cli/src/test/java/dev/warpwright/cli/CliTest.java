@@ -330,10 +330,38 @@ final class CliTest {
   }
 
   @Test
-  void ourOwnErrorsExitWithThreeAndShowWhere() {
-    assertThat(failing(new IllegalStateException("lost"))).isEqualTo(ExitCode.DEVICE);
-    assertThat(err()).contains("bug", "lost", "CliTest");
+  void ourOwnErrorsExitWithThreeAndSayHowToSeeWhere() {
+    String long500 = "lost".repeat(500);
+    assertThat(failing(new IllegalStateException(long500))).isEqualTo(ExitCode.DEVICE);
+    assertThat(err()).contains("bug", "lost", "WARPWRIGHT_TRACE=1");
+    assertThat(err().lines()).hasSize(1);
+    assertThat(err()).hasSizeLessThan(600);
     assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void whatIsNestedTooDeeplyIsRefused() {
+    int code =
+        execute(
+            (request, progress) -> {
+              throw new StackOverflowError();
+            },
+            "devices");
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).isEqualTo("warpwright: nested too deeply to be read or compiled\n");
+  }
+
+  @Test
+  void aMappedFileThatIsCutOffIsRefused() {
+    int code =
+        execute(
+            (request, progress) -> {
+              throw new InternalError("a fault occurred in an unsafe memory access operation");
+            },
+            "devices");
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).contains("cut off");
+    assertThat(err().lines()).hasSize(1);
   }
 
   private int failing(RuntimeException error) {

@@ -6,6 +6,7 @@ import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.ir.DeepStack;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
@@ -223,7 +224,7 @@ public final class CompiledModel implements AutoCloseable {
   /** The program for a row count. */
   public CompiledProgram program(int rows) {
     synchronized (lock) {
-      return programs.computeIfAbsent(bucket(rows), this::compile);
+      return programs.computeIfAbsent(bucket(rows), r -> DeepStack.call(() -> compile(r)));
     }
   }
 
@@ -248,7 +249,8 @@ public final class CompiledModel implements AutoCloseable {
       }
       Executable known = executables.get(bucket(rows));
       if (known == null) {
-        known = device.load(program(rows), constants);
+        CompiledProgram program = program(rows);
+        known = DeepStack.call(() -> device.load(program, constants));
         executables.put(bucket(rows), known);
       }
       return known;

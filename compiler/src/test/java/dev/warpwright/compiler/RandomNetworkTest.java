@@ -167,7 +167,8 @@ class RandomNetworkTest {
         i -> {
           long seed = 6000 + firstSeed() + i;
           Random random = new Random(seed);
-          Graph graph = RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
+          Graph graph =
+              RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
           check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
         });
   }
@@ -213,8 +214,7 @@ class RandomNetworkTest {
         String which = what + ", output " + i;
         double[] got = widen(y.get(i));
         double[] right = expected.get(i);
-        double allowed =
-            Math.max(precision.tolerance(), ROUNDINGS * error(rounded.get(i), right));
+        double allowed = Math.max(precision.tolerance(), ROUNDINGS * error(rounded.get(i), right));
         assertThat(error(got, right)).as(which).isLessThan(allowed);
         Deviations deviations =
             Verification.deviations(got, right, deviation.get(i), DType.F32, false);

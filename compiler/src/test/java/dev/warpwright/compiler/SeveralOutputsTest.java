@@ -33,8 +33,7 @@ class SeveralOutputsTest {
   }
 
   private static Linear linear(Random random, Value from, Value to) {
-    double[] weights =
-        random.doubles((long) from.features() * to.features(), -0.3, 0.3).toArray();
+    double[] weights = random.doubles((long) from.features() * to.features(), -0.3, 0.3).toArray();
     List<Long> shape = List.of((long) to.features(), (long) from.features());
     Tensor weight = Tensor.ofDoubles("w", DType.F32, shape, weights);
     return new Linear(to, from, weight, null, "linear");

@@ -56,10 +56,12 @@ class WrongNetworkTest {
       }
       element[row * WIDTH + column] += 1.0 + 2 * Math.abs(honest[row * WIDTH + column]);
       double[] lost =
-          RoundedNetwork.evaluate(without(graph, random.nextInt(WIDTH)), precision, ROWS, x).getFirst();
+          RoundedNetwork.evaluate(without(graph, random.nextInt(WIDTH)), precision, ROWS, x)
+              .getFirst();
       for (double[] wrong : List.of(noRow, otherColumn, element, lost)) {
         // Random networks may saturate: what changes nothing is not wrong.
-        if (greatest(wrong, honest) < 0.2 * Math.max(1e-3, greatest(honest, new double[x.length]))) {
+        if (greatest(wrong, honest)
+            < 0.2 * Math.max(1e-3, greatest(honest, new double[x.length]))) {
           continue;
         }
         assertThat(Verification.deviations(wrong, right, deviation, DType.F32, false).honest())

@@ -33,7 +33,7 @@ final class HopperArguments {
     if (product != null) {
       return List.of(
           print(args.get(0)),
-          descriptor(args.get(1), product.alongM()),
+          product.fromRegisters() ? print(args.get(1)) : descriptor(args.get(1), product.alongM()),
           descriptor(args.get(2), product.alongN()),
           print(args.get(3)));
     }

@@ -130,6 +130,7 @@ class HopperPrintingTest {
               Locale.ROOT,
               """
               alloc acc: %s[%d] local
+              alloc held: u32[4, 4] local
                 wgmma.fence()
                 unroll k in 4 {
                   %s(&acc[0], %s, %s, i32(k > 0))
@@ -143,9 +144,11 @@ class HopperPrintingTest {
               product.sums(),
               product.elements(),
               intrinsic.text(),
-              product.alongM()
-                  ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
-                  : String.format(Locale.ROOT, "&As[n, 64, k * %d]", depth),
+              product.fromRegisters()
+                  ? "&held[k, 0]"
+                  : product.alongM()
+                      ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
+                      : String.format(Locale.ROOT, "&As[n, 64, k * %d]", depth),
               product.alongN()
                   ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
                   : String.format(Locale.ROOT, "&As[0, 0, k * %d]", depth),

@@ -126,12 +126,16 @@ public sealed interface BlockOrder {
     if (text.matches("nested:[1-9]\\d{0,8}")) {
       return new Nested(Integer.parseInt(text.substring("nested:".length())));
     }
-    if (text.matches("explicit:\\d{1,9},\\d{1,9}(;\\d{1,9},\\d{1,9})*")) {
-      return new Explicit(
-          Arrays.stream(text.substring("explicit:".length()).split(";"))
-              .map(pair -> pair.split(","))
-              .map(pair -> new Tile(Integer.parseInt(pair[0]), Integer.parseInt(pair[1])))
-              .toList());
+    if (text.startsWith("explicit:")) {
+      // Pair by pair: a pattern for all of them would recurse as deep as there are pairs.
+      String[] pairs = text.substring("explicit:".length()).split(";", -1);
+      if (Arrays.stream(pairs).allMatch(pair -> pair.matches("\\d{1,9},\\d{1,9}"))) {
+        return new Explicit(
+            Arrays.stream(pairs)
+                .map(pair -> pair.split(","))
+                .map(pair -> new Tile(Integer.parseInt(pair[0]), Integer.parseInt(pair[1])))
+                .toList());
+      }
     }
     return switch (text) {
       case "row" -> new Row();

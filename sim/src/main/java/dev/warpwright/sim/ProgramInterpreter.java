@@ -99,7 +99,9 @@ public final class ProgramInterpreter {
     return count(arguments, kernel -> caches);
   }
 
-  /** As {@link #count(Arguments, KernelCounters.Caches)}, with caches of its own for each kernel. */
+  /**
+   * As {@link #count(Arguments, KernelCounters.Caches)}, with caches of its own for each kernel.
+   */
   public List<KernelCounters> count(
       Arguments arguments, Function<Kernel, KernelCounters.Caches> caches) {
     List<KernelCounters> launches = new ArrayList<>();

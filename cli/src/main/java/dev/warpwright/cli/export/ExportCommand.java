@@ -7,7 +7,6 @@ import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
@@ -72,9 +71,7 @@ public final class ExportCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    if (rows < 1) {
-      throw new UserError("--batch " + rows + ": the number of rows must be at least 1");
-    }
+    NetworkOptions.checkRows(rows);
     return action.perform(
         new ExportRequest(
             what,

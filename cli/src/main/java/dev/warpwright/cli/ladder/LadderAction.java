@@ -6,8 +6,8 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.check.SimulatedLadder;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.check.SimulatedLadder;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.LadderRun;
 import dev.warpwright.compiler.ladder.Rung;
@@ -128,7 +128,9 @@ public final class LadderAction implements Action<LadderRequest> {
 
   private static Optional<DeviceModel> byPart(String name) {
     return DeviceCatalogue.ALL.stream()
-        .filter(device -> device.name().toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT)))
+        .filter(
+            device ->
+                device.name().toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT)))
         .findFirst();
   }
 
@@ -148,12 +150,19 @@ public final class LadderAction implements Action<LadderRequest> {
     return report(request, device.name(), "", reports);
   }
 
-  private static Report report(LadderRequest request, String device, String how, List<RungReport> reports) {
+  private static Report report(
+      LadderRequest request, String device, String how, List<RungReport> reports) {
     if (!reports.isEmpty() && reports.stream().allMatch(r -> r.missing() != null)) {
       throw new UserError(
-          "none of the rungs runs on %s: %s".formatted(device, reports.getFirst().missing()));
+          String.format(
+              Locale.ROOT,
+              "none of the rungs runs on %s: %s",
+              device,
+              reports.getFirst().missing()));
     }
-    String title = "%dx%dx%d on %s".formatted(request.m(), request.n(), request.k(), device + how);
+    String title =
+        String.format(
+            Locale.ROOT, "%dx%dx%d on %s", request.m(), request.n(), request.k(), device + how);
     String text =
         request.task() == LadderRequest.Task.SIMULATE
             ? LadderTable.simulated(title, reports)

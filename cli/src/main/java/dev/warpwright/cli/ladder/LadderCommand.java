@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "ladder",
     description = {
-      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on the"
-          + " GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
+      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on"
+          + " the GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
       "",
       "M, N, K: the shape, 4096 unless given, 128 in the simulator; letters may share a value, as"
           + " MNK=4096 or MN=1024 K=2048."
@@ -117,14 +117,23 @@ public final class LadderCommand extends Command {
         simulate
             ? LadderRequest.Task.SIMULATE
             : launch
-            ? LadderRequest.Task.LAUNCH
-            : profile
-                ? LadderRequest.Task.PROFILE
-                : predict || device != null
-                    ? LadderRequest.Task.PREDICT
-                    : LadderRequest.Task.MEASURE;
+                ? LadderRequest.Task.LAUNCH
+                : profile
+                    ? LadderRequest.Task.PROFILE
+                    : predict || device != null
+                        ? LadderRequest.Task.PREDICT
+                        : LadderRequest.Task.MEASURE;
     return action.perform(
-        new LadderRequest(m, n, k, rungs, device, noChart ? null : simulate || chart != null ? chart : Path.of("ladder.svg"), seed, rounds, task),
+        new LadderRequest(
+            m,
+            n,
+            k,
+            rungs,
+            device,
+            noChart ? null : simulate || chart != null ? chart : Path.of("ladder.svg"),
+            seed,
+            rounds,
+            task),
         progress);
   }
 }

@@ -69,7 +69,8 @@ final class LadderTable {
   }
 
   private static String missing(RungReport r) {
-    return "%-17s %-5s not here: %s".formatted(r.name(), r.dtype().text(), r.missing());
+    return String.format(
+        Locale.ROOT, "%-17s %-5s not here: %s", r.name(), r.dtype().text(), r.missing());
   }
 
   /** The rungs as they were counted in the simulator. */
@@ -77,18 +78,19 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %-5s %10s %9s %9s %9s %9s %9s %7s %7s"
-            .formatted(
-                "rung",
-                "type",
-                "rel. error",
-                "model us",
-                "bound us",
-                "DRAM kB",
-                "L2 kB",
-                "L1 req.",
-                "shared",
-                "lost"));
+        String.format(
+            Locale.ROOT,
+            "%-17s %-5s %10s %9s %9s %9s %9s %9s %7s %7s",
+            "rung",
+            "type",
+            "rel. error",
+            "model us",
+            "bound us",
+            "DRAM kB",
+            "L2 kB",
+            "L1 req.",
+            "shared",
+            "lost"));
     for (RungReport r : reports) {
       if (r.missing() != null) {
         lines.add(missing(r));
@@ -113,7 +115,9 @@ final class LadderTable {
               r.failure() == null ? "" : "  WRONG: " + r.failure()));
     }
     lines.add(
-        (reports.stream().allMatch(r -> r.failure() == null) ? "verified in the simulator: " : "WRONG: ")
+        (reports.stream().allMatch(r -> r.failure() == null)
+                ? "verified in the simulator: "
+                : "WRONG: ")
             + "every access checked, the whole result compared; bytes read from memory and by L1,"
             + " requests of warps, wavefronts of shared memory and those lost to bank conflicts are"
             + " counted, times predicted from them");

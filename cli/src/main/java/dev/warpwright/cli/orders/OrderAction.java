@@ -1,6 +1,7 @@
 package dev.warpwright.cli.orders;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -18,7 +19,6 @@ import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -256,7 +256,7 @@ public final class OrderAction implements Action<OrderRequest> {
       if (Files.size(file) > OrderText.LONGEST) {
         throw new UserError(file + ": too large for an order");
       }
-      OrderText text = OrderText.parse(Files.readString(file));
+      OrderText text = OrderText.parse(String.join("\n", TextFile.lines(file)));
       if (text.atOnce() != request.problem().atOnce()) {
         throw new UserError(
             String.format(
@@ -268,8 +268,6 @@ public final class OrderAction implements Action<OrderRequest> {
                 text.atOnce()));
       }
       return text.items();
-    } catch (MalformedInputException e) {
-      throw new UserError(file + ": not a text in UTF-8");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (UserError e) {

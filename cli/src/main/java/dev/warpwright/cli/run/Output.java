@@ -27,7 +27,8 @@ public record Output(OutputFiles files, @Nullable ImageSize image) {
    */
   Map<Value, Path> check(int rows, List<Value> outputs) {
     Map<Value, Path> chosen = files.of(outputs);
-    if (image != null && chosen.keySet().stream().noneMatch(v -> isPicture(chosen.get(v), outputs))) {
+    if (image != null
+        && chosen.keySet().stream().noneMatch(v -> isPicture(chosen.get(v), outputs))) {
       throw new UserError(
           "--image " + image + ": say which output is the picture, --out NAME=FILE.png");
     }

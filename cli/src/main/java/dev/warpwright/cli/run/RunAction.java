@@ -30,7 +30,8 @@ public final class RunAction implements Action<RunRequest> {
   public Report perform(RunRequest request, Progress progress) {
     Model model = Models.ofOneInput(request.model());
     Precision stored = Precision.of(model.graph());
-    Precision precision = request.model().precision() == null ? stored : request.model().precision();
+    Precision precision =
+        request.model().precision() == null ? stored : request.model().precision();
     List<Value> outputs = model.graph().outputs();
     RunInput input = RunInput.of(request, model.graph().inputs().getFirst(), outputs, progress);
     Map<Value, double[]> expected = input.expected(request, outputs);

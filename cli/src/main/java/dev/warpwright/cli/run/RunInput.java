@@ -33,9 +33,7 @@ record RunInput(float[] values, int rows, List<Long> leading) {
   static RunInput of(RunRequest request, Value value, List<Value> outputs, Progress progress) {
     Path file = request.input();
     RunInput input =
-        file == null
-            ? random(request, value, outputs)
-            : read(file, request, value, outputs);
+        file == null ? random(request, value, outputs) : read(file, request, value, outputs);
     if (file != null) {
       NonFinite.tell(
           file.toString(), input.values.length, value.features(), i -> input.values[i], progress);

@@ -108,8 +108,7 @@ final class RunReport {
                 "nonFiniteMismatches",
                 outputs.stream().mapToLong(each -> each.result().nonFiniteMismatches()).sum())
             .with(
-                "outputs",
-                Json.array(outputs, each -> each.json(clean && isRight(each), widened)))
+                "outputs", Json.array(outputs, each -> each.json(clean && isRight(each), widened)))
             .with("findings", Json.array(executable.findings(), Json::of))
             .with("verified", ok);
     for (VerifiedOutput each : outputs) {

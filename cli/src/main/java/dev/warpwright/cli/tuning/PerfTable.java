@@ -76,8 +76,13 @@ record PerfTable(
   }
 
   private String counts() {
-    return "%d products: %d verified, %d WRONG, %d not measured"
-        .formatted(all.size() + not.size(), all.size() - wrong(), wrong(), not.size());
+    return String.format(
+        Locale.ROOT,
+        "%d products: %d verified, %d WRONG, %d not measured",
+        all.size() + not.size(),
+        all.size() - wrong(),
+        wrong(),
+        not.size());
   }
 
   /** With the sums and means. */

@@ -276,8 +276,12 @@ public final class TuneAction implements Action<TuneRequest> {
       TuningProgress.Best best = done.best();
       if (best == null) {
         throw new DeviceError(
-            "%s: no kernel of %d could be measured: %s"
-                .formatted(key, done.trials(), TuningView.reasons(done)));
+            String.format(
+                Locale.ROOT,
+                "%s: no kernel of %d could be measured: %s",
+                key,
+                done.trials(),
+                TuningView.reasons(done)));
       }
       try {
         KernelReport report = bench.of(best.candidate(), request.rounds(), here, progress);

@@ -98,8 +98,7 @@ final class CheckCommandTest {
   @Test
   void aKernelOfSeveralScalarsIsCounted() {
     Path file = Path.of("..", "kernels", "ffn_bf16_sm90_m16.kernel");
-    int code =
-        execute("check", file, "M=16", "K1=256", "N1=1024", "N2=64", "--counters");
+    int code = execute("check", file, "M=16", "K1=256", "N1=1024", "N2=64", "--counters");
     assertThat(code).as(err).isEqualTo(ExitCode.OK);
     // 16 · 1024 · (256 + 64)
     assertThat(out)

@@ -90,7 +90,8 @@ final class LadderCommandTest {
     assertThat(out())
         .containsPattern("naive +f32 +\\d")
         .contains(
-            "async-copies      f32   not here: cp.async.4 needs sm_80 or newer, the target is sm_75",
+            "async-copies      f32   not here: cp.async.4 needs sm_80 or newer, the target is"
+                + " sm_75",
             "mma-sync          bf16  not here: mma-sync needs sm_80 or newer, the target is sm_75",
             "wgmma             bf16  not here: wgmma needs sm_90a, the target is sm_75")
         .contains("nothing was run")

@@ -100,7 +100,8 @@ final class SeveralOutputsTest {
   void runWritesWhatIsNamed() {
     Path head = folder.resolve("head.npy");
     Path y = folder.resolve("y=1.npy");
-    int code = execute("run", model, "--target", "cpu", "--out", "a/head=" + head, "--out", "y=" + y);
+    int code =
+        execute("run", model, "--target", "cpu", "--out", "a/head=" + head, "--out", "y=" + y);
     assertThat(code).as(err).isZero();
     assertThat(folder.toFile().list())
         .containsExactlyInAnyOrder("heads.onnx", "head.npy", "y=1.npy");
@@ -110,8 +111,8 @@ final class SeveralOutputsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "--out y.npy; --out y.npy: the model has 5 outputs, 'y', 'a/head', 'h', 'again', 'x'; give a"
-            + " folder, or NAME=FILE for each",
+        "--out y.npy; --out y.npy: the model has 5 outputs, 'y', 'a/head', 'h', 'again', 'x'; give"
+            + " a folder, or NAME=FILE for each",
         "--expect y.npy; --expect y.npy: the model has 5 outputs",
         "--out z=a.npy; --out z=a.npy: the model has 5 outputs",
         "--out y=a.npy --out h; --out h: not NAME=FILE with the name of an output: 'y', 'a/head'",
@@ -133,9 +134,13 @@ final class SeveralOutputsTest {
   @ParameterizedTest
   @ValueSource(strings = {"f32", "bf16"})
   void theOtherCommandsTakeIt(String precision) throws IOException {
-    assertThat(execute("plan", model, "--target", "sm_80", "--precision", precision)).as(err).isZero();
+    assertThat(execute("plan", model, "--target", "sm_80", "--precision", precision))
+        .as(err)
+        .isZero();
     assertThat(out).contains("in 1 kernel");
-    assertThat(execute("check", model, "--target", "sm_80", "--precision", precision)).as(err).isZero();
+    assertThat(execute("check", model, "--target", "sm_80", "--precision", precision))
+        .as(err)
+        .isZero();
     Path folderOfExport = folder.resolve("export");
     int code = execute("export", model, "-o", folderOfExport, "--precision", precision);
     assertThat(code).as(err).isZero();

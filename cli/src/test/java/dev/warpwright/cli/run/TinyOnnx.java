@@ -42,8 +42,8 @@ public record TinyOnnx(String op, String name, float weight) {
   }
 
   /**
-   * Several outputs: {@code h = relu(x · W)}, which {@code a/head = tanh(h)} and {@code y = -h} read,
-   * too; then {@code h} again, and the input itself.
+   * Several outputs: {@code h = relu(x · W)}, which {@code a/head = tanh(h)} and {@code y = -h}
+   * read, too; then {@code h} again, and the input itself.
    */
   public static byte[] severalOutputs() {
     Message weights = new Message().number(1, 4).number(1, 3).number(2, FLOAT).text(8, "W");

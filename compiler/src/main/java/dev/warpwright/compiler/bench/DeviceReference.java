@@ -174,7 +174,13 @@ final class DeviceReference implements AutoCloseable {
     double got = download(result, kernel.buffers().getLast().dtype(), at, 1, 1).get(0);
     if (!(Math.abs(got - want) <= allowed)) {
       throw new DeviceError(
-          String.format(Locale.ROOT, "%s: the reference kernel %s computes %s, the host %s", what, kernel.name(), got, want));
+          String.format(
+              Locale.ROOT,
+              "%s: the reference kernel %s computes %s, the host %s",
+              what,
+              kernel.name(),
+              got,
+              want));
     }
   }
 

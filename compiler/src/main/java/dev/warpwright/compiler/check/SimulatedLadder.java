@@ -1,7 +1,6 @@
 package dev.warpwright.compiler.check;
 
 import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.LadderRun;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.ladder.RungReport;

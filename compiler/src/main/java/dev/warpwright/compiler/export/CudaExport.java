@@ -14,8 +14,8 @@ import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +56,8 @@ public final class CudaExport {
         traces.put(kernel.kernel().name(), kernel.trace());
       }
       Exported exported =
-          new Exported(about + outputs(model), target, program.program(), Map.of(), null, traces, null);
+          new Exported(
+              about + outputs(model), target, program.program(), Map.of(), null, traces, null);
       return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
     }
   }

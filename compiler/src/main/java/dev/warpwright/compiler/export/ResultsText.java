@@ -80,11 +80,8 @@ final class ResultsText {
     String error = right.replaceFirst("right", "error");
     line(
         String.format(
-            Locale.ROOT,
-            "const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);",
-            error));
-    line(
-        String.format(Locale.ROOT, "%s = %s <= %.0e && worst <= 1;", variable, error, tolerance));
+            Locale.ROOT, "const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);", error));
+    line(String.format(Locale.ROOT, "%s = %s <= %.0e && worst <= 1;", variable, error, tolerance));
     line(
         String.format(
             Locale.ROOT,
@@ -153,7 +150,10 @@ final class ResultsText {
   private String deviation(Workload.Gemm product) {
     Workload.Spread spread = product.spread(0);
     line(
-        String.format(Locale.ROOT, "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);", spread.relative()));
+        String.format(
+            Locale.ROOT,
+            "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);",
+            spread.relative()));
     Epilogue epilogue = product.epilogue();
     if (epilogue.equals(Epilogue.NONE)) {
       return "of_sum";
@@ -177,8 +177,14 @@ final class ResultsText {
       }
     }
     line(String.format(Locale.ROOT, "  const double factor = %s;", factor));
-    line(String.format(Locale.ROOT, "  const double rounded = %s * (%s);", 2 * spread.unit(), most));
-    return String.format(Locale.ROOT, "(%s * (factor * of_sum + rounded) + rounded)%s%s", spread.lipschitz(), gate, residual);
+    line(
+        String.format(Locale.ROOT, "  const double rounded = %s * (%s);", 2 * spread.unit(), most));
+    return String.format(
+        Locale.ROOT,
+        "(%s * (factor * of_sum + rounded) + rounded)%s%s",
+        spread.lipschitz(),
+        gate,
+        residual);
   }
 
   private String a(Workload.Gemm product) {
@@ -244,32 +250,39 @@ final class ResultsText {
     String y = signature.text().of(block.y());
     seed();
     out.append(
-        String.format(Locale.ROOT, """
-          // The first, the last and two other rows, a hundred elements of each, in double precision.
-          for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}, std::size_t{generator() %% kM},
-                                std::size_t{generator() %% kM}}) {
-            std::vector<double> hidden(kHidden);
-            for (std::size_t h = 0; h < kHidden; ++h) {
-              double sum = 0;
-              for (std::size_t k = 0; k < kInputs; ++k) {
-                sum += value(%1$s[i * kInputs + k]) * value(%2$s[h * kInputs + k]);
+        String.format(
+            Locale.ROOT,
+            """
+              // The first, the last and two other rows, a hundred elements of each, in double precision.
+              for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}, std::size_t{generator() %% kM},
+                                    std::size_t{generator() %% kM}}) {
+                std::vector<double> hidden(kHidden);
+                for (std::size_t h = 0; h < kHidden; ++h) {
+                  double sum = 0;
+                  for (std::size_t k = 0; k < kInputs; ++k) {
+                    sum += value(%1$s[i * kInputs + k]) * value(%2$s[h * kInputs + k]);
+                  }
+                  hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
+                }
+                for (int sample = 0; sample < 100; ++sample) {
+                  const std::size_t j = generator() %% kOutputs;
+                  double sum = 0;
+                  double squares = 0;
+                  for (std::size_t h = 0; h < kHidden; ++h) {
+                    const double term = hidden[h] * value(%3$s[j * kHidden + h]);
+                    sum += term;
+                    squares += term * term;
+                  }
+                  compare(value(%4$s[i * kOutputs + j]), sum,
+                          %5$s * std::sqrt((squares + sum * sum) / 2));
+                }
               }
-              hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
-            }
-            for (int sample = 0; sample < 100; ++sample) {
-              const std::size_t j = generator() %% kOutputs;
-              double sum = 0;
-              double squares = 0;
-              for (std::size_t h = 0; h < kHidden; ++h) {
-                const double term = hidden[h] * value(%3$s[j * kHidden + h]);
-                sum += term;
-                squares += term * term;
-              }
-              compare(value(%4$s[i * kOutputs + j]), sum,
-                      %5$s * std::sqrt((squares + sum * sum) / 2));
-            }
-          }
-        """, x, w1, w2, y, block.spread(1).relative()));
+            """,
+            x,
+            w1,
+            w2,
+            y,
+            block.spread(1).relative()));
   }
 
   /** Each output by itself, so that a small one that is wrong does not hide beside a large one. */

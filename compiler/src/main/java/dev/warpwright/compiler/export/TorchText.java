@@ -391,11 +391,19 @@ final class TorchText {
       lines.add("factor = " + factor);
       lines.add("rounded = " + 2 * spread.unit() + " * (" + most + ")");
       lines.add(
-          String.format(Locale.ROOT, "before = (%s * (factor * before + rounded) + rounded)%s", spread.lipschitz(), behind));
+          String.format(
+              Locale.ROOT,
+              "before = (%s * (factor * before + rounded) + rounded)%s",
+              spread.lipschitz(),
+              behind));
     }
     lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
     lines.add(
-        String.format(Locale.ROOT, "limit = %s * (wanted.abs() + before) + before + %s", bound.unit(), bound.tiny()));
+        String.format(
+            Locale.ROOT,
+            "limit = %s * (wanted.abs() + before) + before + %s",
+            bound.unit(),
+            bound.tiny()));
     lines.add("off = (got.double() - wanted).abs()");
     lines.add("worst = torch.where(off == 0, 0, off / limit).max().item()");
     return lines;

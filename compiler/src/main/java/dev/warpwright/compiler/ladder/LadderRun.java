@@ -22,6 +22,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -80,9 +81,7 @@ public final class LadderRun {
       }
     }
     List<KernelSeries.Result> results =
-        kernels.isEmpty()
-            ? List.of()
-            : KernelSeries.run(kernels, device, seed, rounds, progress);
+        kernels.isEmpty() ? List.of() : KernelSeries.run(kernels, device, seed, rounds, progress);
     List<RungReport> reports = new ArrayList<>();
     int next = 0;
     for (Rung rung : rungs) {
@@ -140,8 +139,7 @@ public final class LadderRun {
   /** What is said of a rung's kernel, or why there is none on the device or for the shape. */
   public RungReport possible(TensorRung rung, Function<Kernel, RungReport> report) {
     return rung.runsOn(model.target())
-        ? tensor(
-            rung, () -> report.apply(kernel(rung, model.target(), model.multiprocessors())))
+        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.multiprocessors())))
         : missing(rung, model.target());
   }
 
@@ -159,15 +157,18 @@ public final class LadderRun {
     }
     long shared = KernelResources.of(kernel).sharedBytes();
     return shared > target.sharedPerBlock()
-        ? "a block needs %d bytes of shared memory, %s has %d"
-            .formatted(shared, target.name(), target.sharedPerBlock())
+        ? String.format(
+            Locale.ROOT,
+            "a block needs %d bytes of shared memory, %s has %d",
+            shared,
+            target.name(),
+            target.sharedPerBlock())
         : null;
   }
 
   /** What is expected of a rung on tensor cores. */
   public RungReport predict(TensorRung rung, Kernel kernel, int registers) {
-    return report(
-        rung, kernel, tensorUs(rung), Double.NaN, Double.NaN, true, registers, null);
+    return report(rung, kernel, tensorUs(rung), Double.NaN, Double.NaN, true, registers, null);
   }
 
   /** As {@link #measure}, for rungs on tensor cores. */

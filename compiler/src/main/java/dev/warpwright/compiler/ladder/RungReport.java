@@ -134,6 +134,7 @@ public record RungReport(
         null,
         counted);
   }
+
   /** Whether the whole result was compared with a reference and is right. */
   public boolean verified() {
     return failure == null && missing == null && !Double.isNaN(relError);

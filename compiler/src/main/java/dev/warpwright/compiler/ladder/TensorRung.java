@@ -7,6 +7,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -70,8 +71,12 @@ public enum TensorRung {
 
   /** Why a target does not have it. */
   String whyNot(GpuTarget target) {
-    return "%s needs %s, the target is %s"
-        .formatted(text, this == WGMMA ? "sm_90a" : "sm_80 or newer", target.name());
+    return String.format(
+        Locale.ROOT,
+        "%s needs %s, the target is %s",
+        text,
+        this == WGMMA ? "sm_90a" : "sm_80 or newer",
+        target.name());
   }
 
   /**

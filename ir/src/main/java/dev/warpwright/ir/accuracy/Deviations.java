@@ -107,7 +107,9 @@ public record Deviations(double element, long at, double group, long groupAt) {
     }
     long where = element > 1 ? at : groupAt;
     String place =
-        columns > 0 ? String.format(Locale.ROOT, "[%d, %d]", where / columns, where % columns) : Long.toString(where);
+        columns > 0
+            ? String.format(Locale.ROOT, "[%d, %d]", where / columns, where % columns)
+            : Long.toString(where);
     return element > 1
         ? String.format(Locale.ROOT, "element %s is %.3g times its own bound off", place, element)
         : String.format(

@@ -78,8 +78,7 @@ record BlockRegions(List<Region> reads, List<Region> writes) {
   private static boolean mentions(Expr index, Set<Var> bound) {
     boolean[] found = {false};
     Walk.expressions(
-        index,
-        e -> found[0] |= e instanceof Expr.Load || e instanceof Var v && bound.contains(v));
+        index, e -> found[0] |= e instanceof Expr.Load || e instanceof Var v && bound.contains(v));
     return found[0];
   }
 

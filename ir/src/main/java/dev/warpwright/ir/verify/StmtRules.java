@@ -1,6 +1,7 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
@@ -231,6 +232,26 @@ final class StmtRules {
               "buffer '%s' of scope %s has an extent that is not constant",
               buffer.name(),
               scope));
+    } else if (scope != Scope.GLOBAL && !fits(buffer)) {
+      findings.add(
+          Rule.CONSTANT_EXTENTS,
+          buffer,
+          String.format(
+              Locale.ROOT, "buffer '%s' of scope %s has 2^31 bytes or more", buffer.name(), scope));
+    }
+    if (buffer.dtype() == DType.HANDLE) {
+      findings.add(
+          Rule.TYPES, buffer, "buffer '" + buffer.name() + "' would hold elements of type handle");
+    }
+  }
+
+  /** Whether offsets in a buffer on chip, in bytes, are numbers of 32 bits. */
+  private static boolean fits(Buffer buffer) {
+    try {
+      return Math.multiplyExact(buffer.storageElements(), (long) buffer.dtype().bytes())
+          <= Integer.MAX_VALUE;
+    } catch (ArithmeticException e) {
+      return false;
     }
   }
 

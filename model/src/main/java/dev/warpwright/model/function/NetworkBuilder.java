@@ -53,6 +53,9 @@ public final class NetworkBuilder {
    */
   private static final int MAX_FORMULA = 200;
 
+  /** Sines and the like are some twenty operations: a formula of 200 of them is no method. */
+  private static final int CALL_NODES = 8;
+
   /** A formula of more nodes is not computed again for a reduction. */
   private static final int MAX_AGAIN = 16;
 
@@ -93,9 +96,12 @@ public final class NetworkBuilder {
       return formula.at(row, col);
     }
 
+    /** Nodes; a function counts as what it becomes on devices that do not have it. */
     int size() {
       int[] size = {0};
-      Walk.expressions(at(Var.index("i"), Var.index("j")), e -> size[0]++);
+      Walk.expressions(
+          at(Var.index("i"), Var.index("j")),
+          e -> size[0] += e instanceof Expr.Call ? CALL_NODES : 1);
       return size[0];
     }
 

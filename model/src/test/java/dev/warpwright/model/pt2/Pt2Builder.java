@@ -172,8 +172,7 @@ public final class Pt2Builder {
   }
 
   public Pt2Builder outputs(String... names) {
-    outputSpecs =
-        Json.array(List.of(names), name -> one("user_output", one("arg", tensor(name))));
+    outputSpecs = Json.array(List.of(names), name -> one("user_output", one("arg", tensor(name))));
     return this;
   }
 

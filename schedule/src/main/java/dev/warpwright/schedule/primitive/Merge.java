@@ -39,8 +39,8 @@ import java.util.Set;
  *       the first one uses is allocated at the second one, too.
  *   <li>Nothing between the loops, nor the second one, touches what the first one writes or writes
  *       what it reads.
- *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}, and the first
- *       has no attributes, which would be lost.
+ *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}, and the
+ *       first has no attributes, which would be lost.
  * </ol>
  */
 public final class Merge {
@@ -108,9 +108,7 @@ public final class Merge {
     for (Stmt s : firstPath) {
       check.require(
           3,
-          !(s instanceof Stmt.Alloc alloc)
-              || !used.contains(alloc.buffer())
-              || isOn(secondPath, s),
+          !(s instanceof Stmt.Alloc alloc) || !used.contains(alloc.buffer()) || isOn(secondPath, s),
           "a buffer that loop " + first.var() + " uses is not allocated at the other loop",
           s);
     }
@@ -132,8 +130,7 @@ public final class Merge {
           others.contains(leaf)
               || !own.contains(leaf) && order.isBefore(first, leaf) && order.isBefore(leaf, second);
       boolean conflicts =
-          writes.contains(access.buffer())
-              || access.isWrite() && reads.contains(access.buffer());
+          writes.contains(access.buffer()) || access.isWrite() && reads.contains(access.buffer());
       check.require(4, !(passed && conflicts), access.buffer().name() + " is used by both", leaf);
     }
   }

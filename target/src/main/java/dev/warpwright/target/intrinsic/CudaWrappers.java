@@ -72,6 +72,24 @@ final class CudaWrappers {
       }
       """;
 
+  static final String PACK_RELU_F16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_relu_f16x2(float lo, float hi) {
+        unsigned y;
+        asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+        return y;
+      }
+      """;
+
+  static final String PACK_RELU_BF16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_relu_bf16x2(float lo, float hi) {
+        unsigned y;
+        asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+        return y;
+      }
+      """;
+
   static final String SM_ID =
       """
       __device__ __forceinline__ unsigned sm_id() {
@@ -220,7 +238,7 @@ final class CudaWrappers {
   }
 
   /** {@code %first, …}, so many. */
-  private static String registers(int first, int count) {
+  static String registers(int first, int count) {
     List<String> names = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       names.add("%" + (first + i));
@@ -228,7 +246,7 @@ final class CudaWrappers {
     return String.join(", ", names);
   }
 
-  private static String constraints(String constraint, String array, int count) {
+  static String constraints(String constraint, String array, int count) {
     List<String> parts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       parts.add(String.format(Locale.ROOT, "\"%s\"(%s[%d])", constraint, array, i));

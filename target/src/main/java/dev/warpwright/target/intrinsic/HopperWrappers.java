@@ -295,18 +295,22 @@ final class HopperWrappers {
     """;
   }
 
-  /** D (64 × n) += A · B of operands in shared memory; with {@code scale_d} zero D is not read. */
+  /**
+   * D (64 × n) += A · B of B in shared memory and A there or in registers; with {@code scale_d}
+   * zero D is not read.
+   */
   static String wgmma(String text, WarpgroupProduct product) {
     int registers = product.registers();
     DType sums = product.sums();
     String type = product.input().ptx();
     // Integers are neither negated nor stored across.
     String modifiers = sums == DType.I32 ? "" : ", 1, 1";
+    boolean held = product.fromRegisters();
     String along =
-        product.input().bytes() == 2
-            ? String.format(
-                Locale.ROOT, ", %d, %d", product.alongM() ? 1 : 0, product.alongN() ? 1 : 0)
-            : "";
+        product.input().bytes() != 2
+            ? ""
+            : (held ? "" : product.alongM() ? ", 1" : ", 0") + (product.alongN() ? ", 1" : ", 0");
+    int operands = held ? WarpgroupProduct.A_REGISTERS : 1;
     String constraint = sums == DType.F32 ? "+f" : "+r";
     String element = sums == DType.F16 ? "sums" : "d";
     List<String> names = new ArrayList<>();
@@ -331,30 +335,32 @@ final class HopperWrappers {
         Locale.ROOT,
         """
         __device__ __forceinline__ void %s(
-            %s* d, unsigned long long a, unsigned long long b, int scale_d) {
+            %s* d, %s a, unsigned long long b, int scale_d) {
         %s  asm volatile(
               "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
               "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s "
               "%s
-              "%%%d, %%%d, p%s%s; }"
+              "%s, %%%d, p%s%s; }"
               : %s
-              : "l"(a), "l"(b), "r"(scale_d));
+              : %s, "l"(b), "r"(scale_d));
         }
         """,
         text.replace('.', '_'),
         CudaWrappers.pointer(sums),
+        held ? "const unsigned*" : "unsigned long long",
         sums == DType.F16 ? CudaWrappers.PACKED_SUMS : "",
-        registers + 2,
+        registers + operands + 1,
         product.columns(),
         product.depth(),
         product.sumsPtx(),
         type,
         type,
         regs,
-        registers,
-        registers + 1,
+        held ? "{" + CudaWrappers.registers(registers, operands) + "}" : "%" + registers,
+        registers + operands,
         modifiers,
         along,
-        outs);
+        outs,
+        held ? CudaWrappers.constraints("r", "a", operands) : "\"l\"(a)");
   }
 }

@@ -94,9 +94,11 @@ final class OperandRules {
     }
     int rows = WarpgroupProduct.ROWS;
     String a =
-        product.alongM()
-            ? across(intrinsic, call, 1, rows, product.depth())
-            : operand(intrinsic, call, 1, rows);
+        product.fromRegisters()
+            ? null
+            : product.alongM()
+                ? across(intrinsic, call, 1, rows, product.depth())
+                : operand(intrinsic, call, 1, rows);
     if (a != null) {
       return a;
     }
