@@ -2,6 +2,7 @@ module dev.warpwright.ir {
   requires static org.jspecify;
 
   exports dev.warpwright.ir;
+  exports dev.warpwright.ir.accuracy;
   exports dev.warpwright.ir.arith;
   exports dev.warpwright.ir.files;
   exports dev.warpwright.ir.json;

@@ -11,7 +11,6 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.sim.Verification;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +42,8 @@ public final class RunAction implements Action<RunRequest> {
       boolean runs = Devices.canRun(device);
       // The interpreter keeps one core busy while the compiler keeps another.
       @Nullable CompletableFuture<Expectation> reference =
-          runs && expected.size() < outputs.size()
-              ? Expectation.begin(model, input, progress)
+          runs
+              ? Expectation.begin(model, precision, input, expected, request.seed(), progress)
               : null;
       try (CompiledModel compiled = model.compile(device, precision, runs ? input.rows() : 0)) {
         ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
@@ -54,24 +53,12 @@ public final class RunAction implements Action<RunRequest> {
           return report;
         }
         List<float[]> results = List.copyOf(compiled.runAll(input.values()).values());
-        double tolerance =
-            request.relative().orElse(Math.max(stored.tolerance(), precision.tolerance()));
-        RunReport report = new RunReport(request, compiled, input.rows(), tolerance);
+        RunReport report = new RunReport(request, compiled, input.rows());
         Executable executable = compiled.executable(input.rows());
         executable.findings().forEach(progress::say);
-        @Nullable Expectation computed = reference == null ? null : Expectation.end(reference);
+        Expectation right = Expectation.end(Objects.requireNonNull(reference));
         for (int i = 0; i < outputs.size(); i++) {
-          Value output = outputs.get(i);
-          double[] right = expected.get(output);
-          Path file = files.get(output);
-          if (right != null) {
-            Verification compared = Expectation.compare(results.get(i), right);
-            report.verified(output, compared, right, input.rows(), file);
-          } else {
-            Expectation known = Objects.requireNonNull(computed);
-            Verification compared = known.compare(i, results.get(i), output.features());
-            report.verified(output, compared, known.values().get(i), known.rows(), file);
-          }
+          report.verified(right.compare(i, results.get(i), files.get(outputs.get(i))));
         }
         time(report, executable, request.seconds(), device);
         request.output().write(files, results, input.leading(), outputs);

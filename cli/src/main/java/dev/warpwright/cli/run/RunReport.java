@@ -10,13 +10,10 @@ import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.HostTarget;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -30,26 +27,24 @@ final class RunReport {
   private final CompiledModel compiled;
   private final int rows;
   private final double tolerance;
+  private final double widened;
   private final List<VerifiedOutput> outputs = new ArrayList<>();
   private Executable.@Nullable Timing timing;
   private boolean warm;
 
-  RunReport(RunRequest request, CompiledModel compiled, int rows, double tolerance) {
+  /** Who allows the whole more also allows each element more. */
+  RunReport(RunRequest request, CompiledModel compiled, int rows) {
     this.request = request;
     this.compiled = compiled;
     this.rows = rows;
-    this.tolerance = tolerance;
+    double usual = compiled.precision().tolerance();
+    this.tolerance = request.relative().orElse(usual);
+    this.widened = Math.max(1, tolerance / usual);
   }
 
-  /**
-   * Takes the comparison of some rows of the next output with their right values.
-   *
-   * @param file that the output is written to; null for none
-   */
-  void verified(
-      Value output, Verification result, double[] right, int ofRows, @Nullable Path file) {
-    long nans = Arrays.stream(right).filter(Double::isNaN).count();
-    outputs.add(new VerifiedOutput(output, result, nans, ofRows, file));
+  /** Takes the comparison of the next output with its right values. */
+  void verified(VerifiedOutput output) {
+    outputs.add(output);
   }
 
   /** Takes the measurement; {@code steady} says whether it would be the same later. */
@@ -61,7 +56,7 @@ final class RunReport {
   Report report(Executable executable) {
     Executable.Timing measured = Objects.requireNonNull(timing);
     boolean clean = executable.findings().isEmpty();
-    boolean ok = clean && outputs.stream().allMatch(each -> each.isRight(request, tolerance));
+    boolean ok = clean && outputs.stream().allMatch(this::isRight);
     List<Executable.KernelFacts> facts = executable.kernelFacts();
     List<Json> kernels = new ArrayList<>();
     StringBuilder lines = new StringBuilder();
@@ -104,23 +99,29 @@ final class RunReport {
             .with("maxAbsError", worst(Verification::maxAbsError))
             .with("relError", worst(Verification::relError))
             .with("rtol", tolerance)
+            .with(
+                "worstElement",
+                outputs.stream().mapToDouble(VerifiedOutput::element).max().orElse(0) / widened)
             .with("warm", warm)
             .with("checkedRows", outputs.stream().mapToInt(VerifiedOutput::rows).min().orElse(0))
             .with(
                 "nonFiniteMismatches",
                 outputs.stream().mapToLong(each -> each.result().nonFiniteMismatches()).sum())
             .with(
-                "outputs",
-                Json.array(outputs, each -> each.json(clean && each.isRight(request, tolerance))))
+                "outputs", Json.array(outputs, each -> each.json(clean && isRight(each), widened)))
             .with("findings", Json.array(executable.findings(), Json::of))
             .with("verified", ok);
     for (VerifiedOutput each : outputs) {
-      boolean right = clean && each.isRight(request, tolerance);
+      boolean right = clean && isRight(each);
       lines
           .append(System.lineSeparator())
-          .append(each.verdict(right, tolerance, outputs.size() > 1));
+          .append(each.verdict(right, tolerance, widened, outputs.size() > 1));
     }
     return new Report(ok, head + lines, json);
+  }
+
+  private boolean isRight(VerifiedOutput output) {
+    return output.isRight(request, tolerance, widened);
   }
 
   private double worst(ToDoubleFunction<Verification> error) {

@@ -184,9 +184,9 @@ final class ExportCommandTest {
             "// C[100, 72] = gelu(0.5 * transposed A[40, 100] * B[40, 72] + bias) + S in f16,"
                 + " row-major; chosen by a model, not measured.\n");
     assertThat(Files.readString(folder.resolve("main.cu")))
-        .contains("sum += value(A[k * kM + i]) * value(B[k * kN + j]);")
+        .contains("double term = value(A[k * kM + i]) * value(B[k * kN + j]);")
         .contains("const double x = 0.5 * sum + value(bias[j]);")
-        .contains("(1 + std::erf(x / std::sqrt(2.0))) + value(S[i * kN + j]));");
+        .contains("(1 + std::erf(x / std::sqrt(2.0))) + value(S[i * kN + j]),");
     assertThat(Files.readString(folder.resolve("torch_op.py")))
         .contains("gelu(0.5 * (A.double().mT @ B.double()) + bias.double()) + S.double()");
   }

@@ -92,6 +92,31 @@ final class SeveralOutputsTest {
     assertThat(out).contains("WRONG 'again'").contains("verified 'y'");
   }
 
+  /** Of each output, whether a file or the interpreter says what it should be. */
+  @Test
+  void aSmallRowThatIsWrongIsFoundBesideALargeOne() {
+    Path all = folder.resolve("all");
+    Path input = folder.resolve("in.npy");
+    NpyFile.write(
+        input, List.of(2L, 4L), new float[] {1000, 2000, 3000, 4000, 1e-3f, 2e-3f, 3e-3f, 4e-3f});
+    assertThat(execute("run", model, "--target", "cpu", "--input", input, "--out", all))
+        .as(err)
+        .isZero();
+    Path file = all.resolve("h.npy");
+    Object[] some = {"run", model, "--target", "cpu", "--input", input, "--expect", "h=" + file};
+    assertThat(execute(some)).as(out + err).isZero();
+    float[] h = NpyFile.read(file).toFloats();
+    h[5] *= 1.5f;
+    NpyFile.write(file, List.of(2L, 3L), h);
+    assertThat(execute(some)).isEqualTo(ExitCode.WRONG);
+    assertThat(out)
+        .containsPattern("WRONG 'h': relative error \\d[.]\\d+e-07.*; element \\[1, 2] is ")
+        .contains("verified 'y'", "verified 'a/head'", "verified 'again'");
+    assertThat(execute("run", model, "--target", "cpu", "--input", input, "--expect", all))
+        .isEqualTo(ExitCode.WRONG);
+    assertThat(out).contains("WRONG 'h'", "verified 'y'");
+  }
+
   private static org.assertj.core.data.Offset<Double> within(double offset) {
     return org.assertj.core.data.Offset.offset(offset);
   }

@@ -16,6 +16,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.runtime.cuda.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
@@ -328,10 +329,13 @@ public final class KernelBench {
     progress.accept(
         String.format(
             Locale.ROOT,
-            "set %d: relative error %.2e, greatest %.2e, %d not finite",
+            "set %d: relative error %.2e, greatest %.2e (elements %.2f, groups of them %.2f of what"
+                + " they may be off), %d not finite",
             set,
             error.relative(),
             error.maxAbs(),
+            error.deviations().element(),
+            error.deviations().group(),
             error.nonFinite()));
     if (!error.within(workload.tolerance())) {
       locate(memory, reference, set);
@@ -366,7 +370,7 @@ public final class KernelBench {
     Kernel compare =
         exact
             ? OutputComparison.ofBits(output)
-            : OutputComparison.ofValues(output, workload.tolerance(), typical);
+            : OutputComparison.ofValues(output, apart(), typical);
     try (CudaStream other = device.context().newStream();
         RepeatCheck check = new RepeatCheck(workload, memory, device, stream, launch, compare)) {
       @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(other).orElse(null) : null;
@@ -387,16 +391,20 @@ public final class KernelBench {
     }
   }
 
+  /** What two honest results of kernels that add in any order may differ by, relative to both. */
+  private double apart() {
+    double sums = workload.deviation(workload.outputs().size() - 1).relative();
+    return 2 * (ErrorBound.of(workload.result().dtype()).unit() + ErrorBound.DEVIATIONS * sums);
+  }
+
   private String wrong(String what, OutputError error) {
+    Buffer result = workload.result();
     return String.format(
         Locale.ROOT,
-        "%s: relative error %.2e (at most %.0e), greatest error %.2e, %d elements not finite (seed"
-            + " %d)",
+        "%s: %s, greatest error %.2e (seed %d)",
         what,
-        error.relative(),
-        workload.tolerance(),
+        error.why(workload.tolerance(), result.extent(result.rank() - 1)),
         error.maxAbs(),
-        error.nonFinite(),
         request.seed());
   }
 

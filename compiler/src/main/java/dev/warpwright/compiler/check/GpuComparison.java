@@ -220,7 +220,20 @@ public final class GpuComparison {
         verification.relError(),
         verification.maxAbsError(),
         tolerance,
-        equal == elements || verification.within(tolerance) && samePadding(executed, simulated));
+        equal == elements
+            || verification.within(tolerance)
+                && Verification.eachWithin(
+                    executed.toDoubles(),
+                    simulated.toDoubles(),
+                    columns(simulated),
+                    simulated.dtype(),
+                    tolerance)
+                && samePadding(executed, simulated));
+  }
+
+  private static int columns(NdArray array) {
+    int rank = array.shape().length;
+    return rank == 0 ? 1 : (int) Math.max(1, array.shape()[rank - 1]);
   }
 
   /** Whether what lies between the rows of a matrix, which is nobody's to write, is the same. */

@@ -11,6 +11,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -351,14 +352,61 @@ final class TorchText {
             name,
             product.inputs().stream().map(signature.text()::of).collect(Collectors.joining(", "))));
     lines.add("error = ((got.double() - wanted).norm() / wanted.norm()).item()");
-    String right = String.format(Locale.ROOT, "error <= %.0e", product.tolerance());
+    lines.addAll(deviation(product, signature));
+    String right = String.format(Locale.ROOT, "error <= %.0e and worst <= 1", product.tolerance());
+    lines.add(
+        "print(f\"relative error {error:.2e}, elements up to {worst:.2f} of their bound:\","
+            + String.format(Locale.ROOT, " \"right\" if %s else \"WRONG\")", right));
+    lines.add(String.format(Locale.ROOT, "raise SystemExit(0 if %s else 1)", right));
+    return "\n\nif __name__ == \"__main__\":\n    " + String.join("\n    ", lines) + "\n";
+  }
+
+  /** By how much the worst element is further off than its own products allow: {@code worst}. */
+  private static List<String> deviation(Workload.Gemm product, Signature signature) {
+    Workload.Spread spread = product.spread(0);
+    ErrorBound bound = ErrorBound.of(product.c().dtype());
+    Layout layout = product.layout();
+    String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
+    String b = signature.text().of(product.b()) + ".double()" + (layout.transposedB() ? ".mT" : "");
+    Epilogue epilogue = product.epilogue();
+    String factor = Double.toString(Math.abs(epilogue.alpha()));
+    String most = "factor * total.abs()";
+    String behind = "";
+    for (int o = 0; o < epilogue.operands().size(); o++) {
+      String operand = signature.text().of(product.extras().get(o)) + ".double().abs()";
+      switch (epilogue.operands().get(o)) {
+        case ROW_SCALE -> factor += " * " + operand + "[:, None]";
+        case COLUMN_SCALE -> factor += " * " + operand;
+        case ADDEND -> most += " + " + Math.abs(epilogue.beta()) + " * " + operand;
+        case BIAS -> most += " + " + operand;
+        case GATE -> behind += " * " + operand;
+        case RESIDUAL -> behind += " + " + 2 * spread.unit() + " * " + operand;
+      }
+    }
+    List<String> lines = new ArrayList<>();
+    lines.add("total = (" + a + ") @ (" + b + ")");
+    lines.add("squares = (" + a + ").square() @ (" + b + ").square()");
+    lines.add("before = " + spread.relative() + " * ((squares + total.square()) / 2).sqrt()");
+    if (!epilogue.equals(Epilogue.NONE)) {
+      lines.add("factor = " + factor);
+      lines.add("rounded = " + 2 * spread.unit() + " * (" + most + ")");
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "before = (%s * (factor * before + rounded) + rounded)%s",
+              spread.lipschitz(),
+              behind));
+    }
+    lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
     lines.add(
         String.format(
             Locale.ROOT,
-            "print(f\"relative error {error:.2e}:\", \"right\" if %s else \"WRONG\")",
-            right));
-    lines.add(String.format(Locale.ROOT, "raise SystemExit(0 if %s else 1)", right));
-    return "\n\nif __name__ == \"__main__\":\n    " + String.join("\n    ", lines) + "\n";
+            "limit = %s * (wanted.abs() + before) + before + %s",
+            bound.unit(),
+            bound.tiny()));
+    lines.add("off = (got.double() - wanted).abs()");
+    lines.add("worst = torch.where(off == 0, 0, off / limit).max().item()");
+    return lines;
   }
 
   /** What the product is in double precision, with what follows it; see {@link Epilogue}. */

@@ -15,7 +15,52 @@ import org.jspecify.annotations.Nullable;
  * and shares no code with them.
  */
 public final class GraphEvaluator {
-  private GraphEvaluator() {}
+  private final Rounding rounding;
+
+  private GraphEvaluator(Rounding rounding) {
+    this.rounding = rounding;
+  }
+
+  /** Something that is done to values where a kernel would round them. */
+  public interface Rounding {
+    /** Leaves all as it is. */
+    Rounding NONE =
+        new Rounding() {
+          @Override
+          public double[] operand(Linear linear, double[] values) {
+            return values;
+          }
+
+          @Override
+          public double sum(Linear linear, double sum, double squares) {
+            return sum;
+          }
+
+          @Override
+          public double[] result(Node node, double[] values, Reads reads) {
+            return values;
+          }
+        };
+
+    /** The input of a product, as it is multiplied. */
+    double[] operand(Linear linear, double[] values);
+
+    /** A sum of products, whose squares have that sum. */
+    double sum(Linear linear, double sum, double squares);
+
+    /**
+     * What a node makes.
+     *
+     * @param reads the values that it read
+     */
+    double[] result(Node node, double[] values, Reads reads);
+  }
+
+  /** Values of a graph. */
+  @FunctionalInterface
+  public interface Reads {
+    double[] of(Value value);
+  }
 
   /**
    * Evaluates a graph.
@@ -25,6 +70,12 @@ public final class GraphEvaluator {
    * @throws IllegalArgumentException if the number or a length of the inputs does not fit
    */
   public static List<double[]> evaluate(Graph graph, int rows, List<double[]> inputs) {
+    return evaluate(graph, rows, inputs, Rounding.NONE);
+  }
+
+  /** The same with something done to the values. */
+  public static List<double[]> evaluate(
+      Graph graph, int rows, List<double[]> inputs, Rounding rounding) {
     if (inputs.size() != graph.inputs().size()) {
       throw new IllegalArgumentException(
           "the graph has " + graph.inputs().size() + " inputs, not " + inputs.size());
@@ -48,7 +99,8 @@ public final class GraphEvaluator {
     graph.nodes().forEach(n -> n.inputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum)));
     graph.outputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum));
     for (Node node : graph.nodes()) {
-      values.put(node.output(), evaluate(node, rows, values));
+      double[] result = new GraphEvaluator(rounding).evaluate(node, rows, values);
+      values.put(node.output(), rounding.result(node, result, v -> read(values, v)));
       for (Value input : node.inputs()) {
         if (readsLeft.merge(input, -1, Integer::sum) == 0) {
           values.remove(input);
@@ -60,7 +112,7 @@ public final class GraphEvaluator {
     return outputs;
   }
 
-  private static double[] evaluate(Node node, int rows, Map<Value, double[]> values) {
+  private double[] evaluate(Node node, int rows, Map<Value, double[]> values) {
     return switch (node) {
       case Linear linear -> linear(linear, rows, read(values, linear.input()));
       case Elementwise elementwise -> elementwise(elementwise, rows, values);
@@ -75,7 +127,8 @@ public final class GraphEvaluator {
     return Objects.requireNonNull(values.get(value), "a graph computes values before their use");
   }
 
-  private static double[] linear(Linear linear, int rows, double[] x) {
+  private double[] linear(Linear linear, int rows, double[] values) {
+    double[] x = rounding.operand(linear, values);
     int k = linear.input().features();
     int n = linear.output().features();
     double[] weight = linear.weight().toDoubles();
@@ -84,9 +137,13 @@ public final class GraphEvaluator {
     for (int m = 0; m < rows; m++) {
       for (int j = 0; j < n; j++) {
         double sum = 0;
+        double squares = 0;
         for (int i = 0; i < k; i++) {
-          sum += x[m * k + i] * weight[j * k + i];
+          double product = x[m * k + i] * weight[j * k + i];
+          sum += product;
+          squares += product * product;
         }
+        sum = rounding.sum(linear, sum, squares);
         y[m * n + j] = bias == null ? sum : sum + bias[j];
       }
     }
