@@ -119,7 +119,7 @@ final class DeviceReferenceTest {
     gpu.breaks(dev.warpwright.cuda.CudaPrinter.functionName(product));
     assertThatThrownBy(() -> reference.compute(0, SEED))
         .isInstanceOf(DeviceError.class)
-        .hasMessageContaining("the reference kernel computes 0.0 at")
+        .hasMessageContaining("the reference kernel reference computes 0.0, the host")
         .hasMessageContaining("seed 5");
   }
 }

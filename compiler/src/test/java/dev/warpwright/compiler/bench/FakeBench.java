@@ -37,9 +37,13 @@ public final class FakeBench {
   public static FakeGpu teach(FakeGpu gpu, Kernel kernel, Map<String, Long> values) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     gpu.knows(bound.kernel());
-    ReferenceProduct.of(bound.workload()).forEach(product -> gpu.knows(product.kernel()));
-    gpu.knows(ErrorSum.ofDifference(bound.workload().result()));
-    gpu.knows(ErrorSum.ofReference(bound.workload().result()));
+    ReferenceProduct.of(bound.workload())
+        .forEach(
+            product -> {
+              gpu.knows(product.kernel());
+              gpu.knows(product.deviation());
+            });
+    gpu.knows(ErrorSum.of(bound.workload().result()));
     gpu.knows(OutputComparison.ofBits(bound.workload().result()));
     return gpu;
   }
