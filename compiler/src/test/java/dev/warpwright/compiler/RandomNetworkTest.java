@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.schedule.Replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.compiler.execute.Executable;
@@ -208,7 +209,7 @@ class RandomNetworkTest {
       String what, CompiledProgram program, CompiledKernel kernel, int rows) {
     Precision precision = program.precision();
     Trace trace = Trace.parse(kernel.trace().toJson());
-    assertThat(StructuralEquality.difference(trace.replay(kernel.function()), kernel.tileProgram()))
+    assertThat(StructuralEquality.difference(Replay.func(trace, kernel.function()), kernel.tileProgram()))
         .as(what + ", replayed")
         .isEmpty();
     Arguments expected = run(program, kernel.function(), rows);
