@@ -53,7 +53,7 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.description().forEach(s::annotate);
+    workload.describe(s);
     return schedule(
         s, func, FfnWorkload.FIRST, FfnWorkload.SECOND, workload.second(), config, sharing, target);
   }
@@ -103,7 +103,7 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.description().forEach(s::annotate);
+    workload.describe(s);
     // The second one first: what it reads is then plainly all that the first one writes.
     StagedProduct second = tiles(s, FfnWorkload.SECOND, config);
     StagedProduct first = tiles(s, FfnWorkload.FIRST, config);
@@ -145,7 +145,7 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.description().forEach(s::annotate);
+    workload.describe(s);
     // The second one first: what it reads is then plainly all that the first one writes.
     LoopRef second = SimtGemm.tiles(s, FfnWorkload.SECOND, workload.second(), config);
     LoopRef first = SimtGemm.tiles(s, FfnWorkload.FIRST, workload.first(), config);

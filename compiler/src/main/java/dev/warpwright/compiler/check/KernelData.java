@@ -85,10 +85,7 @@ public final class KernelData {
 
   /** Random inputs of a program, its tables, and poisoned outputs. */
   public static Arguments of(
-      Program program,
-      Map<Buffer, List<Integer>> tables,
-      Map<String, Long> scalars,
-      long seed) {
+      Program program, Map<Buffer, List<Integer>> tables, Map<String, Long> scalars, long seed) {
     Arguments arguments = random(ProgramInterpreter.params(program), scalars, seed);
     for (Program.ProgramParam param : program.params()) {
       if (param.role() == Program.Role.OUTPUT) {

@@ -1,6 +1,5 @@
 package dev.warpwright.schedule.primitive;
 
-import dev.warpwright.schedule.Replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,6 +9,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;
 import dev.warpwright.schedule.Refusal;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.ScheduleError;

@@ -1,6 +1,5 @@
 package dev.warpwright.schedule.trace;
 
-import dev.warpwright.schedule.Replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +12,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.ScheduleError;
@@ -92,7 +92,8 @@ final class TraceTest {
   @Test
   void aTraceOfSomethingElseIsRefused() {
     Trace trace = everything(Samples.matmul(8, 6, 4)).trace();
-    assertThatThrownBy(() -> Replay.func(trace, Samples.chain(4, 6))).isInstanceOf(ScheduleError.class);
+    assertThatThrownBy(() -> Replay.func(trace, Samples.chain(4, 6)))
+        .isInstanceOf(ScheduleError.class);
   }
 
   @ParameterizedTest
