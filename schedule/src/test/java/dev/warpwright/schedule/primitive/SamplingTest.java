@@ -84,7 +84,7 @@ final class SamplingTest {
         .isInstanceOf(ScheduleError.class)
         .hasMessageContaining("instruction 1 of the trace does not fit")
         .hasMessageContaining("do not make the extent 20 of loop i");
-    Schedule again = trace.withoutDecisions().schedule(other, 3);
+    Schedule again = Replay.schedule(trace.withoutDecisions(), other, 3);
     assertThat(again.trace().decisions()).hasSize(2);
     Outcome.keepsResults(other, again);
   }
