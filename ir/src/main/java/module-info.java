@@ -3,6 +3,7 @@ module dev.warpwright.ir {
 
   exports dev.warpwright.ir;
   exports dev.warpwright.ir.arith;
+  exports dev.warpwright.ir.files;
   exports dev.warpwright.ir.json;
   exports dev.warpwright.ir.layout;
   exports dev.warpwright.ir.testing;

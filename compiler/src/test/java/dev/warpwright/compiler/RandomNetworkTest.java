@@ -136,6 +136,35 @@ class RandomNetworkTest {
         });
   }
 
+  /** Results anywhere in the network, most of which something else in it reads, too. */
+  @ParameterizedTest
+  @EnumSource
+  void networksOfSeveralOutputs(Precision precision) {
+    each(
+        networks(3),
+        i -> {
+          long seed = 5000 + firstSeed() + i;
+          Random random = new Random(seed);
+          Graph graph = RandomNetworks.of(random, 1 + random.nextInt(6), NARROW);
+          check(seed, random, RandomNetworks.withMoreOutputs(random, graph), precision);
+        });
+  }
+
+  /** The same where one kernel does not hold the network. */
+  @ParameterizedTest
+  @EnumSource(names = {"F32", "BF16"})
+  void wideNetworksOfSeveralOutputs(Precision precision) {
+    each(
+        networks(1),
+        i -> {
+          long seed = 6000 + firstSeed() + i;
+          Random random = new Random(seed);
+          Graph graph =
+              RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
+          check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
+        });
+  }
+
   /** Networks are independent of each other, so that all processors take part. */
   private static void each(int networks, IntConsumer check) {
     IntStream.range(0, networks).parallel().forEach(check);
@@ -158,21 +187,28 @@ class RandomNetworkTest {
       x[i] = (float) random.nextGaussian();
     }
     double[] wide = widen(x);
-    double[] expected = GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst();
-    double[] rounded = RoundedNetwork.evaluate(graph, precision, rows, wide);
+    List<double[]> expected = GraphEvaluator.evaluate(graph, rows, List.of(wide));
+    List<double[]> rounded = RoundedNetwork.evaluate(graph, precision, rows, wide);
     long layers = graph.nodes().stream().filter(Linear.class::isInstance).count();
-    double allowed =
-        Math.max(
-            precision.tolerance() * Math.max(1, layers / 4.0),
-            ROUNDINGS * error(rounded, expected));
     Device device = new SimulatedDevice(target);
     Graph compiled = seed % 2 == 0 ? GraphSimplifier.simplify(graph) : graph;
     try (CompiledModel model = new CompiledModel(compiled, device, precision)) {
-      float[] y = model.run(x);
+      List<float[]> y = List.copyOf(model.runAll(x).values());
       Executable executable = model.executable(rows);
       assertThat(executable.findings()).as(what).isEmpty();
-      assertThat(error(widen(y), expected)).as(what).isLessThan(allowed);
-      assertThat(model.run(new float[0])).as(what + ", no rows").isEmpty();
+      assertThat(y).as(what).hasSameSizeAs(expected);
+      for (int i = 0; i < y.size(); i++) {
+        double allowed =
+            Math.max(
+                precision.tolerance() * Math.max(1, layers / 4.0),
+                ROUNDINGS * error(rounded.get(i), expected.get(i)));
+        assertThat(error(widen(y.get(i)), expected.get(i)))
+            .as(what + ", output " + i)
+            .isLessThan(allowed);
+      }
+      assertThat(model.runAll(new float[0]).values())
+          .as(what + ", no rows")
+          .allMatch(none -> none.length == 0);
       CompiledProgram program = model.program(rows);
       for (CompiledKernel kernel : program.kernels()) {
         checkSchedule(what, program, kernel, Math.min(rows, 20));

@@ -88,11 +88,12 @@ public record GemmWorkload(
 
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
-      throw new IllegalArgumentException("a product of %d x %d x %d".formatted(m, n, k));
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
     }
     if (!arithmetic.takes(operands)) {
       throw new IllegalArgumentException(
-          "products of %s in %s".formatted(operands, arithmetic.text()));
+          String.format(Locale.ROOT, "products of %s in %s", operands, arithmetic.text()));
     }
     leading =
         new Leading(
@@ -124,7 +125,7 @@ public record GemmWorkload(
   private static long leading(String name, long given, long row) {
     if (given != 0 && given < row) {
       throw new IllegalArgumentException(
-          "%s=%d: rows have %d elements".formatted(name, given, row));
+          String.format(Locale.ROOT, "%s=%d: rows have %d elements", name, given, row));
     }
     return given == row ? 0 : given;
   }

@@ -80,6 +80,7 @@ public final class Replay {
                 : schedule.split(loop(x, 0), number(x, "factor"));
         name(x, List.of(halves.outer(), halves.inner()), loops);
       }
+      case "merge" -> schedule.merge(loop(x, 0), loop(x, 1));
       case "fuse" -> name(x, List.of(schedule.fuse(loop(x, 0), loop(x, 1))), loops);
       case "reorder" -> schedule.reorder(x.inputs().stream().map(this::loop).toList());
       case "bind" -> schedule.bind(loop(x, 0), ThreadAxis.parse(text(x, "axis")));

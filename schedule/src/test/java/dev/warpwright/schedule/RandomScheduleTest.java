@@ -46,6 +46,7 @@ final class RandomScheduleTest {
           "computeInline",
           "decomposeReduction",
           "fuse",
+          "merge",
           "mergeGrids",
           "pad",
           "padRepeating",

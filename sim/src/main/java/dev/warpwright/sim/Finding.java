@@ -32,7 +32,9 @@ public record Finding(
     PROXY("missing proxy fence"),
     INTRINSIC("misuse of an intrinsic"),
     RESOURCES("more than the target has"),
-    ARITHMETIC("undefined arithmetic");
+    ARITHMETIC("undefined arithmetic"),
+    UNWRITTEN("element of the output that is never written"),
+    RESULT("wrong result");
 
     private final String text;
 

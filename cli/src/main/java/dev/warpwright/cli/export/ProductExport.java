@@ -86,18 +86,19 @@ final class ProductExport {
     } else if (epilogue.gate()) {
       formula = "(" + formula + ")";
     }
-    return "%sC[%d, %d] = %s in %s, row-major"
-        .formatted(
-            workload.batch().isMany() ? workload.batch().count() + " products " : "",
-            workload.m(),
-            workload.n(),
-            formula + behind,
-            workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
+    return String.format(
+        Locale.ROOT,
+        "%sC[%d, %d] = %s in %s, row-major",
+        workload.batch().isMany() ? workload.batch().count() + " products " : "",
+        workload.m(),
+        workload.n(),
+        formula + behind,
+        workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
   }
 
   private static String matrix(String name, boolean transposed, long rows, long columns) {
     return transposed
-        ? "transposed %s[%d, %d]".formatted(name, columns, rows)
-        : "%s[%d, %d]".formatted(name, rows, columns);
+        ? String.format(Locale.ROOT, "transposed %s[%d, %d]", name, columns, rows)
+        : String.format(Locale.ROOT, "%s[%d, %d]", name, rows, columns);
   }
 }

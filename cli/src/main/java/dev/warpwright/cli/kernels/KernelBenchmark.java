@@ -64,25 +64,34 @@ public final class KernelBenchmark {
     lines.add(r.workload() + " on " + r.device());
     KernelReport.Compiled compiled = r.compiled();
     lines.add(
-        "%d registers, %d bytes of shared memory, %d local, %d spilled; source %s"
-            .formatted(
-                compiled.registers(),
-                compiled.sharedBytes(),
-                compiled.localBytes(),
-                compiled.spills(),
-                compiled.sourceHash().substring(0, 12)));
+        String.format(
+            Locale.ROOT,
+            "%d registers, %d bytes of shared memory, %d local, %d spilled; source %s",
+            compiled.registers(),
+            compiled.sharedBytes(),
+            compiled.localBytes(),
+            compiled.spills(),
+            compiled.sourceHash().substring(0, 12)));
     for (KernelReport.Repeats repeats : r.repeats()) {
       lines.add(
-          "%d launches, %s: %s"
-              .formatted(
-                  repeats.runs(),
-                  repeats.mode(),
-                  repeats.mismatches() == 0 ? "all equal" : repeats.mismatches() + " differences"));
+          String.format(
+              Locale.ROOT,
+              "%d launches, %s: %s",
+              repeats.runs(),
+              repeats.mode(),
+              repeats.mismatches() == 0 ? "all equal" : repeats.mismatches() + " differences"));
     }
     if (r.timing() != null) {
       KernelReport.Timing timing = r.timing();
       lines.add(
-          "%-46s %12s %12s %10s %9s".formatted("", "in a graph", "one launch", "TFLOP/s", "ratio"));
+          String.format(
+              Locale.ROOT,
+              "%-46s %12s %12s %10s %9s",
+              "",
+              "in a graph",
+              "one launch",
+              "TFLOP/s",
+              "ratio"));
       lines.add(
           row(
               "this kernel",

@@ -12,13 +12,13 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the output should be.
+ * What the outputs should be.
  *
- * @param values of the rows that were computed
- * @param chosen which rows of the output these are; null for the first ones
+ * @param values of the rows that were computed, for each output
+ * @param chosen which rows of the outputs these are; null for the first ones
  * @param rows how many
  */
-record Expectation(double[] values, int @Nullable [] chosen, int rows) {
+record Expectation(List<double[]> values, int @Nullable [] chosen, int rows) {
   /** Multiply-adds that the interpreter is given; beyond, it checks a random part of the rows. */
   private static final long REFERENCE_WORK = 150_000_000L;
 
@@ -59,12 +59,12 @@ record Expectation(double[] values, int @Nullable [] chosen, int rows) {
     }
     float[] x = rows(input.values(), input.values().length / Math.max(1, rows), chosen);
     int checked = Math.min(rows, affordable);
-    return new Expectation(reference.outputs(checked, List.of(x)).getFirst(), chosen, checked);
+    return new Expectation(reference.outputs(checked, List.of(x)), chosen, checked);
   }
 
-  /** Compares these rows of an output. */
-  Verification compare(float[] output, int features) {
-    return compare(rows(output, features, chosen), values);
+  /** Compares these rows of the output of that index. */
+  Verification compare(int index, float[] output, int features) {
+    return compare(rows(output, features, chosen), values.get(index));
   }
 
   /** Compares all rows. */

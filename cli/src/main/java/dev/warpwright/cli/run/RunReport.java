@@ -10,15 +10,18 @@ import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.HostTarget;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Gathers what is known of a run, and tells it. */
@@ -27,9 +30,7 @@ final class RunReport {
   private final CompiledModel compiled;
   private final int rows;
   private final double tolerance;
-  private @Nullable Verification verification;
-  private long expectedNans;
-  private int checkedRows;
+  private final List<VerifiedOutput> outputs = new ArrayList<>();
   private Executable.@Nullable Timing timing;
   private boolean warm;
 
@@ -40,11 +41,15 @@ final class RunReport {
     this.tolerance = tolerance;
   }
 
-  /** Takes the comparison of some rows with their right values. */
-  void verified(Verification result, double[] right, int ofRows) {
-    verification = result;
-    expectedNans = Arrays.stream(right).filter(Double::isNaN).count();
-    checkedRows = ofRows;
+  /**
+   * Takes the comparison of some rows of the next output with their right values.
+   *
+   * @param file that the output is written to; null for none
+   */
+  void verified(
+      Value output, Verification result, double[] right, int ofRows, @Nullable Path file) {
+    long nans = Arrays.stream(right).filter(Double::isNaN).count();
+    outputs.add(new VerifiedOutput(output, result, nans, ofRows, file));
   }
 
   /** Takes the measurement; {@code steady} says whether it would be the same later. */
@@ -54,13 +59,9 @@ final class RunReport {
   }
 
   Report report(Executable executable) {
-    Verification result = Objects.requireNonNull(verification);
     Executable.Timing measured = Objects.requireNonNull(timing);
-    boolean accurate =
-        request.absolute().isPresent()
-            ? result.within(tolerance, request.absolute().getAsDouble())
-            : result.within(tolerance);
-    boolean ok = accurate && expectedNans == 0 && executable.findings().isEmpty();
+    boolean clean = executable.findings().isEmpty();
+    boolean ok = clean && outputs.stream().allMatch(each -> each.isRight(request, tolerance));
     List<Executable.KernelFacts> facts = executable.kernelFacts();
     List<Json> kernels = new ArrayList<>();
     StringBuilder lines = new StringBuilder();
@@ -100,33 +101,30 @@ final class RunReport {
     json =
         figure(measured.totalUs())
             .into(json)
-            .with("maxAbsError", result.maxAbsError())
-            .with("relError", result.relError())
+            .with("maxAbsError", worst(Verification::maxAbsError))
+            .with("relError", worst(Verification::relError))
             .with("rtol", tolerance)
             .with("warm", warm)
-            .with("checkedRows", checkedRows)
-            .with("nonFiniteMismatches", result.nonFiniteMismatches())
+            .with("checkedRows", outputs.stream().mapToInt(VerifiedOutput::rows).min().orElse(0))
+            .with(
+                "nonFiniteMismatches",
+                outputs.stream().mapToLong(each -> each.result().nonFiniteMismatches()).sum())
+            .with(
+                "outputs",
+                Json.array(outputs, each -> each.json(clean && each.isRight(request, tolerance))))
             .with("findings", Json.array(executable.findings(), Json::of))
             .with("verified", ok);
-    return new Report(ok, head + lines + System.lineSeparator() + verdict(ok, result), json);
+    for (VerifiedOutput each : outputs) {
+      boolean right = clean && each.isRight(request, tolerance);
+      lines
+          .append(System.lineSeparator())
+          .append(each.verdict(right, tolerance, outputs.size() > 1));
+    }
+    return new Report(ok, head + lines, json);
   }
 
-  private String verdict(boolean ok, Verification result) {
-    String words =
-        String.format(
-            Locale.ROOT,
-            "%s: relative error %.2e (at most %.0e), largest absolute error %.2e",
-            ok ? "verified" : "WRONG",
-            result.relError(),
-            tolerance,
-            result.maxAbsError());
-    if (expectedNans > 0) {
-      return words + "; the right output has " + expectedNans + " NaN, so nothing is proved";
-    }
-    if (result.nonFiniteMismatches() > 0) {
-      return words + "; " + result.nonFiniteMismatches() + " elements are wrongly NaN or infinite";
-    }
-    return words;
+  private double worst(ToDoubleFunction<Verification> error) {
+    return outputs.stream().map(VerifiedOutput::result).mapToDouble(error).max().orElse(0);
   }
 
   private boolean isSimulated() {

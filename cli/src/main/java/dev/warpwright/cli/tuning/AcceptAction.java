@@ -247,15 +247,16 @@ public final class AcceptAction implements Action<AcceptRequest> {
       for (Line line : result.lines()) {
         if (!line.isCompared() || line.ratio() < figure.least()) {
           lines.add(
-              "        %s: %s"
-                  .formatted(
-                      line.workload(),
-                      line.failure() != null
-                          ? OneLine.of(line.failure())
-                          : line.isCompared()
-                              ? String.format(Locale.ROOT, "%.3f", line.ratio())
-                              : String.format(
-                                  Locale.ROOT, "%.2f us, which no peer computes", line.timeUs())));
+              String.format(
+                  Locale.ROOT,
+                  "        %s: %s",
+                  line.workload(),
+                  line.failure() != null
+                      ? OneLine.of(line.failure())
+                      : line.isCompared()
+                          ? String.format(Locale.ROOT, "%.3f", line.ratio())
+                          : String.format(
+                              Locale.ROOT, "%.2f us, which no peer computes", line.timeUs())));
         }
       }
     }

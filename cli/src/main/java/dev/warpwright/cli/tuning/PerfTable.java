@@ -21,8 +21,16 @@ record PerfTable(
   String text() {
     List<String> rows = new ArrayList<>();
     rows.add(
-        "%-46s %10s %10s %10s %10s %8s  %s"
-            .formatted("", "us", "predicted", "bound", "best peer", "ratio", "origin"));
+        String.format(
+            Locale.ROOT,
+            "%-46s %10s %10s %10s %10s %8s  %s",
+            "",
+            "us",
+            "predicted",
+            "bound",
+            "best peer",
+            "ratio",
+            "origin"));
     for (Products task : tasks) {
       List<PerfAction.Measured> parts = parts(task);
       parts.forEach(part -> rows.add(row(part)));
@@ -68,8 +76,13 @@ record PerfTable(
   }
 
   private String counts() {
-    return "%d products: %d verified, %d WRONG, %d not measured"
-        .formatted(all.size() + not.size(), all.size() - wrong(), wrong(), not.size());
+    return String.format(
+        Locale.ROOT,
+        "%d products: %d verified, %d WRONG, %d not measured",
+        all.size() + not.size(),
+        all.size() - wrong(),
+        wrong(),
+        not.size());
   }
 
   /** With the sums and means. */
@@ -157,7 +170,7 @@ record PerfTable(
     KernelReport bench = part.bench();
     String name = bench.workload() + (part.count() > 1 ? ", " + part.count() + " times" : "");
     if (bench.timing() == null) {
-      return "%-46s WRONG: %s".formatted(name, bench.failure());
+      return String.format(Locale.ROOT, "%-46s WRONG: %s", name, bench.failure());
     }
     double ours = bench.timing().times().graphUs();
     return String.format(

@@ -9,6 +9,7 @@ import dev.warpwright.runtime.cuda.CudaEvent;
 import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -111,8 +112,11 @@ final class CublasLtPeer implements AutoCloseable {
   }
 
   String name() {
-    return "cuBLASLt (best of %d suggestions)%s"
-        .formatted(product.algorithms(), CublasPeer.plain(workload));
+    return String.format(
+        Locale.ROOT,
+        "cuBLASLt (best of %d suggestions)%s",
+        product.algorithms(),
+        CublasPeer.plain(workload));
   }
 
   void enqueue(int set) {

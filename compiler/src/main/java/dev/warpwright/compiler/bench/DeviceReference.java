@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -137,8 +138,15 @@ final class DeviceReference implements AutoCloseable {
             hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want));
         if (!(Math.abs(got - want) <= allowed)) {
           throw new DeviceError(
-              "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"
-                  .formatted(got, at, j, products.get(p).kernel().name(), want, seed));
+              String.format(
+                  Locale.ROOT,
+                  "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)",
+                  got,
+                  at,
+                  j,
+                  products.get(p).kernel().name(),
+                  want,
+                  seed));
         }
       }
     }

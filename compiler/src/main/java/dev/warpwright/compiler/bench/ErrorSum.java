@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.MatrixRows;
+import java.util.Locale;
 
 /**
  * Kernels that sum squares on the device, so that a result need not travel to be judged.
@@ -34,8 +35,8 @@ final class ErrorSum {
   static Kernel ofDifference(Buffer output) {
     return parse(
         "error_sum",
-        "x: %s[%d],".formatted(output.dtype(), Workload.elements(output)),
-        "f64(x[%s]) - y[i * 16384 + t]".formatted(element(output)),
+        String.format(Locale.ROOT, "x: %s[%d],", output.dtype(), Workload.elements(output)),
+        String.format(Locale.ROOT, "f64(x[%s]) - y[i * 16384 + t]", element(output)),
         elements(output));
   }
 
@@ -48,11 +49,17 @@ final class ErrorSum {
     long columns = output.extent(output.rank() - 1);
     long pitch = MatrixRows.pitch(output);
     if (output.rank() == 2) {
-      return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d".formatted(element, columns, pitch);
+      return String.format(
+          Locale.ROOT, "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d", element, columns, pitch);
     }
-    return "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d / %4$d * %5$d + (%1$s) %% %4$d"
-        .formatted(
-            element, output.extent(1) * columns, MatrixRows.distance(output), columns, pitch);
+    return String.format(
+        Locale.ROOT,
+        "(%1$s) / %2$d * %3$d + (%1$s) %% %2$d / %4$d * %5$d + (%1$s) %% %4$d",
+        element,
+        output.extent(1) * columns,
+        MatrixRows.distance(output),
+        columns,
+        pitch);
   }
 
   private static long elements(Buffer output) {

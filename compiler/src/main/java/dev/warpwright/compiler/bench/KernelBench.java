@@ -146,8 +146,13 @@ public final class KernelBench {
       try (BenchMemory memory = new BenchMemory(bound, context, stream, request.seed());
           DeviceReference reference = new DeviceReference(workload, memory, device, stream)) {
         progress.accept(
-            "%s on %s, seed %d, %d sets of inputs"
-                .formatted(workload.text(), device.name(), request.seed(), memory.count()));
+            String.format(
+                Locale.ROOT,
+                "%s on %s, seed %d, %d sets of inputs",
+                workload.text(),
+                device.name(),
+                request.seed(),
+                memory.count()));
         return measure(compiled, launcher, memory, reference, stream);
       }
     }
@@ -174,8 +179,12 @@ public final class KernelBench {
     for (Repeats r : repeats) {
       if (r.mismatches() > 0) {
         String failure =
-            "%d differences from the verified result in %d launches (%s)"
-                .formatted(r.mismatches(), r.runs(), r.mode());
+            String.format(
+                Locale.ROOT,
+                "%d differences from the verified result in %d launches (%s)",
+                r.mismatches(),
+                r.runs(),
+                r.mode());
         return report(compiled, first, failure, null, List.of(), repeats);
       }
     }

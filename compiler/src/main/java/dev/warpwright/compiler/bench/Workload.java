@@ -137,23 +137,28 @@ public sealed interface Workload {
   default String text() {
     return switch (this) {
       case Gemm g ->
-          "%s%s M=%d N=%d K=%d %s%s%s%s%s"
-              .formatted(
-                  kind(),
-                  g.batch().isMany() ? " " + g.batch().text() : "",
-                  g.m(),
-                  g.n(),
-                  g.k(),
-                  g.a().dtype(),
-                  g.arithmetic() == Arithmetic.of(g.a().dtype())
-                      ? ""
-                      : " in " + g.arithmetic().text(),
-                  g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
-                  apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
-                  g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
+          String.format(
+              Locale.ROOT,
+              "%s%s M=%d N=%d K=%d %s%s%s%s%s",
+              kind(),
+              g.batch().isMany() ? " " + g.batch().text() : "",
+              g.m(),
+              g.n(),
+              g.k(),
+              g.a().dtype(),
+              g.arithmetic() == Arithmetic.of(g.a().dtype()) ? "" : " in " + g.arithmetic().text(),
+              g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
+              apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
+              g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
-          "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
-              .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
+          String.format(
+              Locale.ROOT,
+              "ffn_gelu M=%d K1=%d N1=%d N2=%d %s",
+              f.m(),
+              f.k(),
+              f.hidden(),
+              f.n(),
+              f.x().dtype());
     };
   }
 
@@ -268,8 +273,12 @@ public sealed interface Workload {
     long pitch = MatrixRows.pitch(matrix);
     int rank = matrix.rank();
     boolean dense = rank == 2 || MatrixRows.distance(matrix) == matrix.extent(rank - 2) * pitch;
-    return (pitch == matrix.extent(rank - 1) ? "" : " ld%s=%d".formatted(name, pitch))
-        + (dense ? "" : " stride%s=%d".formatted(name, MatrixRows.distance(matrix)));
+    return (pitch == matrix.extent(rank - 1)
+            ? ""
+            : String.format(Locale.ROOT, " ld%s=%d", name, pitch))
+        + (dense
+            ? ""
+            : String.format(Locale.ROOT, " stride%s=%d", name, MatrixRows.distance(matrix)));
   }
 
   /**

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -177,6 +178,10 @@ public record CounterPrediction(
    */
   public static CounterPrediction whole(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
+    if (kernel.attrs().getString("workload") != null && !kernel.scalars().isEmpty()) {
+      // Buffers of the workspace may have a shape that depends on any of the scalars.
+      return whole(BoundKernel.of(kernel, values).kernel(), Map.of(), device);
+    }
     Map<String, Long> scalars = KernelData.scalars(kernel.params(), values, OptionalInt.empty());
     Arguments arguments =
         kernel.attrs().getString("workload") == null
@@ -189,14 +194,29 @@ public record CounterPrediction(
     Map<Var, Long> byVar = new HashMap<>();
     kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
     double blocks = blocks(kernel, byVar);
+    return whole(kernel, counted, blocks, (long) blocks, device.f16Tflops(), device);
+  }
+
+  /**
+   * A launch that was counted as a whole.
+   *
+   * @param rate of the units that multiply, in 10¹² operations a second
+   */
+  private static CounterPrediction whole(
+      Kernel kernel,
+      CountedLaunch counted,
+      double blocks,
+      long work,
+      double rate,
+      DeviceModel device) {
     int atOnce = resident(kernel) * device.multiprocessors();
     int waves = (int) Math.ceil(blocks / atOnce);
     double least = counted.total("dramReadBytes") + counted.total("l2WriteBytes");
     double units = Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors();
-    CounterTime time = time(counted, device.f16Tflops(), least, blocks / units, device);
+    CounterTime time = time(counted, rate, least, blocks / units, device);
     return new CounterPrediction(
         kernel.name(),
-        (long) blocks,
+        work,
         counted.totals(),
         counted.lines(),
         waves,
@@ -398,10 +418,30 @@ public record CounterPrediction(
     return blocks;
   }
 
-  /** The kernels of a network for so many rows. */
+  /** The launches of a network for so many rows, or for those that it was compiled for only. */
   public static List<CounterPrediction> network(
       CompiledProgram network, long rows, DeviceModel device) {
     List<CounterPrediction> predictions = new ArrayList<>();
+    if (network.fixedRows().isPresent()) {
+      int fixed = network.fixedRows().getAsInt();
+      List<KernelCounters> counted =
+          new ProgramInterpreter(
+                  network.program(), GridOptions.counting(device.multiprocessors()), Options.EXACT)
+              .count(
+                  Checks.arguments(network, fixed, 1),
+                  kernel -> caches(kernel, device.multiprocessors(), device));
+      double rate = networkRate(network.precision(), device);
+      int launch = 0;
+      for (Program.Step step : network.program().steps()) {
+        if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> _)) {
+          Map<Var, Long> byVar = new HashMap<>();
+          kernel.scalars().forEach(s -> byVar.put(s.var(), (long) fixed));
+          CountedLaunch all = CountedLaunch.of(counted.get(launch++));
+          predictions.add(whole(kernel, all, blocks(kernel, byVar), fixed, rate, device));
+        }
+      }
+      return predictions;
+    }
     List<Kernel> kernels = network.program().kernels();
     for (int i = 0; i < kernels.size(); i++) {
       Kernel kernel = kernels.get(i);

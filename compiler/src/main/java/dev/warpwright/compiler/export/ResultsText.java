@@ -7,6 +7,7 @@ import dev.warpwright.families.Activation;
 import dev.warpwright.families.Epilogue;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -39,36 +40,48 @@ final class ResultsText {
     line("  errors += (got - wanted) * (got - wanted);");
     line("  norm += wanted * wanted;");
     line("};");
-    double tolerance =
-        switch (exported.workload()) {
-          case Workload.Gemm product -> {
-            download(product.c());
-            product(product);
-            yield product.tolerance();
-          }
-          case Workload.FfnGelu block -> {
-            download(block.y());
-            feedForward(block);
-            yield block.tolerance();
-          }
-          case null -> sample();
-        };
-    out.append(
+    switch (exported.workload()) {
+      case Workload.Gemm product -> {
+        download(product.c());
+        product(product);
+        verdict("const bool right", "", product.tolerance());
+      }
+      case Workload.FfnGelu block -> {
+        download(block.y());
+        feedForward(block);
+        verdict("const bool right", "", block.tolerance());
+      }
+      case null -> sample();
+    }
+  }
+
+  /** Judges what was compared since the last verdict; {@code of} begins the line. */
+  private void verdict(String variable, String of, double tolerance) {
+    String right = variable.substring(variable.lastIndexOf(' ') + 1);
+    String error = right.replaceFirst("right", "error");
+    line(
+        String.format(
+            Locale.ROOT, "const double %s = errors == 0 ? 0 : std::sqrt(errors / norm);", error));
+    line(String.format(Locale.ROOT, "%s = %s <= %.0e;", variable, error, tolerance));
+    line(
         String.format(
             Locale.ROOT,
-            """
-              const double error = errors == 0 ? 0 : std::sqrt(errors / norm);
-              const bool right = error <= %.0e;
-              std::printf("relative error %%.2e: %%s\\n", error, right ? "right" : "WRONG");
-            """,
-            tolerance));
+            "std::printf(\"%srelative error %%.2e: %%s\\n\", %s, %s ? \"right\" : \"WRONG\");",
+            of,
+            error,
+            right));
   }
 
   private void download(Buffer buffer) {
     String name = signature.text().of(buffer);
     line(
-        "const std::vector<%s> %s = download(d_%s, %s);"
-            .formatted(HostText.type(buffer.dtype()), name, name, signature.elements(buffer)));
+        String.format(
+            Locale.ROOT,
+            "const std::vector<%s> %s = download(d_%s, %s);",
+            HostText.type(buffer.dtype()),
+            name,
+            name,
+            signature.elements(buffer)));
   }
 
   private void product(Workload.Gemm product) {
@@ -90,10 +103,10 @@ final class ResultsText {
     line("  double sum = 0;");
     if (product.k() > 0) {
       line("  for (std::size_t k = 0; k < kK; ++k) {");
-      line("    sum += %s * %s;".formatted(a(product), b(product)));
+      line(String.format(Locale.ROOT, "    sum += %s * %s;", a(product), b(product)));
       line("  }");
     }
-    line("  compare(%s, %s);".formatted(matrix(product.c()), epilogue(product)));
+    line(String.format(Locale.ROOT, "  compare(%s, %s);", matrix(product.c()), epilogue(product)));
     line("}");
   }
 
@@ -140,7 +153,7 @@ final class ResultsText {
     if (epilogue.activation() == Activation.NONE) {
       return behind.isEmpty() ? linear : "(" + linear + ")" + behind;
     }
-    line("  const double x = %s;".formatted(linear));
+    line(String.format(Locale.ROOT, "  const double x = %s;", linear));
     String activated =
         switch (epilogue.activation()) {
           case NONE -> "x";
@@ -159,47 +172,66 @@ final class ResultsText {
     String w2 = signature.text().of(block.w2());
     String y = signature.text().of(block.y());
     out.append(
-        """
-          // The first and the last row, a hundred elements of each, in double precision.
-          std::mt19937 generator(7);
-          for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}}) {
-            std::vector<double> hidden(kHidden);
-            for (std::size_t h = 0; h < kHidden; ++h) {
-              double sum = 0;
-              for (std::size_t k = 0; k < kInputs; ++k) {
-                sum += value(%1$s[i * kInputs + k]) * value(%2$s[h * kInputs + k]);
+        String.format(
+            Locale.ROOT,
+            """
+              // The first and the last row, a hundred elements of each, in double precision.
+              std::mt19937 generator(7);
+              for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}}) {
+                std::vector<double> hidden(kHidden);
+                for (std::size_t h = 0; h < kHidden; ++h) {
+                  double sum = 0;
+                  for (std::size_t k = 0; k < kInputs; ++k) {
+                    sum += value(%1$s[i * kInputs + k]) * value(%2$s[h * kInputs + k]);
+                  }
+                  hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
+                }
+                for (int sample = 0; sample < 100; ++sample) {
+                  const std::size_t j = generator() %% kOutputs;
+                  double sum = 0;
+                  for (std::size_t h = 0; h < kHidden; ++h) {
+                    sum += hidden[h] * value(%3$s[j * kHidden + h]);
+                  }
+                  compare(value(%4$s[i * kOutputs + j]), sum);
+                }
               }
-              hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
-            }
-            for (int sample = 0; sample < 100; ++sample) {
-              const std::size_t j = generator() %% kOutputs;
-              double sum = 0;
-              for (std::size_t h = 0; h < kHidden; ++h) {
-                sum += hidden[h] * value(%3$s[j * kHidden + h]);
-              }
-              compare(value(%4$s[i * kOutputs + j]), sum);
-            }
-          }
-        """
-            .formatted(x, w1, w2, y));
+            """,
+            x,
+            w1,
+            w2,
+            y));
   }
 
-  private double sample() {
+  /** Each output by itself, so that a small one that is wrong does not hide beside a large one. */
+  private void sample() {
     Sample sample = exported.sample();
     if (sample == null) {
       throw new IllegalStateException("nothing to compare with");
     }
-    for (Buffer output : exported.buffers(Role.OUTPUT)) {
+    List<Buffer> outputs = exported.buffers(Role.OUTPUT);
+    List<String> all = new ArrayList<>();
+    for (Buffer output : outputs) {
       String name = signature.text().of(output);
       download(output);
       line(
-          "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());"
-              .formatted(name, SampleFiles.expected(name), name));
-      line("for (std::size_t i = 0; i < %s.size(); ++i) {".formatted(name));
-      line("  compare(value(%s[i]), expected_%s[i]);".formatted(name, name));
+          String.format(
+              Locale.ROOT,
+              "const std::vector<float> expected_%s = read_file<float>(\"%s\", %s.size());",
+              name,
+              SampleFiles.expected(name),
+              name));
+      line(String.format(Locale.ROOT, "for (std::size_t i = 0; i < %s.size(); ++i) {", name));
+      line(String.format(Locale.ROOT, "  compare(value(%s[i]), expected_%s[i]);", name, name));
       line("}");
+      if (outputs.size() == 1) {
+        verdict("const bool right", "", sample.tolerance());
+        return;
+      }
+      verdict("const bool right_" + name, name + ": ", sample.tolerance());
+      line("errors = norm = 0;");
+      all.add("right_" + name);
     }
-    return sample.tolerance();
+    line("const bool right = " + String.join(" && ", all) + ";");
   }
 
   private void line(@Nullable String text) {

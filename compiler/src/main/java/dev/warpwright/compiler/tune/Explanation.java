@@ -126,25 +126,27 @@ public record Explanation(
   public String text() {
     StringBuilder text = new StringBuilder();
     text.append(
-        "%s on %s, %s, %s%n%s%n"
-            .formatted(
-                workload,
-                device,
-                origin,
-                measured ? "times measured" : "times predicted, not measured",
-                winner.point()));
+        String.format(
+            Locale.ROOT,
+            "%s on %s, %s, %s%n%s%n",
+            workload,
+            device,
+            origin,
+            measured ? "times measured" : "times predicted, not measured",
+            winner.point()));
     text.append(
-        "%-38s %10s %7s %9s %9s %9s %5s %8s %6s%n"
-            .formatted(
-                "",
-                measured ? "us" : "predicted",
-                "ratio",
-                "DRAM MB",
-                "L2 MB",
-                "conflicts",
-                "regs",
-                "shared",
-                "spills"));
+        String.format(
+            Locale.ROOT,
+            "%-38s %10s %7s %9s %9s %9s %5s %8s %6s%n",
+            "",
+            measured ? "us" : "predicted",
+            "ratio",
+            "DRAM MB",
+            "L2 MB",
+            "conflicts",
+            "regs",
+            "shared",
+            "spills"));
     text.append(line("as it is", winner));
     for (Row row : rows) {
       StringBuilder change =
@@ -159,7 +161,7 @@ public record Explanation(
   }
 
   private static String line(String name, Row row) {
-    StringBuilder line = new StringBuilder("%-38s".formatted(name));
+    StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-38s", name));
     line.append(number(" %10.2f", 11, row.timeUs())).append(number(" %7.3f", 8, row.ratio()));
     Facts facts = row.facts();
     if (facts != null) {

@@ -20,6 +20,7 @@ import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -135,8 +136,12 @@ public final class GemmChooser {
       }
     }
     throw new DeviceError(
-        "%s: %d kernels in turn are useless, the first one because %s"
-            .formatted(GemmKeys.of(workload), skipped.size(), skipped.getFirst().message()));
+        String.format(
+            Locale.ROOT,
+            "%s: %d kernels in turn are useless, the first one because %s",
+            GemmKeys.of(workload),
+            skipped.size(),
+            skipped.getFirst().message()));
   }
 
   /** Remembers that a kernel was compiled, but is useless on this device. */
@@ -262,8 +267,13 @@ public final class GemmChooser {
       return new UserError(GemmKeys.of(workload) + ": " + first);
     }
     return new DeviceError(
-        "%s: none of %d kernels can be used on %s, the first one because %s"
-            .formatted(GemmKeys.of(workload), failures.size(), where.target().name(), first));
+        String.format(
+            Locale.ROOT,
+            "%s: none of %d kernels can be used on %s, the first one because %s",
+            GemmKeys.of(workload),
+            failures.size(),
+            where.target().name(),
+            first));
   }
 
   /** Whether a failure is seen when a kernel runs: another one of nearly the same code need not. */

@@ -96,15 +96,15 @@ public final class ProductKernels implements AutoCloseable {
 
   /** The user's records if there are any, and those that come with Warpwright. */
   private static TuningDatabase database() {
-    Path file = TuningLocation.database();
-    if (Files.isRegularFile(file)) {
-      try {
+    try {
+      Path file = TuningLocation.database();
+      if (Files.isRegularFile(file)) {
         TuningDatabase database = TuningDatabase.open(file);
         withShipped(database);
         return database;
-      } catch (UserError e) {
-        // Records make a network fast, not right: a broken file must not stop it.
       }
+    } catch (UserError e) {
+      // Records make a network fast, not right: a broken file must not stop it, nor no home.
     }
     return shippedDatabase();
   }

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.verify.Verifier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,6 +40,44 @@ class TextFormTest {
 
   private static void assertError(Runnable parse, String message) {
     assertThatThrownBy(parse::run).isInstanceOf(UserError.class).hasMessage(message);
+  }
+
+  /** The manual's first example without its lines about regions is the same function. */
+  @Test
+  void readsAndWritesFollowFromTheBody() throws IOException {
+    String manual = Files.readString(Path.of("../docs/text-form.md"));
+    Matcher matcher = Pattern.compile("(?ms)^```\n(primfunc layer.*?)^```").matcher(manual);
+    assertThat(matcher.find()).isTrue();
+    String without = matcher.group(1).replaceAll("(?m)^ +(reads|writes) .*\n", "");
+    assertThat(without).doesNotContain("reads").doesNotContain("writes");
+    PrimFunc expected = parser.file("a", matcher.group(1)).primFuncs().getFirst();
+    PrimFunc inferred = parser.file("a", without).primFuncs().getFirst();
+    assertThat(StructuralEquality.difference(inferred, expected)).isEmpty();
+  }
+
+  /** By a loop inside, all of the buffer; own buffers and what is written do not count as read. */
+  @Test
+  void whatABlockGoesThroughIsReadAsAWhole() {
+    String text =
+        """
+        primfunc f(x: f32[4, 8], i: i32[8], y: f32[4]) {
+          for r in 4 {
+            block b(v: spatial(4) = r) {
+              alloc t: f32[1] local
+              t[0] = x[v, 0] + x[v, i[v]]
+              y[v] = t[0]
+              for k in 8 {
+                y[v] = y[v] + x[v, k]
+              }
+            }
+          }
+        }
+        """;
+    PrimFunc func = parser.file("a", text).primFuncs().getFirst();
+    assertThat(IrPrinter.text(func))
+        .contains("reads x[0 +: 4, 0 +: 8], i[v]")
+        .contains("writes y[v]");
+    Verifier.require(func);
   }
 
   @Test
@@ -154,15 +193,18 @@ class TextFormTest {
         "primfunc f(a: f32[8]) { a[0, 1] = 1.0 }|f:1:25: store to a with 2 indices, its rank is 1",
         "primfunc f(a: f32[8]) { a[0] = 1.0|f:1:35: expected '}', found the end of the text",
         "primfunc f(a: f32[8], a: f32[8]) { }|f:1:23: 'a' is already defined in line 1",
-        "primfunc f(n: i32) { for i in n { for i in n { } } }|f:1:39: 'i' is already defined in line 1",
+        "primfunc f(n: i32) { for i in n { for i in n { } } }|f:1:39: 'i' is already defined in"
+            + " line 1",
         "primfunc f(n: i33) { }|f:1:15: expected a type, found 'i33'",
         "primfunc f(n: i32 in 5..4) { }|f:1:22: empty interval 5..4",
-        "primfunc f(n: i32 in 0..99999999999999999999) { }|f:1:25: the number '99999999999999999999' does not fit into 64 bits",
+        "primfunc f(n: i32 in 0..99999999999999999999) { }|f:1:25: the number"
+            + " '99999999999999999999' does not fit into 64 bits",
         "primfunc f(a: f32[8]) { a[0] = #1 }|f:1:32: unexpected character '#'",
         "primfunc f() { } primfunc|f:1:18: expected the end of the text, found 'primfunc'",
         "primfunc f(a: f32[8]) { foo(1) }|f:1:25: unknown function 'foo'",
         "primfunc f(a: f32[8]) { a[exp(0.5, 1.0)] = 1.0 }|f:1:27: 'exp' takes 1 arguments, found 2",
-        "primfunc f(a: f32[8]) { a[99999999999] = 1.0 }|f:1:27: the number '99999999999' does not fit into i32",
+        "primfunc f(a: f32[8]) { a[99999999999] = 1.0 }|f:1:27: the number '99999999999' does not"
+            + " fit into i32",
         "primfunc `f|f:1:10: expected ` at the end of this, found the end of the line",
         "primfunc f(n: i32) { if n { } }|f:1:25: expected a condition, found a value of type i32"
       })

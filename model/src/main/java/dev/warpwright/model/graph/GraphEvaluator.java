@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +35,12 @@ public final class GraphEvaluator {
       if (inputs.get(i).length != (long) rows * value.features()) {
         throw new IllegalArgumentException(
             String.format(
+                Locale.ROOT,
                 "%d rows of %s need %d elements, not %d",
-                rows, value, (long) rows * value.features(), inputs.get(i).length));
+                rows,
+                value,
+                (long) rows * value.features(),
+                inputs.get(i).length));
       }
       values.put(value, inputs.get(i));
     }
