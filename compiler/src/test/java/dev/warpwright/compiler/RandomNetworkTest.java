@@ -17,6 +17,7 @@ import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.GraphSimplifier;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
@@ -260,7 +261,9 @@ class RandomNetworkTest {
       String what, CompiledProgram program, CompiledKernel kernel, int rows) {
     Precision precision = program.precision();
     Trace trace = Trace.parse(kernel.trace().toJson());
-    assertThat(StructuralEquality.difference(trace.replay(kernel.function()), kernel.tileProgram()))
+    assertThat(
+            StructuralEquality.difference(
+                Replay.func(trace, kernel.function()), kernel.tileProgram()))
         .as(what + ", replayed")
         .isEmpty();
     Arguments expected = run(program, kernel.function(), rows);

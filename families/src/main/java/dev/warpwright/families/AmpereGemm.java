@@ -161,7 +161,7 @@ public final class AmpereGemm {
             s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
     describe(s, workload, config, target);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     product.tensorize(s, product(workload, config, target));
     Kernel kernel = GpuLowering.lower(s.func());
     return new ScheduledGemm(

@@ -8,7 +8,6 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
-import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
@@ -18,6 +17,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -466,18 +467,20 @@ public record GemmWorkload(
         });
   }
 
-  /** Lets a schedule's program say what it computes. */
-  void describe(Schedule s) {
-    s.annotate("workload", kind());
+  /** The attributes by which a program says that it computes this, in order. */
+  public SortedMap<String, String> description() {
+    SortedMap<String, String> attributes = new TreeMap<>();
+    attributes.put("workload", kind());
     if (k == 0) {
-      s.annotate(OPERANDS, operands.text());
+      attributes.put(OPERANDS, operands.text());
     }
     if (arithmetic != Arithmetic.of(operands)) {
-      s.annotate("arithmetic", arithmetic.text());
+      attributes.put("arithmetic", arithmetic.text());
     }
     if (!epilogue.equals(Epilogue.NONE)) {
-      s.annotate("epilogue", epilogue.text());
+      attributes.put("epilogue", epilogue.text());
     }
+    return attributes;
   }
 
   /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */

@@ -67,7 +67,7 @@ public final class HopperGemm {
     if (config.direct()) {
       s.annotate("store", "direct");
     }
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
     return s;
   }

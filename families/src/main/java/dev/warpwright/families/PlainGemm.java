@@ -50,7 +50,7 @@ public final class PlainGemm {
     s.bind(n.outer(), ThreadAxis.BLOCK_X);
     s.bind(m.inner(), ThreadAxis.THREAD_Y);
     s.bind(n.inner(), ThreadAxis.THREAD_X);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 }

@@ -203,7 +203,7 @@ public final class SimtGemm {
         true,
         (rows, columns) -> inPanels(s, rows, columns, config.panel()));
     s.annotate("minBlocks", (long) config.minBlocks());
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 

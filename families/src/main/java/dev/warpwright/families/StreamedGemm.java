@@ -120,7 +120,7 @@ public final class StreamedGemm {
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
     build(s, workload, config);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 

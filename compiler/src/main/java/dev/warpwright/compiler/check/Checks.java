@@ -85,7 +85,7 @@ public final class Checks {
             scalars,
             options,
             order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
-            () -> KernelData.of(ofProgram, scalars, options.seed()),
+            () -> ofProgram.data(scalars, options.seed()),
             CheckReport.OnDevice.NONE);
       }
       case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
@@ -123,7 +123,7 @@ public final class Checks {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);
         yield MutationSubject.of(
-            ofProgram.program(), data -> KernelData.of(ofProgram, scalars, options.seed() + data));
+            ofProgram.program(), data -> ofProgram.data(scalars, options.seed() + data));
       }
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(

@@ -3,9 +3,6 @@ package dev.warpwright.compiler.check;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
-import dev.warpwright.compiler.ladder.Ladder;
-import dev.warpwright.compiler.ladder.LadderRun;
-import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cost.CounterTime;
 import dev.warpwright.cost.LeastTime;
@@ -114,7 +111,7 @@ public record CounterPrediction(
         device
             .target()
             .blocksPerSm(
-                kernel.threadsPerBlock(), LadderRun.registers(kernel, device.target()), bytes);
+                kernel.threadsPerBlock(), KernelRegisters.of(kernel, device.target()), bytes);
     long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
@@ -226,16 +223,21 @@ public record CounterPrediction(
         time);
   }
 
+  /** Kernels of one schedule for f32 GEMMs of any shape. */
+  public interface OfShape {
+    Kernel kernel(long m, long n, long k);
+  }
+
   /** A rung of the ladder. */
-  public static CounterPrediction rung(Rung rung, long m, long n, long k, DeviceModel device) {
-    Kernel whole = Ladder.kernel(rung, m, n, k);
+  public static CounterPrediction rung(OfShape rung, long m, long n, long k, DeviceModel device) {
+    Kernel whole = rung.kernel(m, n, k);
     long first = Math.min(k, RUNG_DEPTH);
     long second = Math.min(k, 2 * RUNG_DEPTH);
     double parts = (double) m / RUNG * n / RUNG;
     CountedLaunch counted =
         deeper(
             depth -> {
-              Kernel kernel = Ladder.kernel(rung, RUNG, RUNG, depth);
+              Kernel kernel = rung.kernel(RUNG, RUNG, depth);
               return CountedLaunch.of(
                   new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
                       .count(
@@ -246,7 +248,7 @@ public record CounterPrediction(
             second,
             k,
             parts);
-    Kernel higher = Ladder.kernel(rung, 2 * m, n, k);
+    Kernel higher = rung.kernel(2 * m, n, k);
     boolean rowsFirst = blocks(higher, ThreadAxis.BLOCK_X) > blocks(whole, ThreadAxis.BLOCK_X);
     long rows = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
     long columns = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
@@ -255,7 +257,7 @@ public record CounterPrediction(
             .target()
             .blocksPerSm(
                 whole.threadsPerBlock(),
-                LadderRun.registers(whole, device.target()),
+                KernelRegisters.of(whole, device.target()),
                 KernelResources.of(whole).sharedBytes());
     return ofProduct(
         whole,

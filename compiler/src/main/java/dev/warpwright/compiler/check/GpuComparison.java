@@ -144,8 +144,8 @@ public final class GpuComparison {
     Program program = subject.program();
     Map<String, Long> scalars =
         KernelData.scalars(ProgramInterpreter.params(program), options.scalars(), options.rows());
-    Arguments simulated = KernelData.of(subject, scalars, options.seed());
-    Arguments executed = KernelData.of(subject, scalars, options.seed());
+    Arguments simulated = subject.data(scalars, options.seed());
+    Arguments executed = subject.data(scalars, options.seed());
     List<Finding> findings =
         new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(simulated);
     List<OfArray> arrays = new ArrayList<>();

@@ -90,14 +90,15 @@ public final class KernelData {
   }
 
   /** Random inputs of a program, its tables, and poisoned outputs. */
-  public static Arguments of(CheckSubject.OfProgram subject, Map<String, Long> scalars, long seed) {
-    Arguments arguments = random(ProgramInterpreter.params(subject.program()), scalars, seed);
-    for (Program.ProgramParam param : subject.program().params()) {
+  public static Arguments of(
+      Program program, Map<Buffer, List<Integer>> tables, Map<String, Long> scalars, long seed) {
+    Arguments arguments = random(ProgramInterpreter.params(program), scalars, seed);
+    for (Program.ProgramParam param : program.params()) {
       if (param.role() == Program.Role.OUTPUT) {
         arguments.get((Buffer) param.param()).poison();
       }
     }
-    subject.tables().forEach((buffer, values) -> fill(arguments.get(buffer), values));
+    tables.forEach((buffer, values) -> fill(arguments.get(buffer), values));
     return arguments;
   }
 

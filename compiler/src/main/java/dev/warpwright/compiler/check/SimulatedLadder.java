@@ -93,7 +93,7 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
   /** As many as a block may have at most. */
   private static int registers(Kernel kernel) {
     int most = GpuTarget.REGISTERS_PER_SM / kernel.threadsPerBlock() / 8 * 8;
-    return Math.min(LadderRun.estimate(kernel), most);
+    return Math.min(KernelRegisters.estimate(kernel), most);
   }
 
   private Arguments arguments(Kernel kernel) {

@@ -209,7 +209,7 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       }
       long tiles =
           Math.ceilDiv(m, tile(rows)) * Math.ceilDiv(values.getOrDefault("N", n), tile(columns));
-      return tiles > clusters && values.get("N") <= columns.max();
+      return tiles > clusters && values.getOrDefault("N", n) <= columns.max();
     }
 
     private boolean tabled() {

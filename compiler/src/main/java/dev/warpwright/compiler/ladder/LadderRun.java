@@ -4,19 +4,15 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.check.KernelRegisters;
 import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.SimtTime;
 import dev.warpwright.cost.WarpProfile;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -31,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Measures the rungs on a GPU, or predicts them. */
 public final class LadderRun {
-  /** Registers that a thread needs beside its arrays, where no compiler says it. */
-  private static final int SCALARS = 40;
 
   /** Part of the rate of tensor cores that products reach; those of warps less on Hopper. */
   private static final double TENSOR_EFFICIENCY = 0.75;
@@ -327,30 +321,6 @@ public final class LadderRun {
   }
 
   private int registers(Kernel kernel) {
-    return registers(kernel, model.target());
-  }
-
-  /** Registers of a thread: what the compiler says, or else an estimate from the arrays. */
-  public static int registers(Kernel kernel, GpuTarget target) {
-    return CudaCompilers.system()
-        .flatMap(
-            compiler ->
-                GpuDevice.compile(CudaPrinter.print(kernel, target), target)
-                    .usage(CudaPrinter.functionName(kernel)))
-        .map(ResourceUsage::registers)
-        .orElseGet(() -> estimate(kernel));
-  }
-
-  /** An estimate of the registers of a thread from the arrays. */
-  public static int estimate(Kernel kernel) {
-    long[] elements = {0};
-    Walk.statements(
-        kernel.body(),
-        s -> {
-          if (s instanceof Stmt.Alloc alloc && alloc.buffer().scope() == Scope.LOCAL) {
-            elements[0] += alloc.buffer().storageElements();
-          }
-        });
-    return (int) Math.min(255, SCALARS + elements[0]);
+    return KernelRegisters.of(kernel, model.target());
   }
 }

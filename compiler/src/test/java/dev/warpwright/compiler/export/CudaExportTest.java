@@ -25,6 +25,7 @@ import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -137,7 +138,7 @@ final class CudaExportTest {
         .contains("inline cudaError_t launch_matmul_async_copies(");
     assertThat(text(files, "kernel.cuh").lines().count()).as("lines").isLessThan(450);
     var matmul = Ladder.matmul(512, 256, 128);
-    var replayed = Trace.parse(text(files, "trace.json")).replay(matmul);
+    var replayed = Replay.func(Trace.parse(text(files, "trace.json")), matmul);
     assertThat(
             StructuralEquality.difference(
                 Ladder.require("async-copies").schedule(matmul).func(), replayed))
