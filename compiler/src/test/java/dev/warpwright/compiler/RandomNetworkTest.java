@@ -75,7 +75,7 @@ class RandomNetworkTest {
   @EnumSource
   void narrowNetworks(Precision precision) {
     each(
-        networks(8),
+        networks(4),
         i -> {
           long seed = firstSeed() + i;
           Random random = new Random(seed);
@@ -87,7 +87,7 @@ class RandomNetworkTest {
   @EnumSource
   void wideNetworks(Precision precision) {
     each(
-        networks(4),
+        networks(2),
         i -> {
           long seed = 1000 + firstSeed() + i;
           Random random = new Random(seed);
@@ -109,7 +109,7 @@ class RandomNetworkTest {
   @ValueSource(strings = {"sm_75", "sm_86"})
   void targetsWithLessSharedMemory(String target) {
     each(
-        networks(3),
+        networks(2),
         i -> {
           long seed = 3000 + firstSeed() + i;
           Random random = new Random(seed);
@@ -133,12 +133,17 @@ class RandomNetworkTest {
   @EnumSource
   void networksTooWideForOneKernel(Precision precision) {
     each(
-        networks(2),
+        networks(1),
         i -> {
           long seed = 4000 + firstSeed() + i;
           Random random = new Random(seed);
           Graph graph = RandomNetworks.of(random, 2 + random.nextInt(3), 17, 64, 700, 1000, 2048);
-          check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
+          check(
+              seed,
+              random,
+              graph,
+              precision,
+              (i + precision.ordinal()) % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
         });
   }
 
@@ -150,7 +155,7 @@ class RandomNetworkTest {
   @EnumSource
   void networksOfSeveralOutputs(Precision precision) {
     each(
-        networks(3),
+        networks(2),
         i -> {
           long seed = 5000 + firstSeed() + i;
           Random random = new Random(seed);
@@ -170,7 +175,12 @@ class RandomNetworkTest {
           Random random = new Random(seed);
           Graph graph =
               RandomNetworks.withMoreOutputs(random, RandomNetworks.of(random, 2, 17, 700));
-          check(seed, random, graph, precision, i % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
+          check(
+              seed,
+              random,
+              graph,
+              precision,
+              (i + precision.ordinal()) % 2 == 0 ? GpuTarget.SM_86 : GpuTarget.SM_90A);
         });
   }
 

@@ -98,19 +98,19 @@ public sealed interface Workload {
    * = H · W2[N2, N1]ᵀ.
    */
   record FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) implements Workload {
-    long m() {
+    public long m() {
       return y.extent(0);
     }
 
-    long hidden() {
+    public long hidden() {
       return h.extent(1);
     }
 
-    long k() {
+    public long k() {
       return x.extent(1);
     }
 
-    long n() {
+    public long n() {
       return y.extent(1);
     }
   }

@@ -64,8 +64,8 @@ final class HostProgramText {
         """);
     types().forEach(type -> out.append(conversions(type)).append('\n'));
     out.append(memory());
-    boolean drawn = exported.isChecked() && exported.sample() == null;
-    out.append(drawn ? "int main(int argc, char** argv) {\n" : "int main() {\n");
+    out.append(
+        ResultsText.isDrawn(exported) ? "int main(int argc, char** argv) {\n" : "int main() {\n");
     fill();
     launch();
     out.append(ResultsText.of(exported, signature));

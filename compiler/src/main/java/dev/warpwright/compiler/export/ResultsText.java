@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of the host program that compares results with what they should be. */
 final class ResultsText {
+  /** Multiply-adds that the host program computes in a second. */
+  private static final double HOST_WORK = 0x1p29;
+
+  private static final int FEWEST_ROWS = 4;
+
   private final Exported exported;
   private final Signature signature;
   private final StringBuilder out = new StringBuilder();
@@ -28,6 +33,25 @@ final class ResultsText {
     ResultsText text = new ResultsText(exported, signature);
     text.write();
     return text.out.toString();
+  }
+
+  /** Whether there are too many elements to compute all again, so that some are drawn. */
+  static boolean isDrawn(Exported exported) {
+    if (!exported.isChecked()) {
+      return false;
+    }
+    return switch (exported.workload()) {
+      case Workload.Gemm g ->
+          (double) g.batch().count() * g.m() * g.n() * Math.max(1, g.k()) > HOST_WORK;
+      case Workload.FfnGelu block -> rows(block) < block.m();
+      case null -> false;
+    };
+  }
+
+  /** Rows of a feed-forward block that the host program computes. */
+  private static long rows(Workload.FfnGelu block) {
+    double work = (double) block.hidden() * (block.k() + block.n());
+    return Math.min(block.m(), Math.max(FEWEST_ROWS, (long) (HOST_WORK / work)));
   }
 
   private void write() {
@@ -115,14 +139,26 @@ final class ResultsText {
 
   private void product(Workload.Gemm product) {
     boolean many = product.batch().isMany();
-    out.append("  // In double precision: of each row and of each column an element.\n");
-    seed();
+    boolean every = !isDrawn(exported);
+    out.append(
+        every
+            ? "  // Every element, in double precision.\n"
+            : "  // In double precision: of each row and of each column an element.\n");
+    if (!every) {
+      seed();
+    }
     if (many) {
       line("for (std::size_t z = 0; z < kBatch; ++z) {");
     }
-    line("for (std::size_t sample = 0; sample < std::size_t{kM} + kN; ++sample) {");
-    line("  const std::size_t i = sample < kM ? sample : generator() % kM;");
-    line("  const std::size_t j = sample < kM ? generator() % kN : sample - kM;");
+    if (every) {
+      line("for (std::size_t at = 0; at < std::size_t{kM} * kN; ++at) {");
+      line("  const std::size_t i = at / kN;");
+      line("  const std::size_t j = at % kN;");
+    } else {
+      line("for (std::size_t sample = 0; sample < std::size_t{kM} + kN; ++sample) {");
+      line("  const std::size_t i = sample < kM ? sample : generator() % kM;");
+      line("  const std::size_t j = sample < kM ? generator() % kN : sample - kM;");
+    }
     line("  double sum = 0;");
     line("  double squares = 0;");
     if (product.k() > 0) {
@@ -248,14 +284,25 @@ final class ResultsText {
     String w1 = signature.text().of(block.w1());
     String w2 = signature.text().of(block.w2());
     String y = signature.text().of(block.y());
-    seed();
+    long rows = rows(block);
+    String row = "row";
+    if (isDrawn(exported)) {
+      line(
+          String.format(
+              Locale.ROOT,
+              "// %d rows in double precision, the first and the last among them.",
+              rows));
+      seed();
+      row = "row == 0 ? 0 : row == 1 ? kM - 1 : generator() % kM";
+    } else {
+      line("// Every element, in double precision.");
+    }
     out.append(
         String.format(
             Locale.ROOT,
             """
-              // The first, the last and two other rows, a hundred elements of each, in double precision.
-              for (std::size_t i : {std::size_t{0}, std::size_t{kM - 1}, std::size_t{generator() %% kM},
-                                    std::size_t{generator() %% kM}}) {
+              for (std::size_t row = 0; row < %7$d; ++row) {
+                const std::size_t i = %6$s;
                 std::vector<double> hidden(kHidden);
                 for (std::size_t h = 0; h < kHidden; ++h) {
                   double sum = 0;
@@ -264,8 +311,7 @@ final class ResultsText {
                   }
                   hidden[h] = 0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0)));
                 }
-                for (int sample = 0; sample < 100; ++sample) {
-                  const std::size_t j = generator() %% kOutputs;
+                for (std::size_t j = 0; j < kOutputs; ++j) {
                   double sum = 0;
                   double squares = 0;
                   for (std::size_t h = 0; h < kHidden; ++h) {
@@ -282,7 +328,9 @@ final class ResultsText {
             w1,
             w2,
             y,
-            block.spread(1).relative()));
+            block.spread(1).relative(),
+            row,
+            rows));
   }
 
   /** Each output by itself, so that a small one that is wrong does not hide beside a large one. */
