@@ -442,7 +442,8 @@ public final class FamilySamples {
           }
           return new CheckSubject.OfProgram(
               new Program(identifier(name), program.params(), program.workspace(), program.steps()),
-              tables);
+              tables,
+              PlainGemm.schedule(workload, 4, 16).kernel());
         });
   }
 

@@ -24,6 +24,9 @@ final class WorkloadCheck {
   /** Far from the seeds of the buffers of one launch. */
   private static final long NEXT_LAUNCH = 0x5851_F42D_4C95_7F2DL;
 
+  /** As many as the multiprocessors of a large GPU, on which all blocks of most grids start. */
+  private static final int BLOCKS_AT_ONCE = 132;
+
   private final BoundKernel bound;
   private final ResultCheck results;
   private final List<Launch> launches = new ArrayList<>();
@@ -89,7 +92,7 @@ final class WorkloadCheck {
     return List.of();
   }
 
-  private static Finding second(Finding finding) {
+  static Finding second(Finding finding) {
     String detail = finding.detail();
     return new Finding(
         finding.kind(),
@@ -140,8 +143,10 @@ final class WorkloadCheck {
     for (SmallShapes shape : SmallShapes.of(kernel, options)) {
       BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
       WorkloadCheck check = new WorkloadCheck(bound, options.seed());
-      List<GridOptions> orders = options.orders();
-      List<GridOptions> used = shape.once() ? orders.subList(0, 1) : orders;
+      List<GridOptions> used = new ArrayList<>(shape.orders().of(options.orders()));
+      if (shape.orders() == SmallShapes.Orders.ALL && check.launches() > 1 && options.isUsual()) {
+        used.add(GridOptions.even(BLOCKS_AT_ONCE));
+      }
       Set<Finding> findings = check.findings(used);
       reports.add(
           new CheckReport(
