@@ -108,9 +108,11 @@ record HandMadeMistake(String kernel, String name, List<Edit> edits) {
     }
   }
 
+  /** From the folder of the repository or of one of its modules. */
   private static String source(String kernel) {
+    Path here = Path.of("kernels", kernel + ".kernel");
     try {
-      return Files.readString(Path.of("..", "kernels", kernel + ".kernel"));
+      return Files.readString(Files.exists(here) ? here : Path.of("..").resolve(here));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
