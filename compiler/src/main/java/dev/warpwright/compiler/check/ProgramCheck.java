@@ -117,9 +117,14 @@ final class ProgramCheck {
         .noneMatch(b -> check(b).mayBeUnwritten(arguments.get(b)))) {
       return;
     }
+    ProgramInterpreter interpreter =
+        new ProgramInterpreter(program, order, Options.CHECKED).keepingWorkspace();
+    for (int before = 0; before < launch; before++) {
+      interpreter.check(data.apply(before));
+    }
     Arguments again = data.apply(launch);
     outputs.forEach(b -> OutputCheck.refill(again.get(b)));
-    findings.addAll(new ProgramInterpreter(program, order, Options.CHECKED).check(again));
+    findings.addAll(interpreter.check(again));
     for (Buffer output : outputs) {
       NdArray result = arguments.get(output);
       check(output).isWritten(result, again.get(output), findings);

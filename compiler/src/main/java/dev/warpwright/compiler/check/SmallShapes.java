@@ -24,7 +24,7 @@ import java.util.Set;
  *   <li>less: a part of one tile each way, rings of stages come round once, exactly;
  *   <li>long: two tiles each way and a part of a third step, rings come round twice;
  *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
- *       clusters, of a few rows and one step less than rings have stages; if a result is summed over
+ *       clusters, of a few rows and as many steps as rings have stages; if a result is summed over
  *       in turn, so much of it that rings come round in the part of each block.
  * </ol>
  *
@@ -36,10 +36,12 @@ import java.util.Set;
 record SmallShapes(Map<String, Long> scalars, Orders orders) {
   /** Some of the usual orders, always the first of them. */
   enum Orders {
-    /** All, and where buffers stay between launches one in which all blocks run at once. */
+    /** All; where buffers stay between launches, two and one in which all blocks run at once. */
     ALL,
     /** The first, and the last, which is at random. */
     TWO,
+    /** The first, and where buffers stay between launches one in which all blocks run at once. */
+    AT_ONCE,
     ONE;
 
     /** Those of the usual ones. */
@@ -48,7 +50,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
         case ALL -> usual;
         case TWO ->
             usual.size() < 2 ? usual : List.of(usual.getFirst(), usual.getLast());
-        case ONE -> usual.subList(0, 1);
+        case AT_ONCE, ONE -> usual.subList(0, 1);
       };
     }
   }
@@ -138,11 +140,13 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
       return new SmallShapes(values, orders(form));
     }
 
-    private static Orders orders(Form form) {
+    private Orders orders(Form form) {
       return switch (form) {
         case EVEN -> Orders.ALL;
         case LESS -> Orders.TWO;
-        case LONG, MANY -> Orders.ONE;
+        // Parts wait for each other only where blocks run at the same time.
+        case MANY -> tabled() ? Orders.ONE : Orders.AT_ONCE;
+        case LONG -> Orders.ONE;
       };
     }
 
@@ -160,11 +164,15 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
         case LONG ->
             sums ? 2 * greatest + ragged : (hasLongTurns(scalar) ? greatest : greatest > least ? 2 * greatest : least) + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
-        case LESS -> sums ? greatest : greatest - ragged;
-        // The second tile of a block goes through the end of a ring; or more turns than elsewhere.
+        case LESS ->
+            sums
+                ? greatest
+                // More in the last part of long sums than in the others.
+                : hasLongTurns(scalar) ? greatest + 2 * least + ragged : greatest - ragged;
+        // A tile leaves rings where they were; or more turns than elsewhere.
         case MANY ->
             sums
-                ? (tabled() ? Math.max(0, greatest - 2 * least) : 0) + ragged
+                ? (tabled() ? greatest - least : 0) + ragged
                 : tabled() ? ragged : units.most(scalar) + greatest + ragged;
       };
     }

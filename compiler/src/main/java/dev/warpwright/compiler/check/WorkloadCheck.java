@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -143,10 +144,7 @@ final class WorkloadCheck {
     for (SmallShapes shape : SmallShapes.of(kernel, options)) {
       BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
       WorkloadCheck check = new WorkloadCheck(bound, options.seed());
-      List<GridOptions> used = new ArrayList<>(shape.orders().of(options.orders()));
-      if (shape.orders() == SmallShapes.Orders.ALL && check.launches() > 1 && options.isUsual()) {
-        used.add(GridOptions.even(BLOCKS_AT_ONCE));
-      }
+      List<GridOptions> used = check.orders(shape, options);
       Set<Finding> findings = check.findings(used);
       reports.add(
           new CheckReport(
@@ -163,5 +161,41 @@ final class WorkloadCheck {
       }
     }
     return reports;
+  }
+
+  /** In which orders of blocks and warps the kernel runs at a shape. */
+  private List<GridOptions> orders(SmallShapes shape, CheckOptions options) {
+    List<GridOptions> usual = options.orders();
+    boolean atOnce = launches() > 1 && options.isUsual();
+    List<GridOptions> orders =
+        switch (shape.orders()) {
+          case ALL -> atOnce ? SmallShapes.Orders.TWO.of(usual) : usual;
+          case TWO, AT_ONCE, ONE -> shape.orders().of(usual);
+        };
+    return switch (shape.orders()) {
+      case ALL, AT_ONCE -> atOnce ? with(orders, GridOptions.even(BLOCKS_AT_ONCE)) : orders;
+      case TWO, ONE -> orders;
+    };
+  }
+
+  private static List<GridOptions> with(List<GridOptions> orders, GridOptions more) {
+    List<GridOptions> all = new ArrayList<>(orders);
+    all.add(more);
+    return all;
+  }
+
+  /** The first of what {@link #reports} finds, and nothing behind it is run. */
+  static Optional<Finding> first(Kernel kernel, CheckOptions options) {
+    for (SmallShapes shape : SmallShapes.of(kernel, options)) {
+      BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
+      WorkloadCheck check = new WorkloadCheck(bound, options.seed());
+      for (GridOptions order : check.orders(shape, options)) {
+        List<Finding> findings = check.findings(order);
+        if (!findings.isEmpty()) {
+          return Optional.of(findings.getFirst());
+        }
+      }
+    }
+    return Optional.empty();
   }
 }
