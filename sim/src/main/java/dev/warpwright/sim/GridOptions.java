@@ -86,9 +86,7 @@ public record GridOptions(
 
   /** So many blocks at a time, as evenly as can be: as on a GPU where all start at once. */
   public static GridOptions even(int residentBlocks) {
-    return DEFAULT
-        .withWarps(WarpChoice.EVEN)
-        .withBlocks(Options.Order.FORWARD, residentBlocks);
+    return DEFAULT.withWarps(WarpChoice.EVEN).withBlocks(Options.Order.FORWARD, residentBlocks);
   }
 
   public GridOptions withWarps(WarpChoice choice) {

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes the steps of a Program: grid kernels by the {@link GridInterpreter}, host kernels by the
- * {@link Interpreter}. Workspace starts poisoned, and does so again unless it is kept. Kernels are compiled once.
+ * {@link Interpreter}. Workspace starts poisoned, and does so again unless it is kept. Kernels are
+ * compiled once.
  */
 public final class ProgramInterpreter {
   /** Runs one kernel. */

@@ -64,7 +64,8 @@ final class CheckMutants {
     // One task a kernel first, then one a mutant: few kernels have most of the mutants.
     ExecutorService threads = Executors.newFixedThreadPool(request.threads());
     try {
-      List<Future<Optional<List<Future<Optional<MutationTesting.Result>>>>>> kernels = new ArrayList<>();
+      List<Future<Optional<List<Future<Optional<MutationTesting.Result>>>>>> kernels =
+          new ArrayList<>();
       for (MutationSubject subject : subjects) {
         kernels.add(
             threads.submit(() -> plant(subject, request, most, deadline, threads, progress)));

@@ -32,7 +32,8 @@ public record CheckOptions(
 
   /** Three orders, small shapes. */
   public static CheckOptions of(long seed) {
-    return new CheckOptions(seed, USUAL_SCHEDULES, OptionalInt.empty(), Map.of(), OptionalInt.empty());
+    return new CheckOptions(
+        seed, USUAL_SCHEDULES, OptionalInt.empty(), Map.of(), OptionalInt.empty());
   }
 
   public CheckOptions withScalars(Map<String, Long> newScalars) {

@@ -38,8 +38,7 @@ public sealed interface CheckSubject {
    * @param meaning a kernel that computes the same from buffers of the same names, and whose
    *     attributes say what; null if nobody knows
    */
-  record OfProgram(
-      Program program, Map<Buffer, List<Integer>> tables, @Nullable Kernel meaning)
+  record OfProgram(Program program, Map<Buffer, List<Integer>> tables, @Nullable Kernel meaning)
       implements CheckSubject {
     public OfProgram {
       tables = Map.copyOf(tables);

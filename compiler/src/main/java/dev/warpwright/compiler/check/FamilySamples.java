@@ -128,9 +128,7 @@ public final class FamilySamples {
         GemmWorkload.of(48, 64, 208, DType.F8E5M2, Layout.TN),
         w ->
             AmpereGemm.schedule(
-                w,
-                new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ROW, false),
-                GpuTarget.SM_89));
+                w, new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ROW, false), GpuTarget.SM_89));
     warps(
         "mma-sync-i8",
         GemmWorkload.nt(70, 72, 192, DType.I8),
@@ -140,9 +138,7 @@ public final class FamilySamples {
         GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
         w ->
             AmpereGemm.schedule(
-                w,
-                new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false),
-                GpuTarget.SM_89));
+                w, new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false), GpuTarget.SM_89));
     warps(
         "mma-sync-scaled-f16",
         new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),

@@ -141,8 +141,7 @@ public record MutationSubject(
                   OTHER_ROWS.stream()
                       .map(
                           count ->
-                              new Shape(
-                                  "rows=" + count, kernel, run(network, kernel, count, seed)))
+                              new Shape("rows=" + count, kernel, run(network, kernel, count, seed)))
                       .toList()));
     }
     return subjects;

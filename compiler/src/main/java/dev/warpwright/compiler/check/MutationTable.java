@@ -183,8 +183,7 @@ public record MutationTable(List<String> subjects, List<Result> results, Left le
           .forEach(r -> places.add(r.subject() + ":" + r.mutant().line()));
       if (!places.isEmpty()) {
         out.append(
-            String.format(
-                Locale.ROOT, "- %s: %s.\n", mutation.name(), String.join(", ", places)));
+            String.format(Locale.ROOT, "- %s: %s.\n", mutation.name(), String.join(", ", places)));
       }
     }
     return out.toString();

@@ -92,18 +92,14 @@ final class ProgramCheck {
         }
       }
       if (!findings.isEmpty()) {
-        return launch == 0
-            ? findings
-            : findings.stream().map(WorkloadCheck::second).toList();
+        return launch == 0 ? findings : findings.stream().map(WorkloadCheck::second).toList();
       }
     }
     return List.of();
   }
 
-  private void compare(
-      Reference with, int launch, Arguments arguments, List<Finding> findings) {
-    List<double[]> want =
-        expected.computeIfAbsent(launch, i -> with.outputs.apply(data.apply(i)));
+  private void compare(Reference with, int launch, Arguments arguments, List<Finding> findings) {
+    List<double[]> want = expected.computeIfAbsent(launch, i -> with.outputs.apply(data.apply(i)));
     for (int i = 0; i < outputs.size(); i++) {
       Buffer output = outputs.get(i);
       new OutputCheck(program.name(), output, with.name)
@@ -111,10 +107,8 @@ final class ProgramCheck {
     }
   }
 
-  private void written(
-      GridOptions order, int launch, Arguments arguments, List<Finding> findings) {
-    if (outputs.stream()
-        .noneMatch(b -> check(b).mayBeUnwritten(arguments.get(b)))) {
+  private void written(GridOptions order, int launch, Arguments arguments, List<Finding> findings) {
+    if (outputs.stream().noneMatch(b -> check(b).mayBeUnwritten(arguments.get(b)))) {
       return;
     }
     ProgramInterpreter interpreter =

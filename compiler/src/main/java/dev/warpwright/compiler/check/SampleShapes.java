@@ -40,8 +40,7 @@ final class SampleShapes {
         new FfnWorkload(
             less(w.m(), 3), less(w.k(), 5), less(w.hidden(), 7), less(w.n(), 5), w.operands()),
         new FfnWorkload(more(w.m()), more(w.k()), more(w.hidden()), more(w.n()), w.operands()),
-        new FfnWorkload(
-            tail(w.m()), less(w.k(), 5), tail(w.hidden()), more(w.n()), w.operands()));
+        new FfnWorkload(tail(w.m()), less(w.k(), 5), tail(w.hidden()), more(w.n()), w.operands()));
   }
 
   private static long unit(long extent) {
@@ -108,8 +107,7 @@ final class SampleShapes {
                         newB,
                         (tb ? w.n() : w.k()) * w.pitchOfB(),
                         (tb ? n : k) * dense.pitchOfB()),
-                    stride(
-                        strides.c(), w.n(), n, w.m() * w.pitchOfC(), m * dense.pitchOfC()))));
+                    stride(strides.c(), w.n(), n, w.m() * w.pitchOfC(), m * dense.pitchOfC()))));
   }
 
   /** As many rows further, or so much further, as it was. */
@@ -118,9 +116,7 @@ final class SampleShapes {
       return 0;
     }
     long unit = unit(old);
-    return old % oldRow == 0
-        ? old / oldRow * row
-        : Math.ceilDiv(old - oldRow + row, unit) * unit;
+    return old % oldRow == 0 ? old / oldRow * row : Math.ceilDiv(old - oldRow + row, unit) * unit;
   }
 
   /** From one matrix to the next: a row where they lie between each other's rows. */

@@ -48,13 +48,11 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
     List<GridOptions> of(List<GridOptions> usual) {
       return switch (this) {
         case ALL -> usual;
-        case TWO ->
-            usual.size() < 2 ? usual : List.of(usual.getFirst(), usual.getLast());
+        case TWO -> usual.size() < 2 ? usual : List.of(usual.getFirst(), usual.getLast());
         case AT_ONCE, ONE -> usual.subList(0, 1);
       };
     }
   }
-
 
   /** Bytes that rows of bulk copies and vectors are multiples of. */
   private static final long ALIGNED = 16;
@@ -162,7 +160,10 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
       long rest = Math.max(0, greatest / least / 2 - 1) * least + ragged;
       return switch (form) {
         case LONG ->
-            sums ? 2 * greatest + ragged : (hasLongTurns(scalar) ? greatest : greatest > least ? 2 * greatest : least) + rest;
+            sums
+                ? 2 * greatest + ragged
+                : (hasLongTurns(scalar) ? greatest : greatest > least ? 2 * greatest : least)
+                    + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
         case LESS ->
             sums

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 final class HandMadeMistakesTest {
   /** One of so many is tried in each build. */
-  private static final int ONE_OF = "all".equals(System.getProperty("warpwright.mistakes")) ? 1 : 16;
+  private static final int ONE_OF =
+      "all".equals(System.getProperty("warpwright.mistakes")) ? 1 : 16;
 
   /** Which take more than a tile a block, a second launch, or all blocks at once. */
   private static final List<String> ALWAYS =
