@@ -202,7 +202,7 @@ public record RepositoryKernels(Path folder, long seed) {
   }
 
   /** What a sample's schedule makes of other shapes; of those that it takes. */
-  private List<MutationSubject.Shape> otherSamples(String name, int place) {
+  List<MutationSubject.Shape> otherSamples(String name, int place) {
     List<MutationSubject.Shape> shapes = new ArrayList<>();
     for (FamilySamples.Other other : FamilySamples.others(name)) {
       if (shapes.size() == MOST_OTHERS) {

@@ -9,7 +9,6 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.sim.GridOptions;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -109,22 +108,23 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
     }
 
     List<SmallShapes> shapes() {
-      Set<SmallShapes> shapes = new LinkedHashSet<>();
+      // Of equal shapes the first, which runs in the most orders.
+      Map<Map<String, Long>, SmallShapes> shapes = new LinkedHashMap<>();
       for (Form form : Form.values()) {
         SmallShapes shape = shape(form);
         if (form == Form.MANY && !tabled() && !hasLongTurns()) {
           continue;
         }
         if (form != Form.MANY || !tabled()) {
-          shapes.add(shape);
+          shapes.putIfAbsent(shape.scalars, shape);
         } else {
           Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
           if (many(values)) {
-            shapes.add(new SmallShapes(values, Orders.ONE));
+            shapes.putIfAbsent(values, new SmallShapes(values, Orders.ONE));
           }
         }
       }
-      return List.copyOf(shapes);
+      return List.copyOf(shapes.values());
     }
 
     SmallShapes shape(Form form) {
