@@ -164,13 +164,14 @@ final class RowBlockSchedule {
    * shared memory.
    */
   private void align(GpuTiling tiling, String instruction) {
+    List<Product> products = group.products();
     for (Stage stage : group.stages()) {
       if (!(stage instanceof NetworkFunction.Map map)) {
         continue;
       }
       Set<Buffer> read = reads.by(map.block());
       Attrs spread = null;
-      for (Product product : group.products()) {
+      for (Product product : products) {
         if (!read.contains(product.accumulator())) {
           continue;
         }
