@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-all=(models kernels orders databases commands)
+all=(models kernels orders databases commands surroundings)
 seconds=${1:?usage: hostile.sh SECONDS [KIND|all [SEED [COUNT]]]}
 if [[ -z ${CLASSES-} ]]; then
   . .mvn/find-jdk.sh

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * one line of a few hundred characters and nothing on standard output, no trace, no file but what
  * was asked for, and an end within seconds.
  *
- * <p>Lines of progress are told apart by who prints them: {@link LiveProgress}. A command hangs when
- * it works for 20 s without a sign. What tells how far it is, does not: {@code explain} lets CUDA's
- * compiler make a dozen kernels, one line each, and ends at Ctrl-C.
+ * <p>Lines of progress are told apart by who prints them: {@link LiveProgress}. A command hangs
+ * when it works for 20 s without a sign. What tells how far it is, does not: {@code explain} lets
+ * CUDA's compiler make a dozen kernels, one line each, and ends at Ctrl-C.
  */
 final class Contract {
   private static final int LONGEST_LINE = 700;

@@ -214,8 +214,7 @@ final class RowBlockSchedule {
       Product product = products.get(block.name());
       Attrs own = Attrs.NONE;
       if (product != null) {
-        own =
-            tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);
+        own = tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);
       }
       attrs.put(block, own);
     }

@@ -172,8 +172,7 @@ final class WideNetwork {
     }
     for (Part part : parts) {
       if (part.product() == null
-          && part.stages().stream()
-              .anyMatch(stage -> reads.by(stage.block()).contains(to))) {
+          && part.stages().stream().anyMatch(stage -> reads.by(stage.block()).contains(to))) {
         return false;
       }
     }

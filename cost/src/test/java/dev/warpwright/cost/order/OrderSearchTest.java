@@ -199,8 +199,7 @@ class OrderSearchTest {
   @CsvSource({"800, 1, 0, 64", "200, 16, 0, 300", "300, 1, 20, 350"})
   void endsInTimeOnLargeGrids(int size, int depth, int chained, int capacity) {
     var problem =
-        new TileProblem(
-            size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
+        new TileProblem(size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadCpuTime();
     search(problem, CachePolicy.OPTIMAL, 0.2);
