@@ -16,6 +16,7 @@ import dev.warpwright.sim.NdArray;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -246,6 +247,7 @@ class WrongResultsTest {
       whole = Math.max(whole, error.relative() == 0 ? 0 : error.relative() / tolerance);
     }
     System.out.printf(
+        Locale.ROOT,
         java.util.Locale.ROOT,
         "%s: at most %.3f (norm), %.3f (element), %.3f (group)%n",
         c,
