@@ -32,7 +32,8 @@ public record Finding(
     PROXY("missing proxy fence"),
     INTRINSIC("misuse of an intrinsic"),
     RESOURCES("more than the target has"),
-    ARITHMETIC("undefined arithmetic");
+    ARITHMETIC("undefined arithmetic"),
+    PIPE("misuse of a pipe or counter");
 
     private final String text;
 

@@ -168,6 +168,7 @@ public final class Accesses {
                         add(reduce, point(reduce.to(), reduce.indices()), false);
                         add(reduce, point(reduce.to(), reduce.indices()), true);
                       }));
+      case Stmt.Flow flow -> Tree.children(flow).forEach(this::visit);
     }
   }
 
