@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A statement. One family serves all three levels; the verifier says which statements a level
- * admits: {@link Block} in a PrimFunc, {@code Tile…} and {@link Flow} in a tile program, none of them
- * in a {@link Kernel}.
+ * admits: {@link Block} in a PrimFunc, {@code Tile…} and {@link Flow} in a tile program, none of
+ * them in a {@link Kernel}.
  */
 public sealed interface Stmt
     permits Stmt.Seq,

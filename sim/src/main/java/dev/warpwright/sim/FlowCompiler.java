@@ -129,9 +129,7 @@ final class FlowCompiler {
         boolean produces =
             sites.of(skip.pipe()).stream()
                 .anyMatch(
-                    site ->
-                        site.kind() == FlowSites.Kind.PRODUCE
-                            && site.role() == roleOf(skip));
+                    site -> site.kind() == FlowSites.Kind.PRODUCE && site.role() == roleOf(skip));
         yield f -> process(f).pipe(skip.pipe()).skip(process(f), produces, count.eval(f));
       }
       case Stmt.Flow.Roles(List<Role> roles) -> roles(roles);

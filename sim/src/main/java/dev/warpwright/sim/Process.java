@@ -37,7 +37,13 @@ final class Process {
    * @param due it is over once the stage of this number has ended
    */
   private record UnderWay(
-      Exec work, long[] ints, double[] floats, byte[][] memory, Open in, long due, Leaves touches) {}
+      Exec work,
+      long[] ints,
+      double[] floats,
+      byte[][] memory,
+      Open in,
+      long due,
+      Leaves touches) {}
 
   /** What all processes of one execution share. */
   static final class Shared {

@@ -165,7 +165,6 @@ final class RoleScheduler {
     if (first == null) {
       throw new IllegalStateException("no process is alive");
     }
-    return context.fault(
-        Finding.Kind.DEADLOCK, first.where(), f, "", String.join("; ", waits));
+    return context.fault(Finding.Kind.DEADLOCK, first.where(), f, "", String.join("; ", waits));
   }
 }

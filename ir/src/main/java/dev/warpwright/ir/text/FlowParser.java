@@ -97,8 +97,7 @@ final class FlowParser {
     if (broadcast) {
       cursor.next();
     }
-    Pipe.Consumers consumers =
-        broadcast ? Pipe.Consumers.BROADCAST : Pipe.Consumers.EACH_ITS_OWN;
+    Pipe.Consumers consumers = broadcast ? Pipe.Consumers.BROADCAST : Pipe.Consumers.EACH_ITS_OWN;
     Pipe pipe =
         cursor.make(
             name,

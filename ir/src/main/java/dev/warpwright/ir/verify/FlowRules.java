@@ -299,8 +299,7 @@ final class FlowRules {
       findings.add(
           Rule.SIGNALS, s, "counter '" + counter.name() + "' is no parameter in global memory");
     } else if (!counter.dtype().isInt()) {
-      findings.add(
-          Rule.SIGNALS, s, "counter '" + counter.name() + "' has type " + counter.dtype());
+      findings.add(Rule.SIGNALS, s, "counter '" + counter.name() + "' has type " + counter.dtype());
     }
   }
 }

@@ -189,10 +189,7 @@ final class StmtRules {
       inside =
           inside
               .with(instance)
-              .with(
-                  inside
-                      .bounds()
-                      .withRange(instance, Exprs.i32(0), Exprs.i32(role.instances())));
+              .with(inside.bounds().withRange(instance, Exprs.i32(0), Exprs.i32(role.instances())));
     }
     check(role.body(), inside);
   }

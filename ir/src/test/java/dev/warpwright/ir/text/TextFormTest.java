@@ -154,15 +154,18 @@ class TextFormTest {
         "primfunc f(a: f32[8]) { a[0, 1] = 1.0 }|f:1:25: store to a with 2 indices, its rank is 1",
         "primfunc f(a: f32[8]) { a[0] = 1.0|f:1:35: expected '}', found the end of the text",
         "primfunc f(a: f32[8], a: f32[8]) { }|f:1:23: 'a' is already defined in line 1",
-        "primfunc f(n: i32) { for i in n { for i in n { } } }|f:1:39: 'i' is already defined in line 1",
+        "primfunc f(n: i32) { for i in n { for i in n { } } }|f:1:39: 'i' is already defined in"
+            + " line 1",
         "primfunc f(n: i33) { }|f:1:15: expected a type, found 'i33'",
         "primfunc f(n: i32 in 5..4) { }|f:1:22: empty interval 5..4",
-        "primfunc f(n: i32 in 0..99999999999999999999) { }|f:1:25: the number '99999999999999999999' does not fit into 64 bits",
+        "primfunc f(n: i32 in 0..99999999999999999999) { }|f:1:25: the number"
+            + " '99999999999999999999' does not fit into 64 bits",
         "primfunc f(a: f32[8]) { a[0] = #1 }|f:1:32: unexpected character '#'",
         "primfunc f() { } primfunc|f:1:18: expected the end of the text, found 'primfunc'",
         "primfunc f(a: f32[8]) { foo(1) }|f:1:25: unknown function 'foo'",
         "primfunc f(a: f32[8]) { a[exp(0.5, 1.0)] = 1.0 }|f:1:27: 'exp' takes 1 arguments, found 2",
-        "primfunc f(a: f32[8]) { a[99999999999] = 1.0 }|f:1:27: the number '99999999999' does not fit into i32",
+        "primfunc f(a: f32[8]) { a[99999999999] = 1.0 }|f:1:27: the number '99999999999' does not"
+            + " fit into i32",
         "primfunc `f|f:1:10: expected ` at the end of this, found the end of the line",
         "primfunc f(n: i32) { if n { } }|f:1:25: expected a condition, found a value of type i32"
       })

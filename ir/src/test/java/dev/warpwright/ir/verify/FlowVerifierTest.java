@@ -30,31 +30,31 @@ class FlowVerifierTest {
 
   private static String queue(String declaration) {
     return """
-        %s
-        for i in 8 {
-          produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] }
-          consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] }
-        }
-        """
+    %s
+    for i in 8 {
+      produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] }
+      consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] }
+    }
+    """
         .formatted(declaration);
   }
 
   private static String roles(String load, String math) {
     return """
-        pipe p[2] shared (t: f32[16])
-        alloc s: f32[16] shared
-        alloc s2: f32[16] shared
-        roles {
-          role load warps 1 {
-            %s
-            for i in 8 { produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] } }
-          }
-          role math warps 4 {
-            %s
-            for i in 8 { consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] } }
-          }
-        }
-        """
+    pipe p[2] shared (t: f32[16])
+    alloc s: f32[16] shared
+    alloc s2: f32[16] shared
+    roles {
+      role load warps 1 {
+        %s
+        for i in 8 { produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] } }
+      }
+      role math warps 4 {
+        %s
+        for i in 8 { consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] } }
+      }
+    }
+    """
         .formatted(load, math);
   }
 
@@ -71,11 +71,7 @@ class FlowVerifierTest {
         Rule.PIPES,
         "pipe 'p' has 2 stages; hold 1, lag 1 and lead 0 take 3",
         "pipe p[2]");
-    broken(
-        queue("pipe p[2] shared (t: f32[16]) lead 2"),
-        Rule.PIPES,
-        "lead 2 take 3",
-        "pipe p[2]");
+    broken(queue("pipe p[2] shared (t: f32[16]) lead 2"), Rule.PIPES, "lead 2 take 3", "pipe p[2]");
     valid(queue("pipe p[3] shared (t: f32[16]) hold 1 lag 1"));
   }
 
@@ -238,8 +234,12 @@ class FlowVerifierTest {
         "y[0, 0] = s[0]");
     // Behind the last stage of the pipe nothing is handed over.
     broken(
-        roles("", "") .replace("y[i, 0 +: 16] <- t[0 +: 16] } }", "y[i, 0 +: 16] <- t[0 +: 16] } y[0, 0] = s[0] }")
-            .replace("a[i, 0 +: 16] } }\n  }\n  role math", "a[i, 0 +: 16] } }\n s[0] = 1.0f32 }\n role math"),
+        roles("", "")
+            .replace(
+                "y[i, 0 +: 16] <- t[0 +: 16] } }", "y[i, 0 +: 16] <- t[0 +: 16] } y[0, 0] = s[0] }")
+            .replace(
+                "a[i, 0 +: 16] } }\n  }\n  role math",
+                "a[i, 0 +: 16] } }\n s[0] = 1.0f32 }\n role math"),
         Rule.ROLES,
         "'s' is written by role 'load' and read by role 'math'",
         "s[0]");
@@ -274,8 +274,7 @@ class FlowVerifierTest {
         Rule.SIGNALS,
         "counter 'd' is no parameter in global memory",
         "signal d[0]");
-    broken(
-        "signal y[0, 0] by 1.0f32", Rule.SIGNALS, "", "signal y[0, 0]");
+    broken("signal y[0, 0] by 1.0f32", Rule.SIGNALS, "", "signal y[0, 0]");
     valid("signal c[0] by 1\nawait c[0] >= 1\n");
   }
 
@@ -301,11 +300,12 @@ class FlowVerifierTest {
 
   @Test
   void whatDependsOnTheLaunchBefore() {
-    valid("alloc t: f32[8, 16] shared\n"
-        + "tile.copy t[0 +: 8, 0 +: 16] <- a[0 +: 8, 0 +: 16]\n"
-        + "await previous\n"
-        + "tile.copy y[0 +: 8, 0 +: 16] <- t[0 +: 8, 0 +: 16]\n"
-        + "signal next\n");
+    valid(
+        "alloc t: f32[8, 16] shared\n"
+            + "tile.copy t[0 +: 8, 0 +: 16] <- a[0 +: 8, 0 +: 16]\n"
+            + "await previous\n"
+            + "tile.copy y[0 +: 8, 0 +: 16] <- t[0 +: 8, 0 +: 16]\n"
+            + "signal next\n");
     broken(
         "y[0, 0] = 1.0f32\nawait previous\n",
         Rule.SIGNALS,

@@ -24,8 +24,7 @@ class PipeExecutionTest {
   }
 
   private static final String LOAD = "produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] }";
-  private static final String MATH =
-      "consume p { tile.map (j in 16) { y[i, j] = t[j] * 2.0f32 } }";
+  private static final String MATH = "consume p { tile.map (j in 16) { y[i, j] = t[j] * 2.0f32 } }";
 
   private static String roles(String pipe, String load, String math) {
     return program(
@@ -41,8 +40,7 @@ class PipeExecutionTest {
 
   @Test
   void aloneItIsAQueue() {
-    clean(
-        program("pipe p[1] shared (t: f32[16]) for i in 8 { " + LOAD + MATH + " }"), TWICE, "y");
+    clean(program("pipe p[1] shared (t: f32[16]) for i in 8 { " + LOAD + MATH + " }"), TWICE, "y");
     // All first, then all.
     clean(
         program(
@@ -185,14 +183,15 @@ class PipeExecutionTest {
 
   @Test
   void aStageIsForgottenWhenItIsReleased() {
-    String half = program(
-        """
-        pipe p[1] shared (t: f32[16])
-        for i in 8 {
-          produce p { tile.copy t[0 +: 8] <- a[i, 0 +: 8] if i == 0 { t[8] = 0.0f32 } }
-          consume p { y[i, 0] = t[8] }
-        }
-        """);
+    String half =
+        program(
+            """
+            pipe p[1] shared (t: f32[16])
+            for i in 8 {
+              produce p { tile.copy t[0 +: 8] <- a[i, 0 +: 8] if i == 0 { t[8] = 0.0f32 } }
+              consume p { y[i, 0] = t[8] }
+            }
+            """);
     found(half, Options.CHECKED, Finding.Kind.UNINITIALISED, "t[8]");
     PrimFunc f = parse(half);
     float[] seen = run(f, Options.EXACT).get("y").toFloats();
@@ -220,13 +219,17 @@ class PipeExecutionTest {
   @Test
   void unequalCountsAtTheEnd() {
     found(
-        roles("pipe p[2] shared (t: f32[16])", "for i in 8 {" + LOAD + "}",
+        roles(
+            "pipe p[2] shared (t: f32[16])",
+            "for i in 8 {" + LOAD + "}",
             "for i in 7 {" + MATH + "}"),
         Options.CHECKED,
         Finding.Kind.PIPE,
         "'p' ends with 1 full stages: 8 were filled, 7 read");
     found(
-        roles("pipe p[2] shared (t: f32[16])", "for i in 7 {" + LOAD + "}",
+        roles(
+            "pipe p[2] shared (t: f32[16])",
+            "for i in 7 {" + LOAD + "}",
             "for i in 8 {" + MATH + "}"),
         Options.CHECKED,
         Finding.Kind.DEADLOCK,
@@ -266,8 +269,7 @@ class PipeExecutionTest {
 
   @Test
   void countersStartAtZeroEachTime() {
-    PrimFunc f =
-        parse(program("signal c[1] by 2 await c[1] >= 2 y[0, 0] = a[0, 0]"));
+    PrimFunc f = parse(program("signal c[1] by 2 await c[1] >= 2 y[0, 0] = a[0, 0]"));
     var arguments = dev.warpwright.sim.Arguments.random(f.params(), 3);
     var interpreter = dev.warpwright.sim.Interpreter.of(f, Options.EXACT);
     interpreter.run(arguments);
@@ -280,12 +282,16 @@ class PipeExecutionTest {
   @Test
   void sameSeedSameTurns() {
     String text =
-        roles("pipe p[2] shared (t: f32[16])", "for i in 8 {" + LOAD + "}",
+        roles(
+            "pipe p[2] shared (t: f32[16])",
+            "for i in 8 {" + LOAD + "}",
             "for i in 9 {" + MATH.replace("y[i", "y[min(i, 7)") + "}");
     PrimFunc f = parse(text);
     Options options = Options.CHECKED.withOrder(Options.Order.SHUFFLED, 5);
-    String first = org.assertj.core.api.Assertions.catchThrowable(() -> run(f, options)).getMessage();
-    String second = org.assertj.core.api.Assertions.catchThrowable(() -> run(f, options)).getMessage();
+    String first =
+        org.assertj.core.api.Assertions.catchThrowable(() -> run(f, options)).getMessage();
+    String second =
+        org.assertj.core.api.Assertions.catchThrowable(() -> run(f, options)).getMessage();
     assertThat(first).isEqualTo(second).contains("math waits for a full stage of 'p'");
   }
 }
