@@ -130,7 +130,12 @@ final class FlowCompiler {
             sites.of(skip.pipe()).stream()
                 .anyMatch(
                     site -> site.kind() == FlowSites.Kind.PRODUCE && site.role() == roleOf(skip));
-        yield f -> process(f).pipe(skip.pipe()).skip(process(f), produces, count.eval(f));
+        yield f -> {
+          // Before it is another one's turn, what is under way is over, and its stages are free.
+          PipeRun run = process(f).pipe(skip.pipe());
+          process(f).drain(f, run);
+          run.skip(process(f), produces, count.eval(f));
+        };
       }
       case Stmt.Flow.Roles(List<Role> roles) -> roles(roles);
       case Stmt.Flow.Signal signal -> signal(signal);
@@ -157,8 +162,7 @@ final class FlowCompiler {
       PipeRun run = new PipeRun(context(), pipe, readers, options.late());
       process.pipes.put(pipe, run);
       body.run(f);
-      process.completeAll(f);
-      run.end(f, process);
+      process.drain(f, run);
       run.checkEmpty(f, where);
       process.pipes.remove(pipe);
     };
@@ -180,7 +184,7 @@ final class FlowCompiler {
     int processes = roles.stream().mapToInt(Role::instances).sum();
     return f -> {
       Process outside = process(f);
-      outside.completeAll(f);
+      outside.drain(f, null);
       RoleScheduler scheduler = new RoleScheduler(context(), options);
       int together = outside.shared.nextTogether();
       int number = 0;
@@ -199,8 +203,7 @@ final class FlowCompiler {
               process,
               () -> {
                 each.body.run(own);
-                process.completeAll(own);
-                process.pipes.values().forEach(pipe -> pipe.end(own, process));
+                process.drain(own, null);
               });
         }
       }

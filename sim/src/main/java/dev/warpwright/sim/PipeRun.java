@@ -6,9 +6,7 @@ import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.sim.Process.Open;
 import dev.warpwright.sim.Process.Wait;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,8 +61,6 @@ final class PipeRun {
   private static final class Cursor {
     long produced;
     long consumed;
-    final Deque<Long> uncommitted = new ArrayDeque<>();
-    final Deque<Long> held = new ArrayDeque<>();
   }
 
   private final Context context;
@@ -131,20 +127,23 @@ final class PipeRun {
         f);
     slot.taken = true;
     process.clock.join(slot.clock);
-    within(f, process, new Open(this, true, version), slot, body);
-    cursor.uncommitted.add(version);
-    commit(f, process, cursor, late ? version - pipe.options().lag() : version);
+    Open stage = new Open(this, true, false, version);
+    within(f, process, stage, slot, body);
+    process.ended(f, stage, late ? pipe.options().lag() : 0);
     process.pause(where);
   }
 
-  private void commit(Frame f, Process process, Cursor cursor, long upTo) {
-    process.complete(f, this, true, upTo + pipe.options().lag());
-    while (!cursor.uncommitted.isEmpty() && cursor.uncommitted.element() <= upTo) {
-      Slot slot = slot(cursor.uncommitted.remove());
-      slot.clock = process.clock.released(slot.clock);
+  /** A stage that was filled is committed, or one that was read is released. */
+  void settled(Process process, Open stage) {
+    Slot slot = slot(stage.version);
+    slot.clock = process.clock.released(slot.clock);
+    if (stage.produce) {
       slot.taken = false;
       slot.full = true;
       commits++;
+    } else if (++slot.releases == readers) {
+      slot.version += slots.size();
+      slot.empty();
     }
   }
 
@@ -152,11 +151,8 @@ final class PipeRun {
     Cursor cursor = cursor(process);
     long version = cursor.consumed;
     Slot slot = slot(version);
-    if (!cursor.uncommitted.isEmpty() && cursor.uncommitted.element() <= version) {
-      // Its own copies it can wait for.
-      process.completeProduced(f, this, version);
-      commit(f, process, cursor, version);
-    }
+    // Its own copies it can wait for.
+    process.commit(f, this, version);
     process.await(
         new Wait(
             where,
@@ -177,24 +173,12 @@ final class PipeRun {
       slot.taken = true;
       cursor.consumed++;
     }
-    within(f, process, new Open(this, false, version), slot, body);
+    Open stage = new Open(this, false, peek, version);
+    within(f, process, stage, slot, body);
     if (!peek) {
       consumes++;
-      cursor.held.add(version);
-      process.complete(f, this, false, version);
-      release(process, cursor, version - pipe.options().hold());
+      process.ended(f, stage, pipe.options().hold());
       process.pause(where);
-    }
-  }
-
-  private void release(Process process, Cursor cursor, long upTo) {
-    while (!cursor.held.isEmpty() && cursor.held.element() <= upTo) {
-      Slot slot = slot(cursor.held.remove());
-      slot.clock = process.clock.released(slot.clock);
-      if (++slot.releases == readers) {
-        slot.version += slots.size();
-        slot.empty();
-      }
     }
   }
 
@@ -236,15 +220,6 @@ final class PipeRun {
     Slot slot = slot(version);
     for (int i = 0; i < slot.shadows.length; i++) {
       f.shadows[context.symbols().slot(pipe.buffers().get(i))] = slot.shadows[i];
-    }
-  }
-
-  /** A process ends: what it has not committed or released yet, it does now. */
-  void end(Frame f, Process process) {
-    Cursor cursor = cursors.get(process);
-    if (cursor != null) {
-      commit(f, process, cursor, Long.MAX_VALUE / 2);
-      release(process, cursor, Long.MAX_VALUE / 2);
     }
   }
 

@@ -28,13 +28,28 @@ final class Process {
    */
   record Wait(Stmt where, BooleanSupplier ready, Supplier<String> what) {}
 
-  /** A stage that is being filled or read. */
-  record Open(PipeRun pipe, boolean produce, long version) {}
+  /** A stage that is being filled or read; one that is only looked at stays. */
+  static final class Open {
+    final PipeRun pipe;
+    final boolean produce;
+    final boolean peek;
+    final long version;
+
+    /** The how manyeth of all stages it was that the process has filled, or read; -1 before that. */
+    long number = -1;
+
+    Open(PipeRun pipe, boolean produce, boolean peek, long version) {
+      this.pipe = pipe;
+      this.produce = produce;
+      this.peek = peek;
+      this.version = version;
+    }
+  }
 
   /**
    * A product or copy that has been issued and not waited for.
    *
-   * @param due it is over once the stage of this number has ended
+   * @param stages it is over once so many more stages have been filled, or read
    */
   private record UnderWay(
       Exec work,
@@ -42,7 +57,7 @@ final class Process {
       double[] floats,
       byte[][] memory,
       Open in,
-      long due,
+      int stages,
       Leaves touches) {}
 
   /** What all processes of one execution share. */
@@ -62,6 +77,14 @@ final class Process {
   private final String name;
   private final @Nullable RoleScheduler scheduler;
   private final Deque<UnderWay> underWay = new ArrayDeque<>();
+
+  /** A stage that is committed, or released, once as many have been filled, or read. */
+  private record Waiting(Open stage, long until) {}
+
+  private final List<Waiting> uncommitted = new ArrayList<>();
+  private final List<Waiting> held = new ArrayList<>();
+  private long filled;
+  private long read;
 
   /** What it knows to have happened, and which of those that run at once it is. */
   final FlowClock clock;
@@ -119,7 +142,7 @@ final class Process {
   /** Issues what is over only when so many more stages of the innermost pipe have ended. */
   void issue(Frame f, Exec work, boolean product, int stages, Leaves touches) {
     for (Open each : open) {
-      if (each.produce != product) {
+      if (each.produce != product && !each.peek) {
         underWay.add(
             new UnderWay(
                 work,
@@ -127,7 +150,7 @@ final class Process {
                 f.floats.clone(),
                 f.memory.clone(),
                 each,
-                each.version + stages,
+                stages,
                 touches));
         return;
       }
@@ -135,21 +158,60 @@ final class Process {
     work.run(f);
   }
 
-  /** Waits for what is over once a stage has ended, and for all that was issued before that. */
-  void complete(Frame f, PipeRun pipe, boolean produce, long version) {
+  /**
+   * A stage has been filled or read. Stages that have waited for as many others as their pipes ask
+   * for are committed, or released; what was under way for them is over before that.
+   */
+  void ended(Frame f, Open stage, int wait) {
+    boolean produce = stage.produce;
+    stage.number = produce ? filled++ : read++;
+    long now = stage.number;
     int last = 0;
     int i = 0;
     for (UnderWay each : underWay) {
       i++;
-      if (each.in.pipe == pipe && each.in.produce == produce && each.due <= version) {
+      Open in = each.in;
+      if (in.produce == produce && in.number >= 0 && in.number + each.stages <= now) {
         last = i;
       }
     }
     finish(f, last);
+    List<Waiting> waiting = produce ? uncommitted : held;
+    waiting.add(new Waiting(stage, now + wait));
+    for (Waiting each : List.copyOf(waiting)) {
+      if (each.until <= now) {
+        waiting.remove(each);
+        each.stage.pipe.settled(this, each.stage);
+      }
+    }
+  }
+
+  /** Waits for its own copies into a stage that it is about to read, and commits it. */
+  void commit(Frame f, PipeRun pipe, long version) {
+    for (Waiting each : List.copyOf(uncommitted)) {
+      if (each.stage.pipe == pipe && each.stage.version <= version) {
+        completeProduced(f, pipe, version);
+        uncommitted.remove(each);
+        pipe.settled(this, each.stage);
+      }
+    }
+  }
+
+  /** Waits for everything, commits everything, releases everything; of one pipe or of all. */
+  void drain(Frame f, @Nullable PipeRun pipe) {
+    completeAll(f);
+    for (List<Waiting> waiting : List.of(uncommitted, held)) {
+      for (Waiting each : List.copyOf(waiting)) {
+        if (pipe == null || each.stage.pipe == pipe) {
+          waiting.remove(each);
+          each.stage.pipe.settled(this, each.stage);
+        }
+      }
+    }
   }
 
   /** Waits for what was issued to fill stages up to this one. */
-  void completeProduced(Frame f, PipeRun pipe, long version) {
+  private void completeProduced(Frame f, PipeRun pipe, long version) {
     int last = 0;
     int i = 0;
     for (UnderWay each : underWay) {
@@ -181,7 +243,7 @@ final class Process {
     return a.stream().anyMatch(b::contains);
   }
 
-  /** Whether the statement goes behind what is under way without waiting for it. */
+  /** Waits for so many of those that were issued first. */
   private void finish(Frame f, int count) {
     if (count == 0) {
       return;

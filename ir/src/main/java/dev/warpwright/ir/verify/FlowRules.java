@@ -90,7 +90,9 @@ final class FlowRules {
       case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) -> {
         stage(s, pipe, site);
         readsOnly(body, pipe);
-        visit(body, site.inside(s, pipe));
+        // A stage that is only looked at stays: what is under way there goes by the other one.
+        Stmt stage = peek && site.inStage != null ? site.inStage : s;
+        visit(body, site.inside(stage, pipe));
         return;
       }
       case Stmt.Flow.Skip skip -> skip(skip, site);
@@ -145,7 +147,7 @@ final class FlowRules {
   /** Who fills a pipe is one role, and so is who reads it: then its order is that of the text. */
   private void one(Pipe pipe, Stmt where, FlowSites.Kind kind, String done) {
     Set<@Nullable Role> roles = sites.roles(pipe, kind);
-    boolean given = kind == FlowSites.Kind.CONSUME && pipe.options().initial() > 0;
+    boolean given = kind == FlowSites.Kind.PRODUCE && pipe.options().initial() > 0;
     if (roles.isEmpty() && !given) {
       pipes(where, "pipe '" + pipe.name() + "' is never " + done);
     } else if (roles.size() > 1) {
@@ -211,7 +213,7 @@ final class FlowRules {
     boolean product = s instanceof Stmt.TileMma;
     switch (site.inStage) {
       case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) when product -> {
-        if (pipe.options().hold() < stages) {
+        if (!peek && pipe.options().hold() < stages) {
           pipes(
               s,
               "the product is under way for %d more stages, pipe '%s' holds a stage for %d"
