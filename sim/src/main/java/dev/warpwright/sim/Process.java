@@ -35,7 +35,9 @@ final class Process {
     final boolean peek;
     final long version;
 
-    /** The how manyeth of all stages it was that the process has filled, or read; -1 before that. */
+    /**
+     * The how manyeth of all stages it was that the process has filled, or read; -1 before that.
+     */
     long number = -1;
 
     Open(PipeRun pipe, boolean produce, boolean peek, long version) {
@@ -145,13 +147,7 @@ final class Process {
       if (each.produce != product && !each.peek) {
         underWay.add(
             new UnderWay(
-                work,
-                f.ints.clone(),
-                f.floats.clone(),
-                f.memory.clone(),
-                each,
-                stages,
-                touches));
+                work, f.ints.clone(), f.floats.clone(), f.memory.clone(), each, stages, touches));
         return;
       }
     }

@@ -49,8 +49,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. Without the attribute there are no
- * roles: {@link ProduceAhead} lets the produces run ahead by the pipe's {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. Without the attribute there are
+ * no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's {@code lead}.
  *
  * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is
  * done by {@code load} alone; loops, conditions and values are repeated in each role that needs
@@ -288,8 +288,7 @@ public final class AssignRoles {
       item.add(new Stmt.Flow.Skip(pipe, Exprs.mul(count, consumers - 1)));
     }
     Expr number = Exprs.add(items.min(), Exprs.add(Exprs.mul(turn, consumers), g));
-    Expr share =
-        Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
+    Expr share = Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
     before.add(
         new Stmt.For(
             turn,
@@ -325,9 +324,7 @@ public final class AssignRoles {
       sum = Exprs.add(sum, count(child, pipe, inside));
     }
     if (Exprs.isConst(sum, 0)) {
-      return s instanceof Stmt.Flow.Consume c && c.pipe() == pipe && !c.peek()
-          ? Exprs.i32(1)
-          : sum;
+      return s instanceof Stmt.Flow.Consume c && c.pipe() == pipe && !c.peek() ? Exprs.i32(1) : sum;
     }
     return switch (s) {
       case Stmt.For f -> Exprs.mul(sum, f.extent());

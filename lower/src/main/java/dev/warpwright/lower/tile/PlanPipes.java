@@ -214,7 +214,9 @@ public final class PlanPipes {
     return found[0];
   }
 
-  /** Whether the loop's tiles are among the ring's or the other way round; if so they are joined. */
+  /**
+   * Whether the loop's tiles are among the ring's or the other way round; if so they are joined.
+   */
   private static boolean joins(Ring ring, Feed feed) {
     for (Feed other : ring.feeds) {
       if (other.around.contains(feed.loop) || feed.around.contains(other.loop)) {
@@ -298,7 +300,11 @@ public final class PlanPipes {
     for (Buffer tile : ring.tiles) {
       tiles.add(
           new Buffer(
-              tile.name(), tile.dtype(), tile.shape(), tile.scope(), tile.layout(),
+              tile.name(),
+              tile.dtype(),
+              tile.shape(),
+              tile.scope(),
+              tile.layout(),
               tile.alignment()));
     }
     String name = "ring";
@@ -363,8 +369,11 @@ public final class PlanPipes {
         return new Stmt.For(
             f.var(), expr(f.min()), expr(f.extent()), ForKind.SERIAL, null, attrs, body);
       }
-      Stmt produce = new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
-      Stmt consume = new Stmt.Flow.Consume(pipe, false, Stmts.seq(feed.rest.stream().map(this::stmt).toList()));
+      Stmt produce =
+          new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
+      Stmt consume =
+          new Stmt.Flow.Consume(
+              pipe, false, Stmts.seq(feed.rest.stream().map(this::stmt).toList()));
       return new Stmt.For(
           f.var(),
           expr(f.min()),

@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProduceAhead {
   /** A loop that fills a pipe at its beginning. */
-  private record Feed(Stmt.For loop, Stmt.Flow.Produce produce, List<Stmt> rest, List<Stmt.Let> lets) {
+  private record Feed(
+      Stmt.For loop, Stmt.Flow.Produce produce, List<Stmt> rest, List<Stmt.Let> lets) {
     long extent() {
       return loop.extent() instanceof Expr.IntImm n ? n.value() : 0;
     }
@@ -97,8 +98,7 @@ final class ProduceAhead {
   /** The loops of a pipe directly in a body, in order, with the values that are known in them. */
   private void collect(Stmt s, Pipe pipe, List<Stmt.Let> lets, List<Feed> feeds) {
     switch (s) {
-      case Stmt.Seq(List<Stmt> stmts) ->
-          stmts.forEach(inner -> collect(inner, pipe, lets, feeds));
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(inner -> collect(inner, pipe, lets, feeds));
       case Stmt.Alloc alloc -> collect(alloc.body(), pipe, lets, feeds);
       case Stmt.Let let -> {
         lets.add(let);
@@ -137,7 +137,7 @@ final class ProduceAhead {
       Expr end = Exprs.add(loop.min(), loop.extent());
       Stmt here = FreshNames.with(loop.var(), ahead, feed.produce);
       // So far into the next loop.
-      Expr step = Exprs.sub(ahead, end);
+      Expr step = shifted(Exprs.sub(loop.var(), loop.min()), lead - feed.extent());
       Stmt next = null;
       if (i + 1 < feeds.size()) {
         next = stage(feeds.get(i + 1), step, null, null);
@@ -151,7 +151,11 @@ final class ProduceAhead {
                 null);
       }
       List<Stmt> body = new ArrayList<>();
-      body.add(new Stmt.If(Exprs.lt(ahead, end), here, next));
+      if (feed.extent() > lead) {
+        body.add(new Stmt.If(Exprs.lt(ahead, end), here, next));
+      } else if (next != null) {
+        body.add(next);
+      }
       body.addAll(feed.rest);
       replaced.put(loop, loop.withBody(Stmts.seq(body)));
     }
@@ -167,7 +171,7 @@ final class ProduceAhead {
                 item == null ? null : item.var(),
                 item == null ? null : item.min()));
     if (item != null) {
-      begin = new Stmt.If(Exprs.lt(Exprs.i32(0), item.extent()), begin, null);
+      begin = Stmts.when(Exprs.lt(Exprs.i32(0), item.extent()), begin);
     }
     Stmt prologue = begin;
     Stmt.For whole = item;
@@ -187,10 +191,13 @@ final class ProduceAhead {
     return whole == null ? Stmts.seq(prologue, changed) : changed;
   }
 
+  private static Expr shifted(Expr e, long by) {
+    return by < 0 ? Exprs.sub(e, Exprs.i32(-by)) : Exprs.add(e, by);
+  }
+
   /** The produce of a loop at a step from 0, perhaps of another item, with values of its own. */
   private static Stmt stage(Feed feed, Expr step, @Nullable Var item, @Nullable Expr other) {
-    Stmt produce =
-        FreshNames.with(feed.loop.var(), Exprs.add(feed.loop.min(), step), feed.produce);
+    Stmt produce = FreshNames.with(feed.loop.var(), Exprs.add(feed.loop.min(), step), feed.produce);
     for (Stmt.Let let : feed.lets.reversed()) {
       if (TileFacts.mentions(produce, List.of(let.var()))) {
         produce = new Stmt.Let(let.var(), let.value(), produce);
@@ -217,7 +224,7 @@ final class ProduceAhead {
     Stmt.For loop = feed.loop;
     Var step = Var.index("step");
     Expr produced = Exprs.add(loop.min(), step);
-    Expr consumed = Exprs.add(loop.min(), Exprs.add(step, -lead));
+    Expr consumed = Exprs.add(loop.min(), shifted(step, -lead));
     Stmt fill =
         new Stmt.If(
             Exprs.lt(step, loop.extent()),

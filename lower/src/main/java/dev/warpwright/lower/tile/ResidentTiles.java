@@ -117,8 +117,8 @@ final class ResidentTiles {
         collect(f.body(), loops, item, found);
         loops.removeLast();
       }
-      // What is bound inside an item may depend on it, and what is conditional on it, too.
-      case Stmt.Let _, Stmt.If _, Stmt.Flow _ -> {}
+      // What is conditional may not happen in each item.
+      case Stmt.If _, Stmt.Flow _ -> {}
       default -> Stmts.children(s).forEach(child -> collect(child, loops, item, found));
     }
   }
@@ -178,14 +178,18 @@ final class ResidentTiles {
     List<Expr> shape = new ArrayList<>();
     shape.add(Exprs.i32(kept.count()));
     shape.addAll(tile.shape());
-    Buffer all =
-        new Buffer(tile.name(), tile.dtype(), shape, tile.scope(), null, tile.alignment());
+    Buffer all = new Buffer(tile.name(), tile.dtype(), shape, tile.scope(), null, tile.alignment());
     String name = number == 0 ? "kept" : "kept_" + number;
     Pipe pipe = new Pipe(name, 1, tile.scope(), List.of(all), Pipe.Options.NONE);
     Stmt fill =
-        new Stmt.TileCopy(slice(kept.copy.to(), all, index(kept)), kept.copy.from(), kept.copy.attrs().without("inflight"));
+        new Stmt.TileCopy(
+            slice(kept.copy.to(), all, index(kept)),
+            kept.copy.from(),
+            kept.copy.attrs().without("inflight"));
     for (Stmt.For loop : kept.slices.reversed()) {
-      fill = new Stmt.For(loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, Attrs.NONE, fill);
+      fill =
+          new Stmt.For(
+              loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, Attrs.NONE, fill);
     }
     Stmt produce = new Stmt.Flow.Produce(pipe, FreshNames.of(fill));
     Rewriter use =
@@ -248,10 +252,7 @@ final class ResidentTiles {
   private static Expr index(Candidate kept) {
     Expr index = Exprs.i32(0);
     for (Stmt.For loop : kept.slices) {
-      index =
-          Exprs.add(
-              Exprs.mul(index, loop.extent()),
-              Exprs.sub(loop.var(), loop.min()));
+      index = Exprs.add(Exprs.mul(index, loop.extent()), Exprs.sub(loop.var(), loop.min()));
     }
     return index;
   }

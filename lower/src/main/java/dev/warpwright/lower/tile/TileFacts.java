@@ -99,8 +99,7 @@ final class TileFacts {
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 ->
           insideBlock(stmts.getFirst(), throughPipes, rewrite);
       case Stmt.Flow.PipeScope scope when throughPipes ->
-          new Stmt.Flow.PipeScope(
-              scope.pipe(), insideBlock(scope.body(), throughPipes, rewrite));
+          new Stmt.Flow.PipeScope(scope.pipe(), insideBlock(scope.body(), throughPipes, rewrite));
       default -> rewrite.apply(s);
     };
   }

@@ -61,7 +61,8 @@ final class RandomTilePrograms {
     for (int i = 0; i < count; i++) {
       part(row, rows);
       if (condition) {
-        line("if " + row + " % 2 == 0 { tile.map (i in 4, j in 4) { h[i, j] = h[i, j] + 1.0f32 } }");
+        line(
+            "if " + row + " % 2 == 0 { tile.map (i in 4, j in 4) { h[i, j] = h[i, j] + 1.0f32 } }");
       }
     }
     params.add(format("y: f32[%d, 4]", rows * T));
@@ -112,9 +113,14 @@ final class RandomTilePrograms {
     allocs.add(ws + ": f32[4, 4] shared" + (other ? " layout (4:5),(4:1)" : ""));
     line("tile.fill acc[0 +: 4, 0 +: 4] = 0.0f32");
     line(format("pipeline k in %d %s {", k, options));
-    line(format("tile.copy %s[0 +: 4, 0 +: 4] <- %s[%s * 4 +: 4, k * 4 +: 4]%s", as, a, row, copying));
+    line(
+        format(
+            "tile.copy %s[0 +: 4, 0 +: 4] <- %s[%s * 4 +: 4, k * 4 +: 4]%s", as, a, row, copying));
     line(format("tile.copy %s[0 +: 4, 0 +: 4] <- %s[k * 4 +: 4, 0 +: 4]%s", ws, w, copying));
-    line(format("tile.mma acc[0 +: 4, 0 +: 4] += %s[0 +: 4, 0 +: 4] * %s[0 +: 4, 0 +: 4]%s", as, ws, multiplying));
+    line(
+        format(
+            "tile.mma acc[0 +: 4, 0 +: 4] += %s[0 +: 4, 0 +: 4] * %s[0 +: 4, 0 +: 4]%s",
+            as, ws, multiplying));
     line("}");
     relu();
   }
@@ -135,8 +141,14 @@ final class RandomTilePrograms {
     line(format("for l in %d {", layers));
     line("tile.fill acc[0 +: 4, 0 +: 4] = 0.0f32");
     line(format("pipeline k in %d %s {", slices, options));
-    line(format("tile.copy %s[0 +: %d, 0 +: 4] <- %s[l, k * %d +: %d, 0 +: 4]%s", ws, depth, w, depth, depth, copying));
-    line(format("tile.mma acc[0 +: 4, 0 +: 4] += h[0 +: 4, k * %d +: %d] * %s[0 +: %d, 0 +: 4]%s", depth, depth, ws, depth, multiplying));
+    line(
+        format(
+            "tile.copy %s[0 +: %d, 0 +: 4] <- %s[l, k * %d +: %d, 0 +: 4]%s",
+            ws, depth, w, depth, depth, copying));
+    line(
+        format(
+            "tile.mma acc[0 +: 4, 0 +: 4] += h[0 +: 4, k * %d +: %d] * %s[0 +: %d, 0 +: 4]%s",
+            depth, depth, ws, depth, multiplying));
     line("}");
     relu();
     line("}");
@@ -164,10 +176,15 @@ final class RandomTilePrograms {
     allocs.add(ws + ": f32[4, 4] shared");
     line("tile.fill acc[0 +: 4, 0 +: 4] = 0.0f32");
     line(format("pipeline o in %d %s {", outer, options));
-    line(format("tile.copy %s[0 +: 4, 0 +: 4] <- %s[%s * 4 +: 4, o * 4 +: 4]%s", as, a, row, copying));
+    line(
+        format(
+            "tile.copy %s[0 +: 4, 0 +: 4] <- %s[%s * 4 +: 4, o * 4 +: 4]%s", as, a, row, copying));
     line(format("pipeline k in %d %s {", inner, options));
     line(format("tile.copy %s[0 +: 4, 0 +: 4] <- %s[o, k * 4 +: 4, 0 +: 4]%s", ws, w, copying));
-    line(format("tile.mma acc[0 +: 4, 0 +: 4] += %s[0 +: 4, 0 +: 4] * %s[0 +: 4, 0 +: 4]%s", as, ws, multiplying));
+    line(
+        format(
+            "tile.mma acc[0 +: 4, 0 +: 4] += %s[0 +: 4, 0 +: 4] * %s[0 +: 4, 0 +: 4]%s",
+            as, ws, multiplying));
     line("}");
     line("}");
     relu();

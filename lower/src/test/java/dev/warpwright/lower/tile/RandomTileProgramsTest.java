@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random tile programs mean the same before and behind each pass, however they are executed. */
 class RandomTileProgramsTest {
-  private static final int PROGRAMS = Integer.getInteger("programs", 60);
+  private static final int PROGRAMS = Integer.getInteger("programs", 40);
   private final Map<String, Integer> seen = new TreeMap<>();
 
   private static PrimFunc parse(String text) {
@@ -95,7 +95,8 @@ class RandomTileProgramsTest {
       check("PlanPipes", planned, expected, seed);
       observe(planned);
       for (int consumers = 0; consumers <= 3; consumers++) {
-        Attrs attrs = consumers == 0 ? planned.attrs() : planned.attrs().with("consumers", consumers);
+        Attrs attrs =
+            consumers == 0 ? planned.attrs() : planned.attrs().with("consumers", consumers);
         PrimFunc assigned;
         try {
           assigned = AssignRoles.apply(planned.withAttrs(attrs));
