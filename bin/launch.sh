@@ -17,6 +17,35 @@ HEAVY_FLAGS=(-XX:+UseParallelGC --add-modules=jdk.incubator.vector
 # For both. The JVM's log would go to standard output, which is for results.
 COMMON_FLAGS=(-Xlog:disable -XX:-UsePerfData)
 
+# Java takes file names and arguments for what the locale says: in C, and in one that is not
+# installed, no letter beyond ASCII can be in them. Locales of other character sets stay.
+case "${LC_ALL:-${LC_CTYPE:-${LANG:-C}}}" in
+  C | POSIX | *.[Uu][Tt][Ff]-8* | *.[Uu][Tt][Ff]8*) export LC_ALL=C.UTF-8 ;;
+esac
+
+# Ends with exit code 3 and one line where the java command $1 cannot run with the other arguments,
+# its flags. Java itself would end with 1, which here means a wrong result. Asked only where
+# something unusual could be the reason, for it costs the start of a JVM.
+require_java() {
+  local said line
+  pwd -P >/dev/null 2>&1 || {
+    echo 'warpwright: the folder you are in was deleted; change to another' >&2
+    exit 3
+  }
+  [[ -n ${JAVA_TOOL_OPTIONS-}${_JAVA_OPTIONS-}${JDK_JAVA_OPTIONS-}${WARPWRIGHT_JAVA_OPTS-} ||
+    $(ulimit -v) != unlimited ]] || return 0
+  said=$("$@" -version 2>&1 </dev/null) && return 0
+  while IFS= read -r line; do
+    case $line in
+      'Picked up '* | NOTE:* | WARNING:* | '') ;;
+      *) break ;;
+    esac
+  done <<<"$said"
+  echo "warpwright: Java does not start with its options (${line:-it says nothing}); see" \
+    'WARPWRIGHT_JAVA_OPTS, JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and ulimit -v' >&2
+  exit 3
+}
+
 # The jars of the application folder $1, as a class path.
 class_path() {
   local IFS=: jars=("$1"/lib/*.jar)
@@ -64,6 +93,8 @@ start_warpwright() {
       )
       ;;
   esac
+  # shellcheck disable=SC2086 # several flags in one variable
+  require_java "$java" "${COMMON_FLAGS[@]}" "${flags[@]}" ${WARPWRIGHT_JAVA_OPTS-}
   [[ ! -r $cache ]] || flags+=("-XX:AOTCache=$cache")
   local IFS=: jars=("$app"/lib/*.jar)
   local class_path="${jars[*]}"

@@ -2,6 +2,7 @@ module dev.warpwright.tune {
   requires static org.jspecify;
   requires transitive dev.warpwright.ir;
   requires java.sql;
+  requires org.xerial.sqlitejdbc;
   requires jdk.unsupported;
 
   exports dev.warpwright.tune;

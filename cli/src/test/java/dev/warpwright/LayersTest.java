@@ -227,6 +227,26 @@ final class LayersTest {
     assertThat(marked).isEqualTo(all);
   }
 
+  /**
+   * A provider of SLF4J decides where an application's logs go. The compiler and what it stands on
+   * are libraries: they bring none; the command line may.
+   */
+  @Test
+  void onlyTheCommandLineBringsALogger() throws IOException {
+    var bring = new TreeSet<String>();
+    for (String module : ARROWS.keySet()) {
+      String pom = Files.readString(Path.of("..", module, "pom.xml"));
+      if (pom.contains("slf4j") || pom.contains("logback") || pom.contains("log4j")) {
+        bring.add(module);
+      }
+    }
+    assertThat(bring).containsExactly("cli");
+    String root = Files.readString(Path.of("..", "pom.xml"));
+    assertThat(root.substring(root.indexOf("</dependencyManagement>")))
+        .as("what every module depends on")
+        .doesNotContain("slf4j");
+  }
+
   private static Set<String> requires(List<ClassModel> classes) {
     return classes.stream()
         .flatMap(c -> c.findAttribute(Attributes.module()).stream())

@@ -104,7 +104,8 @@ public final class CpuBench {
     // What ran while it was timed must have been right too.
     for (Contender contender : contenders) {
       if (!(contender.error() <= contender.tolerance())) {
-        System.out.printf("%s: %s is wrong after timing%n", workload.name(), contender.name());
+        System.out.printf(
+            Locale.ROOT, "%s: %s is wrong after timing%n", workload.name(), contender.name());
         return false;
       }
     }

@@ -18,8 +18,15 @@ final class Report {
   void header() {
     if (!json) {
       System.out.printf(
+          Locale.ROOT,
           "%-40s %-13s %11s %7s %9s %9s %7s%n",
-          "workload", "by", "time us", "±", "GFLOP/s", "error", "ratio");
+          "workload",
+          "by",
+          "time us",
+          "±",
+          "GFLOP/s",
+          "error",
+          "ratio");
     }
   }
 

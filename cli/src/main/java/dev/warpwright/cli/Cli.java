@@ -5,11 +5,13 @@ import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.output.LiveProgress;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.ir.DeepStack;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
@@ -23,6 +25,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Takes a command line apart, performs its command, prints the report, and names the exit code. */
 final class Cli {
+  /** If this is in the environment, what ends a command is printed with its stack trace. */
+  private static final String TRACE = "WARPWRIGHT_TRACE";
+
   private final PrintStream out;
   private final PrintStream err;
   private final CommandLine parser;
@@ -45,6 +50,8 @@ final class Cli {
             .description("Print this help; 'warpwright COMMAND --help' tells about a command.")
             .build());
     this.parser = new CommandLine(root);
+    // A word such as @mean is what it says, not a file of further words.
+    parser.setExpandAtFiles(false);
     for (Command command : commands) {
       parser.addSubcommand(command);
     }
@@ -52,6 +59,11 @@ final class Cli {
 
   /** Performs the command of one command line; its result is one of {@link ExitCode}. */
   int execute(String... args) {
+    // The command as a whole: what it reads, compiles, prints and refuses may all be deep.
+    return DeepStack.call(() -> executeHere(args));
+  }
+
+  private int executeHere(String... args) {
     try {
       int code = perform(args);
       // A PrintStream keeps its troubles to itself: a full disk must not look like success.
@@ -67,25 +79,47 @@ final class Cli {
               ? "there is no '" + unmatched.getUnmatched().getFirst() + "'"
               : message(e);
       String command = e.getCommandLine().getCommandSpec().qualifiedName();
-      say(what + "; see '" + command + " --help'");
-      return ExitCode.USAGE;
+      return refuse(ExitCode.USAGE, OneLine.cut(what) + "; see '" + command + " --help'", e);
     } catch (UserError e) {
-      say(message(e));
-      return ExitCode.USAGE;
+      return refuse(ExitCode.USAGE, message(e), e);
+    } catch (InvalidPathException e) {
+      return refuse(ExitCode.USAGE, "'" + e.getInput() + "' cannot be a file's name", e);
     } catch (UncheckedIOException e) {
-      say(reason(e));
-      return ExitCode.USAGE;
+      return refuse(ExitCode.USAGE, reason(e), e);
     } catch (DeviceError e) {
-      say(message(e));
-      return ExitCode.DEVICE;
+      return refuse(ExitCode.DEVICE, message(e), e);
     } catch (OutOfMemoryError e) {
-      say("out of memory (" + message(e) + "); give Java more with WARPWRIGHT_JAVA_OPTS=-Xmx8g");
-      return ExitCode.DEVICE;
+      String more = "; give Java more with WARPWRIGHT_JAVA_OPTS=-Xmx8g";
+      return refuse(ExitCode.DEVICE, "out of memory (" + message(e) + ")" + more, e);
+    } catch (StackOverflowError e) {
+      return refuse(ExitCode.USAGE, "nested too deeply to be read or compiled", e);
+    } catch (InternalError e) {
+      // The only way in which Java tells that the pages of a mapped file are gone.
+      return String.valueOf(e.getMessage()).contains("unsafe memory access")
+          ? refuse(ExitCode.USAGE, "a file was cut off or its disk failed while it was read", e)
+          : bug(e);
     } catch (RuntimeException | Error e) {
-      say("this is a bug in warpwright, please report it with the lines below: " + e);
-      e.printStackTrace(err);
-      return ExitCode.DEVICE;
+      return bug(e);
     }
+  }
+
+  /** The end of every road that nobody thought of. */
+  private int bug(Throwable e) {
+    return refuse(
+        ExitCode.DEVICE,
+        OneLine.cut("this is a bug in warpwright: " + e)
+            + "; please report it with what "
+            + TRACE
+            + "=1 prints",
+        e);
+  }
+
+  private int refuse(int code, String line, Throwable e) {
+    say(line);
+    if (System.getenv(TRACE) != null) {
+      e.printStackTrace(err);
+    }
+    return code;
   }
 
   private int perform(String... args) {
@@ -121,7 +155,7 @@ final class Cli {
   }
 
   private void say(String line) {
-    err.println("warpwright: " + OneLine.of(line));
+    err.println("warpwright: " + OneLine.cut(line));
   }
 
   private static String message(Throwable e) {

@@ -50,13 +50,21 @@ public final class Main {
 
   /** Runs the command and exits with its code. */
   public static void main(String[] args) {
-    System.setOut(Streams.out());
-    System.setErr(Streams.err());
-    int code = execute(System.out, System.err, args);
-    if (System.getProperty(Jobs.FOLDER) != null) {
-      Jobs.ended(code);
+    int code = ExitCode.DEVICE;
+    try {
+      System.setOut(Streams.out());
+      System.setErr(Streams.err());
+      code = execute(System.out, System.err, args);
+      if (System.getProperty(Jobs.FOLDER) != null) {
+        Jobs.ended(code);
+      }
+    } catch (Throwable e) {
+      // Java would end with 1, which says that a result is wrong. Where memory ends even before a
+      // command begins, or while it is reported, there is little left to say it with.
+      System.err.println("warpwright: Java failed: " + e);
+    } finally {
+      Runtime.getRuntime().exit(code);
     }
-    System.exit(code);
   }
 
   /** Runs a command line; the result is one of {@link ExitCode}. */
@@ -80,7 +88,8 @@ public final class Main {
         new ExplainCommand(new ExplainAction()),
         new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),
-        new JobsCommand(new JobsAction(Jobs.ofUser())),
+        new JobsCommand(
+            (request, progress) -> new JobsAction(Jobs.ofUser()).perform(request, progress)),
         new OrderCommand(new OrderAction(), new MeasureAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),

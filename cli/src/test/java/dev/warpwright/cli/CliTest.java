@@ -15,6 +15,7 @@ import dev.warpwright.cli.kernels.KernelRequest.Timing;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.run.ModelRequest;
 import dev.warpwright.cli.run.Output;
+import dev.warpwright.cli.run.OutputFiles;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunCommand;
 import dev.warpwright.cli.run.RunRequest;
@@ -103,8 +104,8 @@ final class CliTest {
                     Path.of("dir")),
                 Path.of("x.npy"),
                 5,
-                Path.of("y.npy"),
-                new Output(Path.of("z.npy"), null),
+                new OutputFiles("--expect", List.of("y.npy")),
+                new Output(new OutputFiles("--out", List.of("z.npy")), null),
                 OptionalDouble.of(1e-3),
                 OptionalDouble.of(0),
                 2));
@@ -124,8 +125,8 @@ final class CliTest {
                 model,
                 null,
                 1,
-                null,
-                new Output(null, null),
+                new OutputFiles("--expect", List.of()),
+                new Output(new OutputFiles("--out", List.of()), null),
                 OptionalDouble.empty(),
                 OptionalDouble.empty(),
                 0.1),
@@ -329,10 +330,38 @@ final class CliTest {
   }
 
   @Test
-  void ourOwnErrorsExitWithThreeAndShowWhere() {
-    assertThat(failing(new IllegalStateException("lost"))).isEqualTo(ExitCode.DEVICE);
-    assertThat(err()).contains("bug", "lost", "CliTest");
+  void ourOwnErrorsExitWithThreeAndSayHowToSeeWhere() {
+    String long500 = "lost".repeat(500);
+    assertThat(failing(new IllegalStateException(long500))).isEqualTo(ExitCode.DEVICE);
+    assertThat(err()).contains("bug", "lost", "WARPWRIGHT_TRACE=1");
+    assertThat(err().lines()).hasSize(1);
+    assertThat(err()).hasSizeLessThan(600);
     assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void whatIsNestedTooDeeplyIsRefused() {
+    int code =
+        execute(
+            (request, progress) -> {
+              throw new StackOverflowError();
+            },
+            "devices");
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).isEqualTo("warpwright: nested too deeply to be read or compiled\n");
+  }
+
+  @Test
+  void aMappedFileThatIsCutOffIsRefused() {
+    int code =
+        execute(
+            (request, progress) -> {
+              throw new InternalError("a fault occurred in an unsafe memory access operation");
+            },
+            "devices");
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err()).contains("cut off");
+    assertThat(err().lines()).hasSize(1);
   }
 
   private int failing(RuntimeException error) {

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.VersionCommand;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class MainTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -36,5 +41,19 @@ final class MainTest {
     cli.execute("version");
     cli.execute("version");
     assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo(shortWay);
+  }
+
+  /** A word that begins with @ is what it says, not a file of further words. */
+  @Test
+  void filesOfArgumentsAreNotRead(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("words"), "version");
+    var err = new ByteArrayOutputStream();
+    int code =
+        Main.execute(
+            new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8),
+            "@" + file);
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("there is no '@" + file + "'");
   }
 }

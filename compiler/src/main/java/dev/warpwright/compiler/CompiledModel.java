@@ -6,20 +6,29 @@ import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.ir.DeepStack;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * A network on a device. Kernels depend on the range of the row count; they are compiled when a row
- * count first needs them. Not safe for several threads at once.
+ * count first needs them.
+ *
+ * <p>Any thread may call any method. Calls wait for each other, for all use the same buffers:
+ * results are right, but two threads are no faster than one. Closing waits for the call that runs;
+ * whoever comes later gets an {@link IllegalStateException}.
  */
 public final class CompiledModel implements AutoCloseable {
   private final Graph graph;
@@ -27,8 +36,13 @@ public final class CompiledModel implements AutoCloseable {
   private final Precision precision;
   private final ConstantStore constants = new ConstantStore();
   private final boolean wide;
+
+  /** Held by whoever compiles, runs or closes. */
+  private final Object lock = new Object();
+
   private final Map<Integer, CompiledProgram> programs = new HashMap<>();
   private final Map<Integer, Executable> executables = new HashMap<>();
+  private boolean closed;
 
   CompiledModel(Graph graph, Device device, Precision precision) {
     this.graph = graph;
@@ -59,9 +73,19 @@ public final class CompiledModel implements AutoCloseable {
   private static Value only(List<Value> values, String what) {
     if (values.size() != 1) {
       throw new UserError(
-          "the model has " + values.size() + " " + what + "s; use the call that takes a list");
+          "the model has "
+              + values.size()
+              + " "
+              + what
+              + "s: "
+              + names(values)
+              + "; runAll takes and gives them by name");
     }
     return values.getFirst();
+  }
+
+  private static String names(Collection<Value> values) {
+    return values.stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
   }
 
   /**
@@ -69,22 +93,70 @@ public final class CompiledModel implements AutoCloseable {
    *
    * @param x [rows, features] row-major
    * @return [rows, output features]
-   * @throws UserError if the length of {@code x} is no multiple of the input's features
+   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
+   *     model has several inputs or outputs: see {@link #runAll(float[])}
    */
   public float[] run(float[] x) {
-    int features = inputFeatures();
-    if (x.length % features != 0) {
+    only(graph.outputs(), "output");
+    return runAll(x).values().iterator().next();
+  }
+
+  /**
+   * Runs a model of one input and any number of outputs.
+   *
+   * @param x [rows, features] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if the length of {@code x} is no multiple of the input's features, or the
+   *     model has several inputs: see {@link #runAll(Map)}
+   */
+  public Map<String, float[]> runAll(float[] x) {
+    return runAll(Map.of(only(graph.inputs(), "input").name(), x));
+  }
+
+  /**
+   * Runs a model of any number of inputs and outputs.
+   *
+   * @param inputs one array for the name of each input, [rows, features of the input] row-major
+   * @return by the outputs' names in the model's order, [rows, features of the output] each
+   * @throws UserError if an input is missing, is none of the model's, or has other rows than the
+   *     first one
+   */
+  public Map<String, float[]> runAll(Map<String, float[]> inputs) {
+    List<float[]> arrays = new ArrayList<>();
+    for (Value input : graph.inputs()) {
+      float[] x = inputs.get(input.name());
+      if (x == null) {
+        throw new UserError("there is no array for the model's input " + Names.quote(input.name()));
+      }
+      arrays.add(x);
+    }
+    if (inputs.size() != arrays.size()) {
+      throw new UserError(
+          "there are arrays for "
+              + inputs.size()
+              + " inputs, the model has "
+              + arrays.size()
+              + ": "
+              + names(graph.inputs()));
+    }
+    float[] first = arrays.getFirst();
+    int features = graph.inputs().getFirst().features();
+    if (first.length % features != 0) {
       throw new UserError(
           "the input has "
-              + x.length
+              + first.length
               + " elements, which are no whole rows of "
               + features
               + " features");
     }
-    int rows = x.length / features;
-    float[] y = new float[Math.multiplyExact(rows, outputFeatures())];
-    run(rows, List.of(x), List.of(y));
-    return y;
+    int rows = first.length / features;
+    List<float[]> results = arrays(graph.outputs(), rows);
+    run(rows, arrays, results);
+    Map<String, float[]> byName = new LinkedHashMap<>();
+    for (int i = 0; i < results.size(); i++) {
+      byName.put(graph.outputs().get(i).name(), results.get(i));
+    }
+    return byName;
   }
 
   /**
@@ -93,11 +165,14 @@ public final class CompiledModel implements AutoCloseable {
    * @param rows the row count, 0 or more
    * @param inputs one array for each input of the graph
    * @param outputs one array for each output of the graph, filled
+   * @throws IllegalStateException if the model is closed
    */
   public void run(int rows, List<float[]> inputs, List<float[]> outputs) {
     checkLengths(rows, inputs, graph.inputs(), "input");
     checkLengths(rows, outputs, graph.outputs(), "output");
-    executable(rows).run(rows, inputs, outputs);
+    synchronized (lock) {
+      executable(rows).run(rows, inputs, outputs);
+    }
   }
 
   /**
@@ -108,10 +183,12 @@ public final class CompiledModel implements AutoCloseable {
    * @param rows the row count, at least 1
    */
   public void prepare(int rows) {
-    if (executable(rows) instanceof HostExecutable host) {
-      List<float[]> inputs = arrays(graph.inputs(), rows);
-      inputs.forEach(input -> Arrays.fill(input, 0.5f));
-      host.prepare(rows, inputs, arrays(graph.outputs(), rows));
+    synchronized (lock) {
+      if (executable(rows) instanceof HostExecutable host) {
+        List<float[]> inputs = arrays(graph.inputs(), rows);
+        inputs.forEach(input -> Arrays.fill(input, 0.5f));
+        host.prepare(rows, inputs, arrays(graph.outputs(), rows));
+      }
     }
   }
 
@@ -146,7 +223,9 @@ public final class CompiledModel implements AutoCloseable {
 
   /** The program for a row count. */
   public CompiledProgram program(int rows) {
-    return programs.computeIfAbsent(bucket(rows), this::compile);
+    synchronized (lock) {
+      return programs.computeIfAbsent(bucket(rows), r -> DeepStack.call(() -> compile(r)));
+    }
   }
 
   private CompiledProgram compile(int rows) {
@@ -158,14 +237,24 @@ public final class CompiledModel implements AutoCloseable {
     }
   }
 
-  /** The program for a row count, on the device. */
+  /**
+   * The program for a row count, on the device: for one thread, and while nobody runs the model.
+   *
+   * @throws IllegalStateException if the model is closed
+   */
   public Executable executable(int rows) {
-    Executable known = executables.get(bucket(rows));
-    if (known == null) {
-      known = device.load(program(rows), constants);
-      executables.put(bucket(rows), known);
+    synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("the compiled model is closed; compile the model again");
+      }
+      Executable known = executables.get(bucket(rows));
+      if (known == null) {
+        CompiledProgram program = program(rows);
+        known = DeepStack.call(() -> device.load(program, constants));
+        executables.put(bucket(rows), known);
+      }
+      return known;
     }
-    return known;
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */
@@ -200,9 +289,18 @@ public final class CompiledModel implements AutoCloseable {
     return new ArrayList<>(graph.inputs());
   }
 
+  /** The values that the model computes, in order; their names are all different. */
+  public List<Value> outputs() {
+    return new ArrayList<>(graph.outputs());
+  }
+
+  /** Gives back what the model has on the device; does nothing the second time. */
   @Override
   public void close() {
-    executables.values().forEach(Executable::close);
-    executables.clear();
+    synchronized (lock) {
+      closed = true;
+      executables.values().forEach(Executable::close);
+      executables.clear();
+    }
   }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */
 public final class CpuDevice implements Device {
-  private final HostTarget target = HostMachine.target();
+  private final HostTarget target = HostMachine.targetToRunOn();
   private final ParallelRunner parallel = new ParallelRunner(target.cores());
 
   @Override

@@ -7,10 +7,8 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.tune.GemmTuning;
 import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.CachedCompiler;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
-import dev.warpwright.cuda.compile.CubinCache;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.model.function.Precision;
@@ -86,8 +84,7 @@ public final class GpuDevice implements Device {
 
   /** Compiles CUDA C++ for a target, by the cache where it can. */
   public static Cubin compile(String source, GpuTarget target) {
-    return new CachedCompiler(CudaCompilers.require(), CubinCache.system())
-        .compile(new CompileRequest(source, target.name()));
+    return CudaCompilers.compile(new CompileRequest(source, target.name()));
   }
 
   @Override
@@ -97,8 +94,9 @@ public final class GpuDevice implements Device {
 
   @Override
   public ProductKernels products() {
+    // Which compiler this is, is not asked: it would have to be loaded.
     return ProductKernels.of(
-            target, device.name(), device.multiprocessors(), GemmTuning.driver(device))
+            target, GemmTuning.environment(target, device, "", ""), device.multiprocessors())
         .trusting();
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.arch.Architecture;
 import java.nio.file.Path;
@@ -16,7 +17,7 @@ public final class Warpwright {
    *     compiled
    */
   public static Model load(Path file) {
-    return new Model(ModelFile.load(file));
+    return new Model(DeepStack.call(() -> ModelFile.load(file)));
   }
 
   /**
@@ -27,6 +28,6 @@ public final class Warpwright {
    *     compiled, or does not fit the architecture
    */
   public static Model load(Path file, @Nullable Architecture architecture) {
-    return new Model(ModelFile.load(file, architecture));
+    return new Model(DeepStack.call(() -> ModelFile.load(file, architecture)));
   }
 }

@@ -17,6 +17,7 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,17 @@ final class RandomNetworks {
       x = networks.activation(networks.linear(x, width));
     }
     return new Graph("plain", List.of(input), List.of(x), networks.nodes);
+  }
+
+  /** The same network, which gives up to four more of the values that it computes, in any order. */
+  static Graph withMoreOutputs(Random random, Graph graph) {
+    List<Value> values = new ArrayList<>(graph.nodes().stream().map(Node::output).toList());
+    values.removeAll(graph.outputs());
+    Collections.shuffle(values, random);
+    List<Value> outputs = new ArrayList<>(graph.outputs());
+    outputs.addAll(values.subList(0, Math.min(values.size(), 1 + random.nextInt(4))));
+    Collections.shuffle(outputs, random);
+    return new Graph(graph.name(), graph.inputs(), outputs, graph.nodes());
   }
 
   private Graph graph(int depth) {

@@ -9,6 +9,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
@@ -32,16 +33,18 @@ class ReadmeTest {
     Path source =
         Files.writeString(
             folder.resolve("Example.java"),
-            """
-            import dev.warpwright.compiler.*;
-            import java.nio.file.Path;
-            public class Example {
-              public static void run() {
-                %s
-              }
-            }
-            """
-                .formatted(example));
+            String.format(
+                Locale.ROOT,
+                """
+                import dev.warpwright.compiler.*;
+                import java.nio.file.Path;
+                public class Example {
+                  public static void run() {
+                    %s
+                  }
+                }
+                """,
+                example));
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     List<String> options =

@@ -38,10 +38,6 @@ class RealModelsTest {
     assertThat(ofOneExporter()).hasSize(7);
   }
 
-  private static double tolerance(Model model, Precision precision) {
-    return Math.max(Precision.of(model.graph()).tolerance(), precision.tolerance());
-  }
-
   @ParameterizedTest
   @MethodSource("models")
   void onTheCpu(RealModel file) {
@@ -53,7 +49,7 @@ class RealModelsTest {
         try (CompiledModel compiled = model.compile(cpu, precision)) {
           float[] output = compiled.run(input);
           Verification result = Verification.compare(widen(output), expected);
-          assertThat(result.within(tolerance(model, precision)))
+          assertThat(result.within(precision.tolerance()))
               .as("%s in %s: %s", file, precision, result)
               .isTrue();
           assertThat(compiled.program(expected.length).kernels()).hasSize(1);
@@ -113,7 +109,7 @@ class RealModelsTest {
       assertThat(executable.findings()).isEmpty();
       assertThat(executable.kernelFacts()).hasSize(1);
       Verification result = Verification.compare(widen(output), expected);
-      assertThat(result.within(tolerance(model, precision))).as(result.toString()).isTrue();
+      assertThat(result.within(precision.tolerance())).as(result.toString()).isTrue();
     }
   }
 

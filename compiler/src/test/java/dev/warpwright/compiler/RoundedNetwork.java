@@ -27,8 +27,8 @@ final class RoundedNetwork {
 
   private RoundedNetwork() {}
 
-  /** The only output for the only input. */
-  static double[] evaluate(Graph graph, Precision precision, int rows, double[] x) {
+  /** The outputs for the only input. */
+  static List<double[]> evaluate(Graph graph, Precision precision, int rows, double[] x) {
     Map<Value, double[]> values = new HashMap<>();
     values.put(graph.inputs().getFirst(), rounded(x, narrow(precision)));
     for (Node node : graph.needed()) {
@@ -44,7 +44,7 @@ final class RoundedNetwork {
       double[] result = GraphEvaluator.evaluate(one, rows, read).getFirst();
       values.put(node.output(), rounded(result, v -> (float) v));
     }
-    return Objects.requireNonNull(values.get(graph.outputs().getFirst()));
+    return graph.outputs().stream().map(y -> Objects.requireNonNull(values.get(y))).toList();
   }
 
   private static DoubleUnaryOperator narrow(Precision precision) {

@@ -1,6 +1,7 @@
 package dev.warpwright.cost;
 
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * A set-associative cache of lines that are filled by sectors, as the first and second level of
@@ -30,8 +31,13 @@ public final class SectoredCache {
           || ways < 1
           || bytes % ((long) lineBytes * ways) != 0) {
         throw new IllegalArgumentException(
-            "a cache of %d bytes with lines of %d, sectors of %d, %d ways"
-                .formatted(bytes, lineBytes, sectorBytes, ways));
+            String.format(
+                Locale.ROOT,
+                "a cache of %d bytes with lines of %d, sectors of %d, %d ways",
+                bytes,
+                lineBytes,
+                sectorBytes,
+                ways));
       }
     }
 

@@ -293,7 +293,10 @@ final class Constants {
   List<String> definitions() {
     return used.stream()
         .sorted(Comparator.comparing(Definition::name))
-        .map(d -> "constexpr int %s = %d;  // %s".formatted(d.name(), d.value(), d.meaning()))
+        .map(
+            d ->
+                String.format(
+                    Locale.ROOT, "constexpr int %s = %d;  // %s", d.name(), d.value(), d.meaning()))
         .toList();
   }
 }

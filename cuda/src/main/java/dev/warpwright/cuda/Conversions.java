@@ -1,6 +1,7 @@
 package dev.warpwright.cuda;
 
 import dev.warpwright.ir.DType;
+import java.util.Locale;
 
 /** Casts and bit casts of scalars. */
 final class Conversions {
@@ -68,7 +69,9 @@ final class Conversions {
 
   private static Text clamped(String type, int min, int max, String source, Text x) {
     return new Text(
-        "(%s)min(max(__%s2int_rz(%s), %d), %d)".formatted(type, source, x, min, max), Text.UNARY);
+        String.format(
+            Locale.ROOT, "(%s)min(max(__%s2int_rz(%s), %d), %d)", type, source, x, min, max),
+        Text.UNARY);
   }
 
   /** The same bits as another scalar type of the same size. */

@@ -72,14 +72,14 @@ final class CudaTypes {
           yield decimal(Float.toString((float) value) + "f");
         }
         int bits = Double.isNaN(value) ? 0x7FFFFFFF : Float.floatToRawIntBits((float) value);
-        yield Text.atom("__int_as_float(0x%08x)".formatted(bits));
+        yield Text.atom(String.format(Locale.ROOT, "__int_as_float(0x%08x)", bits));
       }
       case F64 -> {
         if (Double.isFinite(value)) {
           yield decimal(Double.toString(value));
         }
         long bits = Double.isNaN(value) ? Long.MAX_VALUE : Double.doubleToRawLongBits(value);
-        yield Text.atom("__longlong_as_double(0x%016xLL)".formatted(bits));
+        yield Text.atom(String.format(Locale.ROOT, "__longlong_as_double(0x%016xLL)", bits));
       }
       case F16 -> bits("f16", Float.floatToFloat16((float) value) & 0xFFFF, 4);
       case BF16 -> bits("bf16", Numerics.bf16Bits(value) & 0xFFFF, 4);
@@ -96,6 +96,6 @@ final class CudaTypes {
   }
 
   private static Text bits(String type, int bits, int digits) {
-    return Text.atom(("%s{0x%0" + digits + "x}").formatted(type, bits));
+    return Text.atom(String.format(Locale.ROOT, "%s{0x%0" + digits + "x}", type, bits));
   }
 }

@@ -16,7 +16,9 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -314,8 +316,15 @@ final class ExprPrinter {
 
   /** Whether a guarded load and its place are one access each. */
   boolean isWhole(Expr.Select guarded, Buffer buffer, List<Expr> indices) {
-    return guarded.type().isScalar()
-        || isMemory(guarded.then()) && flat.isVectorAccess(buffer, indices);
+    if (!guarded.type().isScalar()) {
+      return isMemory(guarded.then()) && flat.isVectorAccess(buffer, indices);
+    }
+    return guarded.then() instanceof Expr.Load || isScalarLoad(guarded.then());
+  }
+
+  /** Whether bits of a scalar, not of several elements, are loaded as another scalar. */
+  private static boolean isScalarLoad(Expr e) {
+    return e instanceof Expr.Bitcast(Type to, Expr.Load l) && to.isScalar() && l.type().isScalar();
   }
 
   /** An element or several as one lvalue. */
@@ -327,11 +336,17 @@ final class ExprPrinter {
 
   /** A load that depends on a condition without a branch; elsewhere there are zeros. */
   String loadIf(Expr.Select guarded) {
-    Expr.Load load = (Expr.Load) guarded.then();
-    Type type = load.type();
-    String cast = type.isScalar() ? "" : "(const " + vecType(type) + "*)";
-    return "%s(%s, %s%s)"
-        .formatted(uses.helper(Helper.LOAD_IF), lane(guarded.condition(), 0), cast, first(load));
+    Expr.Load load = Objects.requireNonNull(GuardedLoads.loaded(guarded.then()));
+    Type type = guarded.type();
+    String as = type.isScalar() ? CudaTypes.name(type.dtype()) : vecType(type);
+    String cast = type.isScalar() && load == guarded.then() ? "" : "(const " + as + "*)";
+    return String.format(
+        Locale.ROOT,
+        "%s(%s, %s%s)",
+        uses.helper(Helper.LOAD_IF),
+        lane(guarded.condition(), 0),
+        cast,
+        first(load));
   }
 
   /** Lets lanes of the expression be read from a variable, up to {@link #release}. */

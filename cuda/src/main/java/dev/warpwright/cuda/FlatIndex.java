@@ -16,6 +16,7 @@ import dev.warpwright.ir.text.IrPrinter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Element offsets in buffers, which CUDA sees as flat arrays. */
@@ -53,8 +54,13 @@ final class FlatIndex {
       Expr extent = buffer.shape().get(i);
       if (!(extent instanceof Expr.IntImm)) {
         throw new UserError(
-            "extent %d of %s is %s; only the first may vary, give the scalars in the others a value"
-                .formatted(i, buffer.name(), IrPrinter.text(extent)));
+            String.format(
+                Locale.ROOT,
+                "extent %d of %s is %s; only the first may vary, give the scalars in the others a"
+                    + " value",
+                i,
+                buffer.name(),
+                IrPrinter.text(extent)));
       }
     }
   }

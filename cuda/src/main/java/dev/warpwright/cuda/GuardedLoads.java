@@ -4,6 +4,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Walk;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +17,14 @@ final class GuardedLoads {
   private GuardedLoads() {}
 
   /**
-   * What is loaded, and when, if a store is such a load: of one access of 4, 8 or 16 bytes from
-   * memory that the kernel does not write, at an address that can be computed where the condition
-   * does not hold.
+   * What is loaded, perhaps as bits of another type, and when, if a store is such a load: of one
+   * access of 4, 8 or 16 bytes from memory that the kernel does not write, at an address that can
+   * be computed where the condition does not hold.
    */
   static Expr.@Nullable Select of(Stmt.Store store, AccessSummary accesses) {
     if (store.buffer().scope() != Scope.LOCAL
         || !(store.value() instanceof Expr.Select select)
-        || !(select.then() instanceof Expr.Load load)
+        || !(loaded(select.then()) instanceof Expr.Load load)
         || load.buffer().scope() != Scope.GLOBAL
         || accesses.writes(load.buffer())
         || !isZero(select.otherwise())) {
@@ -34,6 +35,15 @@ final class GuardedLoads {
     boolean uniform =
         select.condition().type().isScalar() || select.condition() instanceof Expr.Broadcast;
     return access && uniform && !loads(select.condition(), load) ? select : null;
+  }
+
+  /** The load that an expression is, or whose bits it takes as another type; null for others. */
+  static Expr.@Nullable Load loaded(Expr e) {
+    return switch (e) {
+      case Expr.Load load -> load;
+      case Expr.Bitcast(Type _, Expr.Load load) -> load;
+      default -> null;
+    };
   }
 
   private static boolean isZero(Expr e) {

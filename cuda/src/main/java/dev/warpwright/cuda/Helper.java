@@ -1,6 +1,7 @@
 package dev.warpwright.cuda;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A type or function that printed kernels share; a translation unit defines those that it uses, in
@@ -246,36 +247,46 @@ enum Helper {
   }
 
   private static String approximation(String name, String instruction) {
-    return """
-    __device__ __forceinline__ float %s(float x) {
-      float y;
-      asm("%s %%0, %%1;" : "=f"(y) : "f"(x));
-      return y;
-    }
-    """
-        .formatted(name, instruction);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ float %s(float x) {
+          float y;
+          asm("%s %%0, %%1;" : "=f"(y) : "f"(x));
+          return y;
+        }
+        """,
+        name,
+        instruction);
   }
 
   private static String fromF8(String type, String ptx) {
-    return """
-    __device__ __forceinline__ float to_f32(%s x) {
-      unsigned pair;
-      asm("cvt.rn.f16x2.%sx2 %%0, %%1;"
-          : "=r"(pair) : "h"(static_cast<unsigned short>(x.bits)));
-      return to_f32(f16{static_cast<unsigned short>(pair)});
-    }
-    """
-        .formatted(type, ptx);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ float to_f32(%s x) {
+          unsigned pair;
+          asm("cvt.rn.f16x2.%sx2 %%0, %%1;"
+              : "=r"(pair) : "h"(static_cast<unsigned short>(x.bits)));
+          return to_f32(f16{static_cast<unsigned short>(pair)});
+        }
+        """,
+        type,
+        ptx);
   }
 
   private static String toF8(String type, String ptx) {
-    return """
-    __device__ __forceinline__ %s to_%s(float x) {
-      unsigned short pair;
-      asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(pair) : "f"(0.0f), "f"(x));
-      return {static_cast<unsigned char>(pair)};
-    }
-    """
-        .formatted(type, type, ptx);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ %s to_%s(float x) {
+          unsigned short pair;
+          asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(pair) : "f"(0.0f), "f"(x));
+          return {static_cast<unsigned char>(pair)};
+        }
+        """,
+        type,
+        type,
+        ptx);
   }
 }

@@ -9,6 +9,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.WarpgroupProduct;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -32,7 +33,7 @@ final class HopperArguments {
     if (product != null) {
       return List.of(
           print(args.get(0)),
-          descriptor(args.get(1), product.alongM()),
+          product.fromRegisters() ? print(args.get(1)) : descriptor(args.get(1), product.alongM()),
           descriptor(args.get(2), product.alongN()),
           print(args.get(3)));
     }
@@ -76,14 +77,16 @@ final class HopperArguments {
     // Most of it does not change in a loop, and the rest is added to it.
     String start = exprs.chunks((Expr.AddressOf) operand).orElseGet(() -> print(operand) + ", 0");
     if (!across) {
-      return "%s<%d>(%s)".formatted(uses.helper(Helper.MATRIX_DESCRIPTOR), width, start);
+      return String.format(
+          Locale.ROOT, "%s<%d>(%s)", uses.helper(Helper.MATRIX_DESCRIPTOR), width, start);
     }
-    return "%s<%d, %d>(%s)"
-        .formatted(
-            uses.helper(Helper.MATRIX_DESCRIPTOR_ACROSS),
-            width,
-            MatrixDescriptor.panelBytes(buffer),
-            start);
+    return String.format(
+        Locale.ROOT,
+        "%s<%d, %d>(%s)",
+        uses.helper(Helper.MATRIX_DESCRIPTOR_ACROSS),
+        width,
+        MatrixDescriptor.panelBytes(buffer),
+        start);
   }
 
   /** Column, row and matrix of the tile's first element: the innermost coordinate comes first. */

@@ -22,6 +22,7 @@ import dev.warpwright.target.TensorMaps;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Prints one grid kernel. */
@@ -79,7 +80,28 @@ final class KernelPrinter {
     return printer.lines.text();
   }
 
+  /** Strides of buffers are numbers in CUDA; only their first extents may be scalars. */
+  private static void requireStrides(Kernel kernel) {
+    for (Param param : kernel.params()) {
+      if (param instanceof Buffer buffer && buffer.layout() == null) {
+        for (int i = 1; i < buffer.rank(); i++) {
+          if (!(buffer.shape().get(i) instanceof Expr.IntImm)) {
+            throw new UserError(
+                "kernel "
+                    + kernel.name()
+                    + ": buffer "
+                    + buffer.name()
+                    + " has rows of "
+                    + buffer.shape().get(i)
+                    + " elements, which CUDA code needs as a number; give it, as K=4096");
+          }
+        }
+      }
+    }
+  }
+
   private void function() {
+    requireStrides(kernel);
     List<String> params = new ArrayList<>();
     for (Param param : kernel.params()) {
       params.add(parameter(param));
@@ -181,15 +203,16 @@ final class KernelPrinter {
 
   /** How the host has to make a tensor map. */
   private String described(TensorMaps.Spec spec, String map) {
-    return "%s cuts %s into boxes of %d rows of %d%s."
-        .formatted(
-            map,
-            names.of(spec.global()),
-            spec.rows(),
-            spec.cols(),
-            spec.swizzleBytes() == 0
-                ? ", not swizzled"
-                : ", swizzled over " + spec.swizzleBytes() + " bytes");
+    return String.format(
+        Locale.ROOT,
+        "%s cuts %s into boxes of %d rows of %d%s.",
+        map,
+        names.of(spec.global()),
+        spec.rows(),
+        spec.cols(),
+        spec.swizzleBytes() == 0
+            ? ", not swizzled"
+            : ", swizzled over " + spec.swizzleBytes() + " bytes");
   }
 
   private static String dimensions(List<String> parts) {
@@ -300,7 +323,9 @@ final class KernelPrinter {
     String name = names.declare(f.var(), f.var().name());
     Bounds outside = facts.enter(facts.bounds().withRange(f.var(), f.min(), f.extent()));
     braces(
-        "for (%s %s = %s; %s < %s; ++%s)".formatted(type, name, from, name, until, name), f.body());
+        String.format(
+            Locale.ROOT, "for (%s %s = %s; %s < %s; ++%s)", type, name, from, name, until, name),
+        f.body());
     facts.enter(outside);
     names.close();
   }
@@ -419,13 +444,22 @@ final class KernelPrinter {
       case SHARED -> {
         if (resources.dynamic() || resources.overlapping()) {
           lines.line(
-              "%s* const %s = reinterpret_cast<%s*>(%s);"
-                  .formatted(type, name, type, sharedAddress(buffer)));
+              String.format(
+                  Locale.ROOT,
+                  "%s* const %s = reinterpret_cast<%s*>(%s);",
+                  type,
+                  name,
+                  type,
+                  sharedAddress(buffer)));
         } else {
           lines.line(
-              "__shared__ __align__(%d) %s %s[%d];"
-                  .formatted(
-                      KernelResources.alignment(buffer), type, name, buffer.storageElements()));
+              String.format(
+                  Locale.ROOT,
+                  "__shared__ __align__(%d) %s %s[%d];",
+                  KernelResources.alignment(buffer),
+                  type,
+                  name,
+                  buffer.storageElements()));
         }
       }
       case GLOBAL, SHARED_CLUSTER, FRAGMENT ->

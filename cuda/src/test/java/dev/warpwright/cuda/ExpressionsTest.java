@@ -274,7 +274,9 @@ class ExpressionsTest {
     }
     for (GpuTarget target : List.of(GpuTarget.SM_75, GpuTarget.SM_90A)) {
       String text = CudaPrinter.print(kernels, target);
-      compiler.get().compile(new CompileRequest(text, target.name()));
+      assertThat(compiler.get().compile(new CompileRequest(text, target.name())).bytes())
+          .as(target.name())
+          .isNotEmpty();
     }
   }
 

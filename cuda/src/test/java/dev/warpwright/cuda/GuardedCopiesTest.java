@@ -7,6 +7,7 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,16 +18,18 @@ final class GuardedCopiesTest {
         new IrParser(Intrinsics::find)
             .kernel(
                 "test",
-                """
-                kernel k(A: f32[4096], At: i32[8], C: f32[4096], n: i32 in 1..8)
-                    grid(bx = 2) block(tid = 128) {
-                  alloc s: f32[4, 512] shared
-                  for step in 8 {
-                    %s
-                  }
-                }
-                """
-                    .formatted(inside));
+                String.format(
+                    Locale.ROOT,
+                    """
+                    kernel k(A: f32[4096], At: i32[8], C: f32[4096], n: i32 in 1..8)
+                        grid(bx = 2) block(tid = 128) {
+                      alloc s: f32[4, 512] shared
+                      for step in 8 {
+                        %s
+                      }
+                    }
+                    """,
+                    inside));
     assertThat(Verifier.verify(kernel)).isEmpty();
     return CudaPrinter.print(kernel, GpuTarget.SM_80);
   }

@@ -7,6 +7,7 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,17 +18,20 @@ final class GuardedLoadsTest {
         new IrParser(Intrinsics::find)
             .kernel(
                 "test",
-                """
-                kernel k(A: f32[4096], At: i32[8], C: f32[4096], n: i32 in 1..8)
-                    grid(bx = 2) block(tid = 128) {
-                  alloc r: f32[8] local
-                  for step in 8 {
-                    %s
-                    C[tid] = r[0]
-                  }
-                }
-                """
-                    .formatted(inside));
+                String.format(
+                    Locale.ROOT,
+                    """
+                    kernel k(A: f32[4096], H: f16[8192], At: i32[8], C: f32[4096], n: i32 in 1..8)
+                        grid(bx = 2) block(tid = 128) {
+                      alloc r: f32[8] local
+                      alloc q: u32[4] local
+                      for step in 8 {
+                        %s
+                        C[tid] = r[0]
+                      }
+                    }
+                    """,
+                    inside));
     assertThat(Verifier.verify(kernel)).isEmpty();
     return CudaPrinter.print(kernel, GpuTarget.SM_75);
   }
@@ -44,6 +48,26 @@ final class GuardedLoadsTest {
                     A[ramp(step * 512 + tid * 4, 1, 4)], broadcast(0.0f32, 4))
                 """))
         .contains("load_if(step < n, (const Vec<float, 4>*)&A[step * 512 + tid * 4]);");
+  }
+
+  @Test
+  void bitsMayBecomeAnotherType() {
+    assertThat(
+            text(
+                """
+                q[ramp(0, 1, 4)] = select(step < n,
+                    bitcast(u32x4, H[ramp(step * 1024 + tid * 8, 1, 8)]), broadcast(0u32, 4))
+                r[0] = bitcast(f32, q[0])
+                """))
+        .contains("load_if(step < n, (const Vec<unsigned, 4>*)&H[step * 1024 + tid * 8]);");
+    assertThat(text("q[0] = select(step < n, bitcast(u32, A[tid]), 0u32) r[0] = f32(q[0])"))
+        .contains("q[0] = load_if(step < n, (const unsigned*)&A[tid]);");
+    // Two halves may lie where no 4 bytes can be loaded.
+    assertThat(
+            text(
+                "q[0] = select(step < n, bitcast(u32, H[ramp(tid + 1, 1, 2)]), 0u32)"
+                    + " r[0] = f32(q[0])"))
+        .doesNotContain("load_if");
   }
 
   @ParameterizedTest

@@ -22,6 +22,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
 import dev.warpwright.target.intrinsic.WarpgroupProduct;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -82,14 +83,28 @@ class HopperPrintingTest {
   /** Rows of 128 bytes: tiles of three stages, and panels of two. */
   private static String tiles(DType type, boolean panels) {
     int width = 128 / type.bytes();
-    String rows = "(%d:1)^<3,%d,3> align 1024".formatted(width, 4 - type.bytes() / 2);
+    String rows =
+        String.format(Locale.ROOT, "(%d:1)^<3,%d,3> align 1024", width, 4 - type.bytes() / 2);
     String tiles =
-        "alloc As: %s[3, 256, %d] shared layout (3:%d),(256:%d),%s"
-            .formatted(type, width, 256 * width, width, rows);
+        String.format(
+            Locale.ROOT,
+            "alloc As: %s[3, 256, %d] shared layout (3:%d),(256:%d),%s",
+            type,
+            width,
+            256 * width,
+            width,
+            rows);
     return panels
         ? tiles
-            + "; alloc Bs: %s[2, 4, 64, %d] shared layout (2:%d),(4:%d),(64:%d),%s"
-                .formatted(type, width, 256 * width, 64 * width, width, rows)
+            + String.format(
+                Locale.ROOT,
+                "; alloc Bs: %s[2, 4, 64, %d] shared layout (2:%d),(4:%d),(64:%d),%s",
+                type,
+                width,
+                256 * width,
+                64 * width,
+                width,
+                rows)
         : tiles;
   }
 
@@ -111,52 +126,57 @@ class HopperPrintingTest {
       int depth = product.depth();
       // A product between its fences, whose sums are used: else ptxas has remarks.
       call =
-          """
-          alloc acc: %s[%d] local
-            wgmma.fence()
-            unroll k in 4 {
-              %s(&acc[0], %s, %s, i32(k > 0))
-            }
-            wgmma.commit()
-            wgmma.wait(0)
-            unroll i in %d {
-              F[i, tid] = %s
-            }
-          """
-              .formatted(
-                  product.sums(),
-                  product.elements(),
-                  intrinsic.text(),
-                  product.alongM()
-                      ? "&Bs[0, 0, k * %d, 0]".formatted(depth)
-                      : "&As[n, 64, k * %d]".formatted(depth),
-                  product.alongN()
-                      ? "&Bs[0, 0, k * %d, 0]".formatted(depth)
-                      : "&As[0, 0, k * %d]".formatted(depth),
-                  product.elements(),
-                  product.sums() == DType.F32 ? "acc[i]" : "f32(acc[i])");
+          String.format(
+              Locale.ROOT,
+              """
+              alloc acc: %s[%d] local
+              alloc held: u32[4, 4] local
+                wgmma.fence()
+                unroll k in 4 {
+                  %s(&acc[0], %s, %s, i32(k > 0))
+                }
+                wgmma.commit()
+                wgmma.wait(0)
+                unroll i in %d {
+                  F[i, tid] = %s
+                }
+              """,
+              product.sums(),
+              product.elements(),
+              intrinsic.text(),
+              product.fromRegisters()
+                  ? "&held[k, 0]"
+                  : product.alongM()
+                      ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
+                      : String.format(Locale.ROOT, "&As[n, 64, k * %d]", depth),
+              product.alongN()
+                  ? String.format(Locale.ROOT, "&Bs[0, 0, k * %d, 0]", depth)
+                  : String.format(Locale.ROOT, "&As[0, 0, k * %d]", depth),
+              product.elements(),
+              product.sums() == DType.F32 ? "acc[i]" : "f32(acc[i])");
     }
     return new IrParser(Intrinsics::find)
         .kernel(
             "test",
-            """
-            kernel k_%s(A: %s[M, 4096], P: %s[4, M, 4096], F: f32[128, 128], Count: u32[2], M: i32 in 1..512, n: i32 in 1..2)
-                grid(bx = 2) block(tid = 128) [%s] {
-              %s
-              alloc full: mbarrier[128] shared
-              alloc exchanged: f32[32] shared
-              %s
-            }
-            """
-                .formatted(
-                    intrinsic.text().replace('.', '_'),
-                    type,
-                    type,
-                    isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
-                    isAnywhere(intrinsic)
-                        ? ""
-                        : tiles(type, product != null && (product.alongM() || product.alongN())),
-                    call));
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k_%s(A: %s[M, 4096], P: %s[4, M, 4096], F: f32[128, 128], Count: u32[2], M: i32 in 1..512, n: i32 in 1..2)
+                    grid(bx = 2) block(tid = 128) [%s] {
+                  %s
+                  alloc full: mbarrier[128] shared
+                  alloc exchanged: f32[32] shared
+                  %s
+                }
+                """,
+                intrinsic.text().replace('.', '_'),
+                type,
+                type,
+                isAnywhere(intrinsic) ? "minBlocks = 1" : "cluster = 2, minBlocks = 1",
+                isAnywhere(intrinsic)
+                    ? ""
+                    : tiles(type, product != null && (product.alongM() || product.alongN())),
+                call));
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package dev.warpwright.explorer;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.UserError;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -86,12 +87,13 @@ public final class Jobs implements AutoCloseable {
     Job job = find(number);
     String error = job.error;
     String result = job.result;
-    return "{\"running\": %b, \"progress\": %s, \"result\": %s, \"error\": %s}"
-        .formatted(
-            result == null && error == null,
-            job.state,
-            result,
-            error == null ? "null" : Text.quote(error));
+    return String.format(
+        Locale.ROOT,
+        "{\"running\": %b, \"progress\": %s, \"result\": %s, \"error\": %s}",
+        result == null && error == null,
+        job.state,
+        result,
+        error == null ? "null" : Text.quote(error));
   }
 
   /** Asks a job to end. */

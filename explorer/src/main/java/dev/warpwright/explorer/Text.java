@@ -4,6 +4,7 @@ import dev.warpwright.ir.UserError;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
 /** Texts as they go over the wire. */
@@ -18,7 +19,7 @@ final class Text {
       if (c == '"' || c == '\\') {
         out.append('\\').append(c);
       } else if (c < ' ' || c >= 0x7f) {
-        out.append("\\u%04x".formatted((int) c));
+        out.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
       } else {
         out.append(c);
       }

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -70,8 +71,18 @@ class ExplorerTest {
 
   private String post(String path, String headers, String body) throws IOException {
     return raw(
-        "POST %s HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s"
-            .formatted(path, port(), headers, body.length(), body));
+        String.format(
+            Locale.ROOT,
+            "POST %s HTTP/1.1\r\n"
+                + "Host: localhost:%d\r\n"
+                + "Connection: close\r\n"
+                + "%sContent-Length: %d\r\n\r\n"
+                + "%s",
+            path,
+            port(),
+            headers,
+            body.length(),
+            body));
   }
 
   private String form() {

@@ -12,6 +12,7 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,8 +50,12 @@ public final class AmpereGemm {
       return "rows must follow each other";
     }
     if (instruction(workload, target) == null) {
-      return "mma.sync of %s, sums in %s, does not exist on %s"
-          .formatted(workload.operands(), workload.arithmetic().text(), target.name());
+      return String.format(
+          Locale.ROOT,
+          "mma.sync of %s, sums in %s, does not exist on %s",
+          workload.operands(),
+          workload.arithmetic().text(),
+          target.name());
     }
     return null;
   }
@@ -66,22 +71,26 @@ public final class AmpereGemm {
     int rows = config.swapped() ? config.tileN() : config.tileM();
     int columns = config.swapped() ? config.tileM() : config.tileN();
     if (config.warpsM() < 1 || config.warpsN() < 1 || config.threads() > 512) {
-      return "%d x %d warps".formatted(config.warpsM(), config.warpsN());
+      return String.format(Locale.ROOT, "%d x %d warps", config.warpsM(), config.warpsN());
     }
     if (rows < 1 || rows % (16 * config.warpsM()) != 0) {
-      return "%d rows over %d warps are no multiples of 16".formatted(rows, config.warpsM());
+      return String.format(
+          Locale.ROOT, "%d rows over %d warps are no multiples of 16", rows, config.warpsM());
     }
     if (columns < 1 || columns % (16 * config.warpsN()) != 0) {
-      return "%d columns over %d warps are no multiples of 16".formatted(columns, config.warpsN());
+      return String.format(
+          Locale.ROOT, "%d columns over %d warps are no multiples of 16", columns, config.warpsN());
     }
     if (config.tileK() < 1 || config.tileK() * bytes % 64 != 0) {
-      return "a step of %d elements along K is no multiple of 64 bytes".formatted(config.tileK());
+      return String.format(
+          Locale.ROOT, "a step of %d elements along K is no multiple of 64 bytes", config.tileK());
     }
     if (config.isDivided() && workload.arithmetic().sums() != DType.F32) {
       return "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
     }
     if (config.division() instanceof WorkDivision.Stream && config.blocks() == 0) {
-      return "work divided as %s needs a number of blocks".formatted(config.division().text());
+      return String.format(
+          Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
     }
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
@@ -98,8 +107,12 @@ public final class AmpereGemm {
             + staged(workload.pitchOfB() * bytes, config.tileN() * config.tileK(), config)
             + (config.division() instanceof WorkDivision.Stream ? STREAM_REGISTERS : 0);
     if (registers > GpuTarget.registersOfThread(config.threads() * config.minBlocks())) {
-      return "about %d registers of each of %d threads in %d blocks"
-          .formatted(registers, config.threads(), config.minBlocks());
+      return String.format(
+          Locale.ROOT,
+          "about %d registers of each of %d threads in %d blocks",
+          registers,
+          config.threads(),
+          config.minBlocks());
     }
     return HopperLimits.sharedProblem(sharedBytes(workload, config), config.minBlocks(), target);
   }
@@ -148,7 +161,7 @@ public final class AmpereGemm {
             s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
     describe(s, workload, config, target);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     product.tensorize(s, product(workload, config, target));
     Kernel kernel = GpuLowering.lower(s.func());
     return new ScheduledGemm(

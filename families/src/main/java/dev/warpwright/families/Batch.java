@@ -1,5 +1,7 @@
 package dev.warpwright.families;
 
+import java.util.Locale;
+
 /**
  * How many products of one shape there are. The matrices of each operand and of the result are
  * strides apart, {@code A[count, M, K]}, one behind the other unless said otherwise; an operand
@@ -36,8 +38,12 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
     }
     if (groups < 0 || groups > 0 && (count < 2 || sharedA || sharedB)) {
       throw new IllegalArgumentException(
-          "%d groups of %d products%s"
-              .formatted(groups, count, sharedA || sharedB ? " that share an operand" : ""));
+          String.format(
+              Locale.ROOT,
+              "%d groups of %d products%s",
+              groups,
+              count,
+              sharedA || sharedB ? " that share an operand" : ""));
     }
   }
 
@@ -91,8 +97,15 @@ public record Batch(long count, boolean sharedA, boolean sharedB, long groups, S
     boolean between = given >= row && (count - 1) * given + row <= pitch;
     if (count == 1 || !behind && !between) {
       throw new IllegalArgumentException(
-          "%s=%d: %d matrices of %d rows of %d elements, %d apart, overlap"
-              .formatted(name, given, count, rows, row, pitch));
+          String.format(
+              Locale.ROOT,
+              "%s=%d: %d matrices of %d rows of %d elements, %d apart, overlap",
+              name,
+              given,
+              count,
+              rows,
+              row,
+              pitch));
     }
     return given;
   }

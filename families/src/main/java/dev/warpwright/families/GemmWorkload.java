@@ -8,7 +8,6 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
-import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.tensor.PrimFuncs;
 import dev.warpwright.tensor.Tensor;
@@ -18,6 +17,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,11 +88,12 @@ public record GemmWorkload(
 
   public GemmWorkload {
     if (m < 1 || n < 1 || k < 0) {
-      throw new IllegalArgumentException("a product of %d x %d x %d".formatted(m, n, k));
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
     }
     if (!arithmetic.takes(operands)) {
       throw new IllegalArgumentException(
-          "products of %s in %s".formatted(operands, arithmetic.text()));
+          String.format(Locale.ROOT, "products of %s in %s", operands, arithmetic.text()));
     }
     leading =
         new Leading(
@@ -123,7 +125,7 @@ public record GemmWorkload(
   private static long leading(String name, long given, long row) {
     if (given != 0 && given < row) {
       throw new IllegalArgumentException(
-          "%s=%d: rows have %d elements".formatted(name, given, row));
+          String.format(Locale.ROOT, "%s=%d: rows have %d elements", name, given, row));
     }
     return given == row ? 0 : given;
   }
@@ -465,18 +467,20 @@ public record GemmWorkload(
         });
   }
 
-  /** Lets a schedule's program say what it computes. */
-  void describe(Schedule s) {
-    s.annotate("workload", kind());
+  /** The attributes by which a program says that it computes this, in order. */
+  public SortedMap<String, String> description() {
+    SortedMap<String, String> attributes = new TreeMap<>();
+    attributes.put("workload", kind());
     if (k == 0) {
-      s.annotate(OPERANDS, operands.text());
+      attributes.put(OPERANDS, operands.text());
     }
     if (arithmetic != Arithmetic.of(operands)) {
-      s.annotate("arithmetic", arithmetic.text());
+      attributes.put("arithmetic", arithmetic.text());
     }
     if (!epilogue.equals(Epilogue.NONE)) {
-      s.annotate("epilogue", epilogue.text());
+      attributes.put("epilogue", epilogue.text());
     }
+    return attributes;
   }
 
   /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */

@@ -11,6 +11,7 @@ import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Products for Hopper: bulk copies into a ring of stages, warpgroup products, roles, clusters with
@@ -66,7 +67,7 @@ public final class HopperGemm {
     if (config.direct()) {
       s.annotate("store", "direct");
     }
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
     return s;
   }
@@ -109,13 +110,14 @@ public final class HopperGemm {
     boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
     boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
     DType sums = workload.arithmetic().sums();
-    return "wgmma.m64n%dk%d.%s.%s%s%s"
-        .formatted(
-            config.swapped() ? config.tileM() : config.tileN(),
-            32 / workload.operands().bytes(),
-            sums == DType.I32 ? "s32" : sums.text(),
-            HopperLimits.instructionType(workload),
-            alongRows ? ".ta" : "",
-            alongColumns ? ".tb" : "");
+    return String.format(
+        Locale.ROOT,
+        "wgmma.m64n%dk%d.%s.%s%s%s",
+        config.swapped() ? config.tileM() : config.tileN(),
+        32 / workload.operands().bytes(),
+        sums == DType.I32 ? "s32" : sums.text(),
+        HopperLimits.instructionType(workload),
+        alongRows ? ".ta" : "",
+        alongColumns ? ".tb" : "");
   }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.families;
 
 import dev.warpwright.ir.DType;
 import dev.warpwright.target.GpuTarget;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What a {@link HopperConfig} has to keep, checked without making a schedule. */
@@ -34,8 +35,11 @@ public final class HopperLimits {
       return config.consumers() + " consumer warpgroups; a block has 1 to 4";
     }
     if (productRows < 1 || productRows % (WARPGROUP_ROWS * config.consumers()) != 0) {
-      return "%d rows over %d warpgroups are no multiples of 64"
-          .formatted(productRows, config.consumers());
+      return String.format(
+          Locale.ROOT,
+          "%d rows over %d warpgroups are no multiples of 64",
+          productRows,
+          config.consumers());
     }
     if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
       return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
@@ -52,14 +56,16 @@ public final class HopperLimits {
       return productRows + " rows of a tile; a bulk copy moves at most 256";
     }
     if (config.tileK() < 32 / bytes || config.tileK() * bytes % 32 != 0) {
-      return "a step of %d elements along K is no multiple of 32 bytes".formatted(config.tileK());
+      return String.format(
+          Locale.ROOT, "a step of %d elements along K is no multiple of 32 bytes", config.tileK());
     }
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
     long sums = sumRegisters(workload, config);
     if (sums > MAX_SUMS) {
-      return "sums of %d registers of a thread, at most %d fit".formatted(sums, MAX_SUMS);
+      return String.format(
+          Locale.ROOT, "sums of %d registers of a thread, at most %d fit", sums, MAX_SUMS);
     }
     if (config.isPaired()) {
       String pair = pairProblem(workload, config);
@@ -67,7 +73,8 @@ public final class HopperLimits {
         return pair;
       }
     } else if (config.isDivided() && config.blocks() == 0) {
-      return "work divided as %s needs a number of blocks".formatted(config.division().text());
+      return String.format(
+          Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
     } else if (config.isDivided() && workload.arithmetic() == Arithmetic.F16) {
       return "sums in f16 are not added up over several blocks";
     }
@@ -102,19 +109,29 @@ public final class HopperLimits {
     long rowOfB = workload.pitchOfB() * bytes;
     Batch.Strides strides = workload.batch().strides();
     if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
-      return "products' matrices %d and %d bytes apart: bulk copies need multiples of 16"
-          .formatted(strides.a() * bytes, strides.b() * bytes);
+      return String.format(
+          Locale.ROOT,
+          "products' matrices %d and %d bytes apart: bulk copies need multiples of 16",
+          strides.a() * bytes,
+          strides.b() * bytes);
     }
     return rowOfA % 16 == 0 && rowOfB % 16 == 0
         ? null
-        : "rows of %d and %d bytes: bulk copies need multiples of 16".formatted(rowOfA, rowOfB);
+        : String.format(
+            Locale.ROOT,
+            "rows of %d and %d bytes: bulk copies need multiples of 16",
+            rowOfA,
+            rowOfB);
   }
 
   /** Why no configuration computes a product; null if some may, though threads have to copy it. */
   public static @Nullable String typeProblem(GemmWorkload workload) {
     if (instructionType(workload) == null) {
-      return "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s"
-          .formatted(workload.operands().text(), workload.arithmetic().text());
+      return String.format(
+          Locale.ROOT,
+          "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s",
+          workload.operands().text(),
+          workload.arithmetic().text());
     }
     if (workload.k() == 0) {
       return "sums of no products";
@@ -149,8 +166,13 @@ public final class HopperLimits {
             target.sharedPerBlock(), target.sharedPerSm() / blocks - target.reservedPerBlock());
     return shared <= each
         ? null
-        : "%d bytes of shared memory; %d blocks of %s have %d each"
-            .formatted(shared, blocks, target.name(), each);
+        : String.format(
+            Locale.ROOT,
+            "%d bytes of shared memory; %d blocks of %s have %d each",
+            shared,
+            blocks,
+            target.name(),
+            each);
   }
 
   private static @Nullable String pairProblem(GemmWorkload workload, HopperConfig config) {
@@ -168,14 +190,16 @@ public final class HopperLimits {
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
     long rows = Math.ceilDiv(workload.m(), config.tileM()) * workload.batch().count();
     if (config.blocks() == 0 && rows > MAX_GRID) {
-      return "%d rows of tiles, a block each; at most %d".formatted(rows, MAX_GRID);
+      return String.format(
+          Locale.ROOT, "%d rows of tiles, a block each; at most %d", rows, MAX_GRID);
     }
     int size = config.clusterM() * config.clusterN();
     if (size == 1) {
       return null;
     }
     if (config.blocks() % size != 0) {
-      return "%d blocks are no multiple of a cluster of %d".formatted(config.blocks(), size);
+      return String.format(
+          Locale.ROOT, "%d blocks are no multiple of a cluster of %d", config.blocks(), size);
     }
     if (size > MAX_CLUSTER) {
       return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
@@ -188,13 +212,20 @@ public final class HopperLimits {
     int widthOfB = (workload.layout().transposedB() ? config.tileK() : config.tileN()) * bytes;
     if (!isParted(rowsOfA, widthOfA, config.clusterN())
         || !isParted(rowsOfB, widthOfB, config.clusterM())) {
-      return "tiles of %d and %d rows cannot be shared by clusters of %d x %d"
-          .formatted(rowsOfA, rowsOfB, config.clusterM(), config.clusterN());
+      return String.format(
+          Locale.ROOT,
+          "tiles of %d and %d rows cannot be shared by clusters of %d x %d",
+          rowsOfA,
+          rowsOfB,
+          config.clusterM(),
+          config.clusterN());
     }
     if (workload.batch().isMany()
         && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
-      return "clusters of %d tiles do not divide the tiles of a product of the batch"
-          .formatted(config.clusterM());
+      return String.format(
+          Locale.ROOT,
+          "clusters of %d tiles do not divide the tiles of a product of the batch",
+          config.clusterM());
     }
     boolean fits =
         Math.ceilDiv(workload.m(), config.tileM()) >= config.clusterM()

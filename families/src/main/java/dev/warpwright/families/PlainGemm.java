@@ -9,6 +9,7 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Products of one thread for each element: of every type, size, layout and alignment, sums of no
@@ -28,7 +29,7 @@ public final class PlainGemm {
    */
   public static ScheduledGemm schedule(GemmWorkload workload, int rows, int columns) {
     if (rows < 1 || columns < 1 || rows * columns > MOST_THREADS || rows * columns % 32 != 0) {
-      throw new UserError("a block of %d x %d threads".formatted(rows, columns));
+      throw new UserError(String.format(Locale.ROOT, "a block of %d x %d threads", rows, columns));
     }
     // A thread that adds up in f32 is more precise, and no slower.
     PrimFunc func =
@@ -49,7 +50,7 @@ public final class PlainGemm {
     s.bind(n.outer(), ThreadAxis.BLOCK_X);
     s.bind(m.inner(), ThreadAxis.THREAD_Y);
     s.bind(n.inner(), ThreadAxis.THREAD_X);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 }

@@ -14,6 +14,7 @@ import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -49,8 +50,11 @@ public final class SimtGemm {
             || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
     return exact
         ? null
-        : "threads multiply f32 and f64, not %s in %s"
-            .formatted(workload.operands(), workload.arithmetic().text());
+        : String.format(
+            Locale.ROOT,
+            "threads multiply f32 and f64, not %s in %s",
+            workload.operands(),
+            workload.arithmetic().text());
   }
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
@@ -62,27 +66,36 @@ public final class SimtGemm {
     int bytes = workload.operands().bytes();
     int run = WIDEST / bytes;
     if (c.lanesM() < 1 || 32 % c.lanesM() != 0) {
-      return "a warp has no %d lanes along the rows".formatted(c.lanesM());
+      return String.format(Locale.ROOT, "a warp has no %d lanes along the rows", c.lanesM());
     }
     if (!divides(c.lanesM(), c.warpM()) || !divides(c.warpM(), c.tileM())) {
-      return "%d rows in parts of %d for %d lanes".formatted(c.tileM(), c.warpM(), c.lanesM());
+      return String.format(
+          Locale.ROOT, "%d rows in parts of %d for %d lanes", c.tileM(), c.warpM(), c.lanesM());
     }
     if (!divides(c.lanesN(), c.warpN()) || !divides(c.warpN(), c.tileN())) {
-      return "%d columns in parts of %d for %d lanes".formatted(c.tileN(), c.warpN(), c.lanesN());
+      return String.format(
+          Locale.ROOT, "%d columns in parts of %d for %d lanes", c.tileN(), c.warpN(), c.lanesN());
     }
     if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
-      return "%d x %d sums of a thread are no groups of %d".formatted(c.rows(), c.columns(), run);
+      return String.format(
+          Locale.ROOT, "%d x %d sums of a thread are no groups of %d", c.rows(), c.columns(), run);
     }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
-      return "%d blocks of %d threads".formatted(c.minBlocks(), c.threads());
+      return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
     }
     int each = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
     if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers(c, bytes) > each) {
-      return "about %d registers of each of %d threads in %d blocks, there are %d"
-          .formatted(registers(c, bytes), c.threads(), c.minBlocks(), each);
+      return String.format(
+          Locale.ROOT,
+          "about %d registers of each of %d threads in %d blocks, there are %d",
+          registers(c, bytes),
+          c.threads(),
+          c.minBlocks(),
+          each);
     }
     if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
-      return "%d products of a thread in a step of %d".formatted(c.sums(), c.tileK());
+      return String.format(
+          Locale.ROOT, "%d products of a thread in a step of %d", c.sums(), c.tileK());
     }
     if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
       return "tiles along K of matrices that do not lie so";
@@ -92,17 +105,22 @@ public final class SimtGemm {
         || c.tileK() % run != 0
         || c.alongK() && c.tileK() % (c.slices() * run) != 0
         || c.ahead() && reads % 2 != 0) {
-      return "a step of %d for %d slices".formatted(c.tileK(), c.slices());
+      return String.format(Locale.ROOT, "a step of %d for %d slices", c.tileK(), c.slices());
     }
     if (c.parts() < 1 || c.parts() > 1 && (c.slices() > 1 || c.parts() > steps(workload, c))) {
-      return "%d parts of %d steps, in %d slices"
-          .formatted(c.parts(), steps(workload, c), c.slices());
+      return String.format(
+          Locale.ROOT,
+          "%d parts of %d steps, in %d slices",
+          c.parts(),
+          steps(workload, c),
+          c.slices());
     }
     if (!divides(c.panel(), Math.toIntExact(Math.ceilDiv(workload.m(), c.tileM())))) {
-      return "panels of %d rows of %d".formatted(c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
+      return String.format(
+          Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
     }
     if (c.slices() > 1 && c.sums() % c.slices() != 0) {
-      return "%d sums of a thread in %d slices".formatted(c.sums(), c.slices());
+      return String.format(Locale.ROOT, "%d sums of a thread in %d slices", c.sums(), c.slices());
     }
     if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
       return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
@@ -185,7 +203,7 @@ public final class SimtGemm {
         true,
         (rows, columns) -> inPanels(s, rows, columns, config.panel()));
     s.annotate("minBlocks", (long) config.minBlocks());
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 

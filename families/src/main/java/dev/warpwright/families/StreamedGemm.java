@@ -10,6 +10,7 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,7 @@ public final class StreamedGemm {
     }
     return workload.m() <= MOST_ROWS
         ? null
-        : "%d rows; streamed are %d at most".formatted(workload.m(), MOST_ROWS);
+        : String.format(Locale.ROOT, "%d rows; streamed are %d at most", workload.m(), MOST_ROWS);
   }
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */
@@ -56,25 +57,39 @@ public final class StreamedGemm {
     }
     int bytes = workload.operands().bytes();
     if (c.lanesK() < 1 || 32 % c.lanesK() != 0) {
-      return "a warp has no %d lanes along K".formatted(c.lanesK());
+      return String.format(Locale.ROOT, "a warp has no %d lanes along K", c.lanesK());
     }
     if (c.columns() < 1 || c.reads() < 1 || c.warpsK() < 1 || c.warpsN() < 1) {
-      return "%d columns, %d reads, %d x %d warps: 1 at least"
-          .formatted(c.columns(), c.reads(), c.warpsK(), c.warpsN());
+      return String.format(
+          Locale.ROOT,
+          "%d columns, %d reads, %d x %d warps: 1 at least",
+          c.columns(),
+          c.reads(),
+          c.warpsK(),
+          c.warpsN());
     }
     if (c.threads() > 1024 || c.minBlocks() < 1) {
-      return "%d blocks of %d threads".formatted(c.minBlocks(), c.threads());
+      return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
     }
     int each = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
     int registers = registers(workload, c, bytes);
     if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers > each) {
-      return "about %d registers of each of %d threads in %d blocks, there are %d"
-          .formatted(registers, c.threads(), c.minBlocks(), each);
+      return String.format(
+          Locale.ROOT,
+          "about %d registers of each of %d threads in %d blocks, there are %d",
+          registers,
+          c.threads(),
+          c.minBlocks(),
+          each);
     }
     int run = WIDEST / bytes;
     if (workload.m() * c.columns() * c.reads() * run > MAX_UNROLLED) {
-      return "%d rows, %d columns and %d reads are too much to be written out"
-          .formatted(workload.m(), c.columns(), c.reads());
+      return String.format(
+          Locale.ROOT,
+          "%d rows, %d columns and %d reads are too much to be written out",
+          workload.m(),
+          c.columns(),
+          c.reads());
     }
     return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
   }
@@ -105,7 +120,7 @@ public final class StreamedGemm {
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
     build(s, workload, config);
-    workload.describe(s);
+    workload.description().forEach(s::annotate);
     return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
   }
 

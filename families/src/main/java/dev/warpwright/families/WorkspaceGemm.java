@@ -13,6 +13,7 @@ import dev.warpwright.schedule.Schedule;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -40,8 +41,12 @@ public record WorkspaceGemm(PrimFunc func, ScheduledGemm parts, Kernel sum, Prog
     }
     if (workload.k() % parts != 0 || workload.k() / parts % config.tileK() != 0) {
       throw new UserError(
-          "%d parts of K=%d are no whole steps of %d"
-              .formatted(parts, workload.k(), config.tileK()));
+          String.format(
+              Locale.ROOT,
+              "%d parts of K=%d are no whole steps of %d",
+              parts,
+              workload.k(),
+              config.tileK()));
     }
     GemmWorkload part = workload.part(parts);
     String problem = HopperLimits.problem(part, config);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.ToLongBiFunction;
 import java.util.stream.Collectors;
 
@@ -105,6 +106,15 @@ public sealed interface BlockOrder {
   }
 
   /**
+   * Reads several, with commas between them; those of an explicit order have digits behind them.
+   *
+   * @throws UserError if one is none
+   */
+  static List<BlockOrder> parseAll(String text) {
+    return Arrays.stream(text.split(",(?!\\d)", -1)).map(BlockOrder::parse).toList();
+  }
+
+  /**
    * Reads the text form.
    *
    * @throws UserError if it is none
@@ -116,12 +126,16 @@ public sealed interface BlockOrder {
     if (text.matches("nested:[1-9]\\d{0,8}")) {
       return new Nested(Integer.parseInt(text.substring("nested:".length())));
     }
-    if (text.matches("explicit:\\d{1,9},\\d{1,9}(;\\d{1,9},\\d{1,9})*")) {
-      return new Explicit(
-          Arrays.stream(text.substring("explicit:".length()).split(";"))
-              .map(pair -> pair.split(","))
-              .map(pair -> new Tile(Integer.parseInt(pair[0]), Integer.parseInt(pair[1])))
-              .toList());
+    if (text.startsWith("explicit:")) {
+      // Pair by pair: a pattern for all of them would recurse as deep as there are pairs.
+      String[] pairs = text.substring("explicit:".length()).split(";", -1);
+      if (Arrays.stream(pairs).allMatch(pair -> pair.matches("\\d{1,9},\\d{1,9}"))) {
+        return new Explicit(
+            Arrays.stream(pairs)
+                .map(pair -> pair.split(","))
+                .map(pair -> new Tile(Integer.parseInt(pair[0]), Integer.parseInt(pair[1])))
+                .toList());
+      }
     }
     return switch (text) {
       case "row" -> new Row();
@@ -208,18 +222,29 @@ public sealed interface BlockOrder {
     for (Tile tile : tiles) {
       if (tile.m() < 0 || tile.m() >= rows || tile.n() < 0 || tile.n() >= columns) {
         throw new UserError(
-            "explicit order: tile (%d, %d) is outside the grid of %d x %d tiles"
-                .formatted(tile.m(), tile.n(), rows, columns));
+            String.format(
+                Locale.ROOT,
+                "explicit order: tile (%d, %d) is outside the grid of %d x %d tiles",
+                tile.m(),
+                tile.n(),
+                rows,
+                columns));
       }
       if (seen[tile.m() * columns + tile.n()]) {
         throw new UserError(
-            "explicit order: tile (%d, %d) comes twice".formatted(tile.m(), tile.n()));
+            String.format(
+                Locale.ROOT, "explicit order: tile (%d, %d) comes twice", tile.m(), tile.n()));
       }
       seen[tile.m() * columns + tile.n()] = true;
     }
     if (tiles.size() != seen.length) {
       throw new UserError(
-          "explicit order: %d tiles for a grid of %d x %d".formatted(tiles.size(), rows, columns));
+          String.format(
+              Locale.ROOT,
+              "explicit order: %d tiles for a grid of %d x %d",
+              tiles.size(),
+              rows,
+              columns));
     }
     return tiles;
   }

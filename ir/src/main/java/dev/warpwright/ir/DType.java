@@ -22,7 +22,7 @@ public enum DType {
   F64("f64", Kind.FLOAT, 64),
   /** An mbarrier object: eight opaque bytes of shared memory. */
   MBARRIER("mbarrier", Kind.OPAQUE, 64),
-  /** An address, made by {@link Expr.AddressOf}; only intrinsics take one. */
+  /** An address, made by {@code Expr.AddressOf}; only intrinsics take one. */
   HANDLE("handle", Kind.OPAQUE, 64);
 
   private enum Kind {

@@ -2,6 +2,7 @@ package dev.warpwright.ir;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * In which order blocks take the tiles of two grids that are one: like {@link BlockOrder}, it is
@@ -46,9 +47,15 @@ public sealed interface MergedOrder {
           || Math.max(rows, secondRows) >= MAX_ROWS
           || Math.max(columns, secondColumns) >= MAX_COLUMNS) {
         throw new UserError(
-            "grids of %d x %d and %d x %d tiles: each has 1 to %d rows and %d columns"
-                .formatted(
-                    rows, columns, secondRows, secondColumns, MAX_ROWS - 1, MAX_COLUMNS - 1));
+            String.format(
+                Locale.ROOT,
+                "grids of %d x %d and %d x %d tiles: each has 1 to %d rows and %d columns",
+                rows,
+                columns,
+                secondRows,
+                secondColumns,
+                MAX_ROWS - 1,
+                MAX_COLUMNS - 1));
       }
     }
 
@@ -100,8 +107,11 @@ public sealed interface MergedOrder {
       case Rows() -> {
         if (e.rows() != e.secondRows()) {
           throw new UserError(
-              "grids of %d and %d rows of tiles are not taken row by row"
-                  .formatted(e.rows(), e.secondRows()));
+              String.format(
+                  Locale.ROOT,
+                  "grids of %d and %d rows of tiles are not taken row by row",
+                  e.rows(),
+                  e.secondRows()));
         }
         for (int m = 0; m < e.rows(); m++) {
           for (int n = 0; n < e.columns(); n++) {

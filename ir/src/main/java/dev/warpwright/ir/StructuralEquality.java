@@ -6,6 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -33,12 +34,13 @@ public final class StructuralEquality {
     for (int i = 0; i < length; i++) {
       if (!valuesA.get(i).equals(valuesB.get(i))) {
         return Optional.of(
-            "%s and %s differ: in \"%s\" and \"%s\""
-                .formatted(
-                    valuesA.get(i),
-                    valuesB.get(i),
-                    header(formA.place(i)),
-                    header(formB.place(i))));
+            String.format(
+                Locale.ROOT,
+                "%s and %s differ: in \"%s\" and \"%s\"",
+                valuesA.get(i),
+                valuesB.get(i),
+                header(formA.place(i)),
+                header(formB.place(i))));
       }
     }
     return valuesA.size() == valuesB.size()

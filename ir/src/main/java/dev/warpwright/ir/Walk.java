@@ -2,19 +2,22 @@ package dev.warpwright.ir;
 
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Visits every node of a tree, parents before children, in the order of the text form. */
 public final class Walk {
   private final Consumer<Stmt> onStmt;
-  private final Consumer<Expr> onExpr;
 
-  private Walk(Consumer<Stmt> onStmt, Consumer<Expr> onExpr) {
+  /** Null if only statements are visited: most of a tree is expressions, which contain none. */
+  private final @Nullable Consumer<Expr> onExpr;
+
+  private Walk(Consumer<Stmt> onStmt, @Nullable Consumer<Expr> onExpr) {
     this.onStmt = onStmt;
     this.onExpr = onExpr;
   }
 
   public static void statements(Stmt root, Consumer<Stmt> onStmt) {
-    new Walk(onStmt, e -> {}).stmt(root);
+    new Walk(onStmt, null).stmt(root);
   }
 
   /** All expressions in a statement, those of regions and loop bounds included. */
@@ -32,6 +35,9 @@ public final class Walk {
   }
 
   private void expr(Expr e) {
+    if (onExpr == null) {
+      return;
+    }
     onExpr.accept(e);
     switch (e) {
       case Var v -> {}

@@ -1,5 +1,7 @@
 package dev.warpwright.ir;
 
+import java.util.Locale;
+
 /**
  * How the steps along K of a grid's tiles are shared out to workers: blocks, or clusters of blocks,
  * that run at the same time.
@@ -63,7 +65,10 @@ public sealed interface WorkDivision {
       return new Stream(Integer.parseInt(text.substring("stream:".length())));
     }
     throw new UserError(
-        "work is divided as whole, parts:2 to parts:%d or stream:WAVES, not '%s'"
-            .formatted(MAX_PARTS, text));
+        String.format(
+            Locale.ROOT,
+            "work is divided as whole, parts:2 to parts:%d or stream:WAVES, not '%s'",
+            MAX_PARTS,
+            text));
   }
 }

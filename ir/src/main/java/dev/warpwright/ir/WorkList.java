@@ -3,6 +3,7 @@ package dev.warpwright.ir;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Who computes which steps of which tile, in which order: the table of a kernel whose work is
@@ -62,8 +63,13 @@ public record WorkList(List<Item> items, int workers, int slots) {
     }
     if (rows >= LIMIT || columns >= LIMIT || steps >= LIMIT) {
       throw new UserError(
-          "%d x %d tiles of %d steps: divided work has less than %d of each"
-              .formatted(rows, columns, steps, LIMIT));
+          String.format(
+              Locale.ROOT,
+              "%d x %d tiles of %d steps: divided work has less than %d of each",
+              rows,
+              columns,
+              steps,
+              LIMIT));
     }
     List<BlockOrder.Tile> tiles = order.tiles(rows, columns);
     Builder builder = new Builder(steps, workers);

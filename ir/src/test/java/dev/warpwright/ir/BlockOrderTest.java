@@ -95,4 +95,11 @@ class BlockOrderTest {
     return String.join(
         " ", order.tiles(rows, columns).stream().map(t -> t.m() + "" + t.n()).toList());
   }
+
+  @Test
+  void aListOfOrdersMayHoldExplicitOnes() {
+    String text = "row,explicit:0,0;0,1;1,1;1,0,grouped:2,explicit:0,0";
+    assertThat(BlockOrder.parseAll(text).stream().map(BlockOrder::text))
+        .containsExactly("row", "explicit:0,0;0,1;1,1;1,0", "grouped:2", "explicit:0,0");
+  }
 }

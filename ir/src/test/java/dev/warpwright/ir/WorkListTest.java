@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -37,8 +38,15 @@ class WorkListTest {
 
   private static void check(WorkDivision division, int rows, int columns, int steps, int workers) {
     String what =
-        "%s of %d x %d tiles of %d steps for %d workers, seed %d"
-            .formatted(division.text(), rows, columns, steps, workers, SEED);
+        String.format(
+            Locale.ROOT,
+            "%s of %d x %d tiles of %d steps for %d workers, seed %d",
+            division.text(),
+            rows,
+            columns,
+            steps,
+            workers,
+            SEED);
     WorkList list = WorkList.of(division, new BlockOrder.Grouped(2), rows, columns, steps, workers);
     assertThat(list.items().size() % workers).as(what).isZero();
     assertThat(list.table()).hasSize(WorkList.FIELDS * list.items().size());

@@ -1,11 +1,14 @@
 package dev.warpwright.jvm;
 
 import dev.warpwright.target.HostTarget;
+import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.incubator.vector.FloatVector;
 
 /** The machine that this JVM runs on, as the JVM sees it. */
 public final class HostMachine {
   private static final String VECTORS = "jdk.incubator.vector";
+
+  private static final AtomicBoolean WARNED = new AtomicBoolean();
 
   private HostMachine() {}
 
@@ -18,6 +21,26 @@ public final class HostMachine {
     return ModuleLayer.boot().findModule(VECTORS).isPresent()
         ? new HostTarget(preferredBits(), cores)
         : new HostTarget(HostTarget.SCALAR, cores);
+  }
+
+  /**
+   * {@link #target()}, for kernels that will run. If it has no vectors, that is said once in a
+   * process, by the {@link System.Logger} of the name {@code dev.warpwright}: what is only slow
+   * would not be noticed.
+   */
+  public static HostTarget targetToRunOn() {
+    HostTarget target = target();
+    if (!target.hasVectors() && WARNED.compareAndSet(false, true)) {
+      System.getLogger("dev.warpwright")
+          .log(
+              System.Logger.Level.WARNING,
+              "kernels on the CPU are many times slower, for this JVM was started without "
+                  + VECTORS
+                  + "; add --add-modules "
+                  + VECTORS
+                  + " to the options of java");
+    }
+    return target;
   }
 
   private static int preferredBits() {

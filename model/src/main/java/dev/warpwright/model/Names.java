@@ -1,5 +1,7 @@
 package dev.warpwright.model;
 
+import java.util.Locale;
+
 /** Makes names from a file safe to print. The names themselves are never changed, they are data. */
 public final class Names {
   private static final int MAX_SHOWN = 200;
@@ -38,7 +40,7 @@ public final class Names {
           if (isPrintable(c)) {
             out.appendCodePoint(c);
           } else {
-            out.append(String.format("\\u{%X}", c));
+            out.append(String.format(Locale.ROOT, "\\u{%X}", c));
           }
         }
       }

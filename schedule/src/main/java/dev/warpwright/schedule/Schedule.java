@@ -22,6 +22,7 @@ import dev.warpwright.schedule.primitive.ComputeAt;
 import dev.warpwright.schedule.primitive.ComputeInline;
 import dev.warpwright.schedule.primitive.DecomposeReduction;
 import dev.warpwright.schedule.primitive.Fuse;
+import dev.warpwright.schedule.primitive.Merge;
 import dev.warpwright.schedule.primitive.MergeGrids;
 import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
@@ -114,6 +115,12 @@ public final class Schedule extends Session {
     LoopRef fused = ref(result.fused());
     record("fuse", List.of(outer.id(), inner.id()), Map.of(), List.of(fused.id()));
     return fused;
+  }
+
+  /** See {@link Merge}; the second loop stays. */
+  public void merge(LoopRef first, LoopRef second) {
+    func = Merge.apply(func, first.variable(), second.variable());
+    record("merge", List.of(first.id(), second.id()), Map.of(), List.of());
   }
 
   /** See {@link Reorder}. */

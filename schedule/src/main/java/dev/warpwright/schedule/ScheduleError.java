@@ -21,7 +21,7 @@ public final class ScheduleError extends RuntimeException {
   /**
    * Makes the error.
    *
-   * @param primitive name of the primitive, as a method of {@link Schedule}
+   * @param primitive name of the primitive, as a method of {@code Schedule}
    * @param requirement its number in the primitive's documentation
    * @param reason one line
    * @param func the function that the primitive was applied to

@@ -30,7 +30,7 @@ public final class Outcome {
     Trace trace = schedule.trace();
     Trace read = Trace.parse(trace.toJson());
     assertThat(read).isEqualTo(trace);
-    assertThat(StructuralEquality.difference(schedule.func(), read.replay(func))).isEmpty();
+    assertThat(StructuralEquality.difference(schedule.func(), Replay.func(read, func))).isEmpty();
   }
 
   /**

@@ -29,12 +29,13 @@ final class RandomPrograms {
 
   static PrimFunc next(SplittableRandom random) {
     ScalarParam m = Functions.rows();
-    return switch (random.nextInt(8)) {
+    return switch (random.nextInt(9)) {
       case 0 -> Samples.matmul(size(random), size(random), size(random));
       case 1 -> Samples.chain(size(random), size(random));
       case 2 -> Samples.chainOfRows(size(random));
       case 3 -> Samples.centred(size(random), size(random));
-      case 4 -> Functions.mlp(DType.F16, m.var(), m, size(random), size(random), size(random));
+      case 4 -> Samples.twoResults(size(random), size(random));
+      case 5 -> Functions.mlp(DType.F16, m.var(), m, size(random), size(random), size(random));
       default -> new RandomPrograms(random).program();
     };
   }

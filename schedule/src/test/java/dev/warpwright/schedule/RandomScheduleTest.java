@@ -46,6 +46,7 @@ final class RandomScheduleTest {
           "computeInline",
           "decomposeReduction",
           "fuse",
+          "merge",
           "mergeGrids",
           "pad",
           "padRepeating",
@@ -116,7 +117,7 @@ final class RandomScheduleTest {
       } else {
         Functions.assertSameResults(func, schedule.func(), rows);
       }
-      PrimFunc replayed = Trace.parse(schedule.trace().toJson()).replay(func);
+      PrimFunc replayed = Replay.func(Trace.parse(schedule.trace().toJson()), func);
       assertThat(StructuralEquality.difference(schedule.func(), replayed)).isEmpty();
       return used;
     } catch (RuntimeException | AssertionError e) {

@@ -36,7 +36,7 @@ final class RandomSteps {
     }
     try {
       switch (random.nextInt(6)) {
-        case 0, 1 -> loopStep(s, loops, random);
+        case 0, 1 -> loopStep(s, loops, others, random);
         case 2, 3 -> placeStep(s, block, loops, others, random);
         case 4 -> bufferStep(s, block, random);
         default -> tileStep(s, block, loops, others, random);
@@ -46,11 +46,13 @@ final class RandomSteps {
     }
   }
 
-  private static void loopStep(Schedule s, List<LoopRef> loops, SplittableRandom random) {
+  private static void loopStep(
+      Schedule s, List<LoopRef> loops, List<LoopRef> others, SplittableRandom random) {
     LoopRef loop = pick(loops, random);
-    switch (random.nextInt(15)) {
+    switch (random.nextInt(16)) {
       case 0, 1, 2 -> s.split(loop, random.nextInt(1, 6));
       case 3 -> s.fuse(loop, pick(loops, random));
+      case 14 -> s.merge(loop, pick(others, random));
       case 4, 5, 6 -> s.reorder(loop, pick(loops, random));
       case 7 -> s.parallel(loop);
       case 8 -> s.vectorize(loop);

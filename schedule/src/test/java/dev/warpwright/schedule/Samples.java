@@ -51,6 +51,19 @@ public final class Samples {
     return Functions.function(params, first, second);
   }
 
+  /** {@code h = 2x; y = h + 1; z = h - x}, over [m, n]: two results. */
+  public static PrimFunc twoResults(long m, long n) {
+    Buffer x = global("x", m, n);
+    Buffer h = global("h", m, n);
+    Buffer y = global("y", m, n);
+    Buffer z = global("z", m, n);
+    return Functions.function(
+        List.of(x, y, z),
+        Functions.elementwise(h, at -> Exprs.mul(new Expr.Load(x, at), Exprs.f32(2))),
+        Functions.elementwise(y, at -> Exprs.add(new Expr.Load(h, at), Exprs.f32(1))),
+        Functions.elementwise(z, at -> Exprs.sub(new Expr.Load(h, at), new Expr.Load(x, at))));
+  }
+
   /** {@code s[i] = Σ x[i, k]; y[i, j] = x[i, j] - s[i]}. */
   public static PrimFunc centred(long m, long n) {
     Buffer x = global("x", m, n);

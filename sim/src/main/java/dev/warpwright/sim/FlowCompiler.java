@@ -85,7 +85,7 @@ final class FlowCompiler {
     return (int) attrs.getLong(IN_FLIGHT, 0);
   }
 
-  private static Process process(Frame f) {
+  private static RoleProcess process(Frame f) {
     return Objects.requireNonNull(f.process);
   }
 
@@ -158,7 +158,7 @@ final class FlowCompiler {
     pipe.buffers().forEach(buffer -> context().symbols().slot(buffer));
     int readers = sites.releases(pipe);
     return f -> {
-      Process process = process(f);
+      RoleProcess process = process(f);
       PipeRun run = new PipeRun(context(), pipe, readers, options.late());
       process.pipes.put(pipe, run);
       body.run(f);
@@ -183,7 +183,7 @@ final class FlowCompiler {
             .toList();
     int processes = roles.stream().mapToInt(Role::instances).sum();
     return f -> {
-      Process outside = process(f);
+      RoleProcess outside = process(f);
       outside.drain(f, null);
       RoleScheduler scheduler = new RoleScheduler(context(), options);
       int together = outside.shared.nextTogether();
@@ -194,7 +194,7 @@ final class FlowCompiler {
           String name = each.role.name() + (each.role.instances() > 1 ? "[" + i + "]" : "");
           names[number] = name;
           FlowClock clock = new FlowClock(together, processes, number++);
-          Process process = new Process(name, scheduler, clock, outside);
+          RoleProcess process = new RoleProcess(name, scheduler, clock, outside);
           Frame own = f.copyFor(process, context().symbols(), names);
           if (each.instance >= 0) {
             own.ints[each.instance] = i;
@@ -224,7 +224,7 @@ final class FlowCompiler {
     DType dtype = s.counter().dtype();
     int slot = access.slot();
     return f -> {
-      Process process = process(f);
+      RoleProcess process = process(f);
       process.completeAll(f);
       long element = at.eval(f);
       long added = by.eval(f);
@@ -265,7 +265,7 @@ final class FlowCompiler {
       int offset = (int) element * dtype.bytes();
       process(f)
           .await(
-              new Process.Wait(
+              new RoleProcess.Wait(
                   s,
                   () -> Bytes.integer(dtype, memory, offset) >= value,
                   () ->

@@ -47,7 +47,7 @@ final class Frame {
   @Nullable ThreadId thread;
 
   /** Who executes a tile program, for pipes and signals, null in kernels. */
-  @Nullable Process process;
+  @Nullable RoleProcess process;
 
   /** Names of all processes that run at once with this one. */
   String[] processes = {};
@@ -63,7 +63,7 @@ final class Frame {
   }
 
   /** The same values and memory for a process of its own. */
-  Frame copyFor(Process other, Symbols symbols, String[] names) {
+  Frame copyFor(RoleProcess other, Symbols symbols, String[] names) {
     Frame copy = new Frame(symbols);
     System.arraycopy(ints, 0, copy.ints, 0, ints.length);
     System.arraycopy(floats, 0, copy.floats, 0, floats.length);

@@ -71,7 +71,7 @@ public final class Interpreter {
   public void run(Arguments arguments) {
     Symbols symbols = context.symbols();
     Frame frame = new Frame(symbols);
-    frame.process = new Process();
+    frame.process = new RoleProcess();
     arguments.setScalars(frame, symbols);
     Map<NdArray, NdArray> wide = new IdentityHashMap<>();
     for (Param p : params) {

@@ -8,6 +8,7 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -28,10 +29,19 @@ final class LaneExprs {
   private static final ClassDesc LONG_EXPR = ClassDesc.of("dev.warpwright.sim", "LongExpr");
   private static final ClassDesc DOUBLE_EXPR = ClassDesc.of("dev.warpwright.sim", "DoubleExpr");
 
+  private static final Map<Op, String> SCALAR_FUNCTIONS =
+      Map.of(
+          Intrinsics.PACK_F16X2, "packF16",
+          Intrinsics.PACK_BF16X2, "packBf16",
+          Intrinsics.PACK_RELU_F16X2, "packReluF16",
+          Intrinsics.PACK_RELU_BF16X2, "packReluBf16",
+          Intrinsics.CVT_RNA_TF32, "tf32");
+
   private final CodeBuilder code;
   private final LaneScope at;
   private final LaneAccess access;
   private final LaneArithmetic arithmetic;
+  private final LaneBitcasts bitcasts;
 
   private LaneClosures closures;
 
@@ -42,6 +52,7 @@ final class LaneExprs {
     at.begin(closures.where());
     this.access = new LaneAccess(at, this);
     this.arithmetic = new LaneArithmetic(code);
+    this.bitcasts = new LaneBitcasts(at, this);
   }
 
   LaneAccess access() {
@@ -63,7 +74,7 @@ final class LaneExprs {
                   || call.type().dtype() == DType.F64
                   || (op == MathOp.ABS && !call.type().dtype().isFloat())
               : scalarFunction(call) != null;
-      case Expr.Bitcast c -> c.type().dtype().bits() == c.a().type().dtype().bits();
+      case Expr.Bitcast c -> LaneBitcasts.isNative(c);
       case Expr.Binary b ->
           b.op().isComparison()
               || (!b.type().dtype().isFloat() && !(isExtreme(b.op()) && isU64(b)))
@@ -134,7 +145,7 @@ final class LaneExprs {
         arithmetic.cast(c.a().type().dtype(), c.type().dtype());
       }
       case Expr.Bitcast c -> {
-        bits(c.a());
+        bitcasts.bits(c);
         arithmetic.fromBits(c.type().dtype());
       }
       case Expr.Load load -> access.load(load);
@@ -269,11 +280,7 @@ final class LaneExprs {
 
   /** The method that computes an intrinsic of two or one f32, or null. */
   private static @Nullable String scalarFunction(Expr.Call call) {
-    return call.op() == Intrinsics.PACK_F16X2
-        ? "packF16"
-        : call.op() == Intrinsics.PACK_BF16X2
-            ? "packBf16"
-            : call.op() == Intrinsics.CVT_RNA_TF32 ? "tf32" : null;
+    return SCALAR_FUNCTIONS.get(call.op());
   }
 
   private void call(Expr.Call call) {

@@ -68,11 +68,15 @@ record LaneGroup(List<LaneItem> items, LaneEffects effects, boolean laneByLane, 
     return buffers;
   }
 
-  /** How many vectors an expression loads. */
+  /** Of how many vectors in an expression elements look at the one before: loaded or split. */
   static int vectors(Expr e) {
     int[] count = {0};
     Walk.expressions(
-        e, part -> count[0] += part instanceof Expr.Load l && !l.type().isScalar() ? 1 : 0);
+        e,
+        part -> {
+          boolean looks = part instanceof Expr.Load || LaneBitcasts.splits(part);
+          count[0] += looks && !part.type().isScalar() ? 1 : 0;
+        });
     return count[0];
   }
 

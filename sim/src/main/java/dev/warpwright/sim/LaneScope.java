@@ -93,7 +93,24 @@ final class LaneScope {
     publishElement();
   }
 
-  /** The slot for the offset of a vector's element, which its next element looks at. */
+  /**
+   * Writes code of another element of a vector than the one that code around it is of.
+   *
+   * @param number pushes its number
+   */
+  void otherElement(Runnable number, Runnable body) {
+    int outer = element;
+    int inner = code.allocateLocal(TypeKind.INT);
+    number.run();
+    code.istore(inner);
+    element = inner;
+    publishElement();
+    body.run();
+    element = outer;
+    publishElement();
+  }
+
+  /** A slot that is zero before a vector's first element, and that its next element looks at. */
   int previous() {
     return previous.remove();
   }

@@ -4,8 +4,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.sim.Process.Open;
-import dev.warpwright.sim.Process.Wait;
+import dev.warpwright.sim.RoleProcess.Open;
+import dev.warpwright.sim.RoleProcess.Wait;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -68,7 +68,7 @@ final class PipeRun {
   private final int readers;
   private final boolean late;
   private final List<Slot> slots = new ArrayList<>();
-  private final Map<Process, Cursor> cursors = new IdentityHashMap<>();
+  private final Map<RoleProcess, Cursor> cursors = new IdentityHashMap<>();
   private long firstProduced;
   private long firstConsumed;
   private long commits;
@@ -93,7 +93,7 @@ final class PipeRun {
     commits = firstProduced;
   }
 
-  private Cursor cursor(Process process) {
+  private Cursor cursor(RoleProcess process) {
     return cursors.computeIfAbsent(
         process,
         p -> {
@@ -114,7 +114,7 @@ final class PipeRun {
             slots.stream().filter(s -> s.full).count(), slots.size(), commits, consumes / readers);
   }
 
-  void produce(Frame f, Process process, Stmt where, Exec body) {
+  void produce(Frame f, RoleProcess process, Stmt where, Exec body) {
     Cursor cursor = cursor(process);
     long version = cursor.produced++;
     Slot slot = slot(version);
@@ -134,7 +134,7 @@ final class PipeRun {
   }
 
   /** A stage that was filled is committed, or one that was read is released. */
-  void settled(Process process, Open stage) {
+  void settled(RoleProcess process, Open stage) {
     Slot slot = slot(stage.version);
     slot.clock = process.clock.released(slot.clock);
     if (stage.produce) {
@@ -147,7 +147,7 @@ final class PipeRun {
     }
   }
 
-  void consume(Frame f, Process process, Stmt where, boolean peek, Exec body) {
+  void consume(Frame f, RoleProcess process, Stmt where, boolean peek, Exec body) {
     Cursor cursor = cursor(process);
     long version = cursor.consumed;
     Slot slot = slot(version);
@@ -183,7 +183,7 @@ final class PipeRun {
   }
 
   /** The next stages are another instance's. */
-  void skip(Process process, boolean produces, long count) {
+  void skip(RoleProcess process, boolean produces, long count) {
     Cursor cursor = cursor(process);
     if (produces) {
       cursor.produced += count;
@@ -192,7 +192,7 @@ final class PipeRun {
     }
   }
 
-  private void within(Frame f, Process process, Open open, Slot slot, Exec body) {
+  private void within(Frame f, RoleProcess process, Open open, Slot slot, Exec body) {
     int n = slot.memory.length;
     byte[][] memory = new byte[n][];
     @Nullable Shadow[] shadows = new Shadow[n];

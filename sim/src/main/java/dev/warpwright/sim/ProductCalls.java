@@ -8,11 +8,12 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import dev.warpwright.target.intrinsic.WarpgroupProduct;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Compiles products of warpgroups. */
 final class ProductCalls {
-  /** Slots of the registers that products write. */
-  private final List<Integer> accumulators = new ArrayList<>();
+  /** Slots of the registers that products write or read. */
+  private final List<Integer> registers = new ArrayList<>();
 
   /** Compiles a call. */
   WarpNode compile(UnitSite site) {
@@ -31,42 +32,28 @@ final class ProductCalls {
       throw site.unknown();
     }
     ExprCompiler exprs = site.calls().exprs();
-    SharedTileOperand a = SharedTileOperand.ofProduct(exprs, site.address(1));
+    FirstOperand a = first(site, meaning);
     SharedTileOperand b = SharedTileOperand.ofProduct(exprs, site.address(2));
-    MatrixDescriptor.of(a.buffer());
     MatrixDescriptor.of(b.buffer());
-    Buffer registers = site.address(0).buffer();
-    Access d = new Access(exprs, registers, site.address(0).indices());
-    LongExpr first = d.offset();
+    Registers d = registers(site, 0, meaning.elements());
     LongExpr scale = site.value(3);
-    accumulators.add(d.slot());
     return site.wholeWarp(
         w -> {
           Frame f = w.lanes[0];
-          int from = (int) first.eval(f);
+          int from = d.first(f);
           boolean adds = scale.eval(f) != 0;
           int depth = meaning.depth();
-          SharedRows aRows =
-              meaning.alongM()
-                  ? a.panels(f, depth, WarpgroupProduct.ROWS)
-                  : a.rows(f, WarpgroupProduct.ROWS, depth);
+          ProductQueue.First aLies = a.of(w);
           SharedRows bRows =
               meaning.alongN()
                   ? b.panels(f, depth, meaning.columns())
                   : b.rows(f, meaning.columns(), depth);
-          if (from + meaning.elements() > registers.storageElements()) {
-            throw d.outOfBounds(f);
-          }
           for (Frame lane : w.lanes) {
-            if ((int) first.eval(lane) != from || (scale.eval(lane) != 0) != adds) {
-              throw site.misuse(lane, "the lanes of the warp do not agree on the operands");
+            if ((scale.eval(lane) != 0) != adds) {
+              throw disagreement(site, lane);
             }
-            Shadow shadow = lane.shadows[d.slot()];
+            Shadow shadow = d.checked(site, lane, from);
             if (shadow != null) {
-              if (shadow.touched) {
-                throw site.misuse(
-                    lane, "no wgmma.fence after the threads' last access to " + registers.name());
-              }
               shadow.productWrites(lane, from, meaning.elements(), adds, site.where());
             }
           }
@@ -77,10 +64,12 @@ final class ProductCalls {
             w.requests.counting().matrixMultiplyAdds((long) rows * meaning.columns() * depth);
           }
           int firstRow = w.index % ProductQueue.WARPS * rows;
-          if (meaning.alongM()) {
-            reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
-          } else {
-            reads(site, w, aRows, firstRow, rows, 0, depth, epoch);
+          if (aLies instanceof ProductQueue.Tile(SharedRows aRows)) {
+            if (meaning.alongM()) {
+              reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
+            } else {
+              reads(site, w, aRows, firstRow, rows, 0, depth, epoch);
+            }
           }
           int bRowCount = meaning.alongN() ? depth : meaning.columns();
           int bColumns = meaning.alongN() ? meaning.columns() : depth;
@@ -89,13 +78,78 @@ final class ProductCalls {
               w,
               new ProductQueue.Product(
                   meaning,
-                  d.slot(),
+                  d.access.slot(),
                   from * meaning.sums().bytes(),
-                  aRows,
+                  aLies,
                   bRows,
                   adds,
                   site.where()));
         });
+  }
+
+  /** Where A lies as a warp issues a product, after what is checked of it in registers. */
+  private interface FirstOperand {
+    ProductQueue.First of(Warp w);
+  }
+
+  private FirstOperand first(UnitSite site, WarpgroupProduct meaning) {
+    if (meaning.fromRegisters()) {
+      Registers a = registers(site, 1, WarpgroupProduct.A_REGISTERS);
+      return w -> {
+        int from = a.first(w.lanes[0]);
+        for (Frame lane : w.lanes) {
+          Shadow shadow = a.checked(site, lane, from);
+          if (shadow != null) {
+            shadow.productReads(lane, from, WarpgroupProduct.A_REGISTERS, site.where());
+          }
+        }
+        return new ProductQueue.Fragment(a.access.slot(), 4 * from);
+      };
+    }
+    SharedTileOperand a = SharedTileOperand.ofProduct(site.calls().exprs(), site.address(1));
+    MatrixDescriptor.of(a.buffer());
+    return w -> {
+      Frame f = w.lanes[0];
+      return new ProductQueue.Tile(
+          meaning.alongM()
+              ? a.panels(f, meaning.depth(), WarpgroupProduct.ROWS)
+              : a.rows(f, WarpgroupProduct.ROWS, meaning.depth()));
+    };
+  }
+
+  private Registers registers(UnitSite site, int operand, int count) {
+    Buffer buffer = site.address(operand).buffer();
+    Access access = new Access(site.calls().exprs(), buffer, site.address(operand).indices());
+    registers.add(access.slot());
+    return new Registers(buffer, access, access.offset(), count);
+  }
+
+  /** Consecutive registers of each thread that a product accesses. */
+  private record Registers(Buffer buffer, Access access, LongExpr offset, int count) {
+    int first(Frame f) {
+      int from = (int) offset.eval(f);
+      if (from + count > buffer.storageElements()) {
+        throw access.outOfBounds(f);
+      }
+      return from;
+    }
+
+    /** What is known of them, after checking that they are the warp's and fenced. */
+    @Nullable Shadow checked(UnitSite site, Frame lane, int from) {
+      if ((int) offset.eval(lane) != from) {
+        throw disagreement(site, lane);
+      }
+      Shadow shadow = lane.shadows[access.slot()];
+      if (shadow != null && shadow.touched) {
+        throw site.misuse(
+            lane, "no wgmma.fence after the threads' last access to " + buffer.name());
+      }
+      return shadow;
+    }
+  }
+
+  private static SimulationError disagreement(UnitSite site, Frame lane) {
+    return site.misuse(lane, "the lanes of the warp do not agree on the operands");
   }
 
   private static void reads(
@@ -126,7 +180,7 @@ final class ProductCalls {
   }
 
   private void fenceRegisters(Warp w) {
-    for (int slot : accumulators) {
+    for (int slot : registers) {
       for (Frame f : w.lanes) {
         Shadow shadow = f.shadows[slot];
         if (shadow != null) {

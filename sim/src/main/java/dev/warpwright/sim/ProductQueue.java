@@ -36,14 +36,14 @@ final class ProductQueue {
    *
    * @param slot of the buffer with the registers of D
    * @param first byte of them in it
-   * @param a where the rows of A lie
+   * @param a where A lies
    * @param b where the rows of B lie
    */
   record Product(
       WarpgroupProduct meaning,
       int slot,
       int first,
-      SharedRows a,
+      First a,
       SharedRows b,
       boolean adds,
       Stmt where) {
@@ -52,6 +52,34 @@ final class ProductQueue {
     int bytes() {
       return meaning.elements() * meaning.sums().bytes();
     }
+
+    /** Whether it writes or reads some of these bytes of a buffer of registers. */
+    boolean uses(int registers, int from, int count) {
+      return overlaps(slot, first, bytes(), registers, from, count)
+          || (a instanceof Fragment f
+              && overlaps(f.slot, f.first, Fragment.BYTES, registers, from, count));
+    }
+
+    private static boolean overlaps(
+        int mySlot, int mine, int myCount, int slot, int first, int count) {
+      return mySlot == slot && mine < first + count && first < mine + myCount;
+    }
+  }
+
+  /** Where A of a product lies. */
+  sealed interface First {}
+
+  /** In shared memory. */
+  record Tile(SharedRows rows) implements First {}
+
+  /**
+   * In registers of each thread.
+   *
+   * @param slot of their buffer
+   * @param first byte of them in it
+   */
+  record Fragment(int slot, int first) implements First {
+    static final int BYTES = 4 * WarpgroupProduct.A_REGISTERS;
   }
 
   ProductQueue(Context context, BlockRun block, int group) {
@@ -128,9 +156,9 @@ final class ProductQueue {
       w.actor.clock.join(groups.get(g).reads);
       for (Product p : groups.get(g).products) {
         for (Frame f : w.lanes) {
-          Shadow shadow = f.shadows[p.slot];
-          if (shadow != null && !pendingLater(member, target, p)) {
-            shadow.arrived(p.first / p.meaning.sums().bytes(), p.meaning.elements());
+          arrived(f, member, target, p.slot, p.first, p.bytes(), p.meaning.sums().bytes());
+          if (p.a instanceof Fragment(int slot, int first)) {
+            arrived(f, member, target, slot, first, Fragment.BYTES, 4);
           }
         }
       }
@@ -139,13 +167,21 @@ final class ProductQueue {
     w.actor.clock.learn(agent, target);
   }
 
-  /** Whether a later product of the warp writes the same registers. */
-  private boolean pendingLater(int member, int from, Product p) {
+  /** A thread has registers again that a product wrote or read, unless a later one does. */
+  private void arrived(
+      Frame f, int member, int target, int slot, int first, int bytes, int elementBytes) {
+    Shadow shadow = f.shadows[slot];
+    if (shadow != null && !pendingLater(member, target, slot, first, bytes)) {
+      shadow.arrived(first / elementBytes, bytes / elementBytes);
+    }
+  }
+
+  /** Whether a later product of the warp writes or reads the same registers. */
+  private boolean pendingLater(int member, int from, int slot, int first, int bytes) {
     for (int g = from; g < groups.size() && g <= committed[member]; g++) {
       List<Product> later = groups.get(g).products;
       for (int i = 0; i < groups.get(g).issued[member]; i++) {
-        Product q = later.get(i);
-        if (q.slot == p.slot && q.first < p.first + p.bytes() && p.first < q.first + q.bytes()) {
+        if (later.get(i).uses(slot, first, bytes)) {
           return true;
         }
       }
@@ -158,7 +194,7 @@ final class ProductQueue {
     int bytes = p.meaning.sums().bytes();
     int[] d = new int[WarpgroupProduct.THREADS * elements];
     for (int thread = 0; p.adds && thread < WarpgroupProduct.THREADS; thread++) {
-      byte[] registers = registers(thread, p);
+      byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
         d[thread * elements + i] =
@@ -168,14 +204,12 @@ final class ProductQueue {
     int depth = p.meaning.depth();
     p.meaning.accumulate(
         d,
-        p.meaning.alongM()
-            ? p.a.bitsByColumn(block, depth, WarpgroupProduct.ROWS)
-            : p.a.bits(block, WarpgroupProduct.ROWS, depth),
+        first(p),
         p.meaning.alongN()
             ? p.b.bitsByColumn(block, depth, p.meaning.columns())
             : p.b.bits(block, p.meaning.columns(), depth));
     for (int thread = 0; thread < WarpgroupProduct.THREADS; thread++) {
-      byte[] registers = registers(thread, p);
+      byte[] registers = registers(thread, p.slot);
       for (int i = 0; i < elements; i++) {
         int at = p.first + bytes * i;
         if (bytes == 2) {
@@ -187,7 +221,27 @@ final class ProductQueue {
     }
   }
 
-  private byte[] registers(int thread, Product p) {
-    return block.warps()[firstWarp + thread / WARP].lanes[thread % WARP].memory[p.slot];
+  /** The bits of A, row by row. */
+  private int[] first(Product p) {
+    int depth = p.meaning.depth();
+    return switch (p.a) {
+      case Tile(SharedRows rows) ->
+          p.meaning.alongM()
+              ? rows.bitsByColumn(block, depth, WarpgroupProduct.ROWS)
+              : rows.bits(block, WarpgroupProduct.ROWS, depth);
+      case Fragment(int slot, int first) -> {
+        int[] fragments = new int[WarpgroupProduct.THREADS * WarpgroupProduct.A_REGISTERS];
+        for (int i = 0; i < fragments.length; i++) {
+          int thread = i / WarpgroupProduct.A_REGISTERS;
+          int at = first + 4 * (i % WarpgroupProduct.A_REGISTERS);
+          fragments[i] = Bytes.getInt(registers(thread, slot), at);
+        }
+        yield p.meaning.matrixOfA(fragments);
+      }
+    };
+  }
+
+  private byte[] registers(int thread, int slot) {
+    return block.warps()[firstWarp + thread / WARP].lanes[thread % WARP].memory[slot];
   }
 }

@@ -10,6 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,8 @@ public final class ProgramInterpreter {
   }
 
   /** Where counters of launches go, null if they are not counted. */
-  private record Counted(KernelCounters.Caches caches, List<KernelCounters> launches) {}
+  private record Counted(
+      Function<Kernel, KernelCounters.Caches> caches, List<KernelCounters> launches) {}
 
   private @Nullable Counted counted;
 
@@ -49,7 +51,7 @@ public final class ProgramInterpreter {
           if (into == null) {
             grid.execute(arguments, races);
           } else {
-            into.launches.add(grid.count(arguments, into.caches));
+            into.launches.add(grid.count(arguments, into.caches.apply(kernel)));
           }
         };
       }
@@ -94,6 +96,14 @@ public final class ProgramInterpreter {
    * @throws SimulationError at the first finding
    */
   public List<KernelCounters> count(Arguments arguments, KernelCounters.Caches caches) {
+    return count(arguments, kernel -> caches);
+  }
+
+  /**
+   * As {@link #count(Arguments, KernelCounters.Caches)}, with caches of its own for each kernel.
+   */
+  public List<KernelCounters> count(
+      Arguments arguments, Function<Kernel, KernelCounters.Caches> caches) {
     List<KernelCounters> launches = new ArrayList<>();
     counted = new Counted(caches, launches);
     try {

@@ -12,6 +12,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -68,18 +69,30 @@ final class ResourceLimits {
     if (shared > target.sharedPerBlock()) {
       add(
           largestShared(),
-          "blocks need %d bytes of shared memory, a block has %d"
-              .formatted(shared, target.sharedPerBlock()));
+          String.format(
+              Locale.ROOT,
+              "blocks need %d bytes of shared memory, a block has %d",
+              shared,
+              target.sharedPerBlock()));
       return;
     }
     long wanted = kernel.attrs().getLong("minBlocks", 1);
     if (wanted > target.blocksPerSm() || wanted * threads > target.threadsPerSm()) {
       add(
           null,
-          "%d blocks of %d threads shall be on a multiprocessor, which holds %d threads and %d blocks"
-              .formatted(wanted, threads, target.threadsPerSm(), target.blocksPerSm()));
+          String.format(
+              Locale.ROOT,
+              "%d blocks of %d threads shall be on a multiprocessor, which holds %d threads and %d"
+                  + " blocks",
+              wanted,
+              threads,
+              target.threadsPerSm(),
+              target.blocksPerSm()));
     } else if (wanted * threads * REGISTERS > GpuTarget.REGISTERS_PER_SM) {
-      add(null, "%d blocks of %d threads leave too few registers".formatted(wanted, threads));
+      add(
+          null,
+          String.format(
+              Locale.ROOT, "%d blocks of %d threads leave too few registers", wanted, threads));
     }
   }
 
@@ -88,13 +101,20 @@ final class ResourceLimits {
     if (cluster > 1 && !target.supports(90, false)) {
       add(null, "there are no clusters");
     } else if (cluster > CLUSTER) {
-      add(null, "clusters of %d blocks, of at most %d".formatted(cluster, CLUSTER));
+      add(
+          null,
+          String.format(Locale.ROOT, "clusters of %d blocks, of at most %d", cluster, CLUSTER));
     }
     if (blocks.y() > BLOCKS || blocks.z() > BLOCKS) {
       add(
           null,
-          "%d by %d by %d blocks, at most %d along y and z"
-              .formatted(blocks.x(), blocks.y(), blocks.z(), BLOCKS));
+          String.format(
+              Locale.ROOT,
+              "%d by %d by %d blocks, at most %d along y and z",
+              blocks.x(),
+              blocks.y(),
+              blocks.z(),
+              BLOCKS));
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.sim.Process.Wait;
+import dev.warpwright.sim.RoleProcess.Wait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -24,12 +24,12 @@ final class RoleScheduler {
 
   /** A process, its thread, and what it waits for. */
   private static final class Turn {
-    final Process process;
+    final RoleProcess process;
     final Semaphore go = new Semaphore(0);
     @Nullable Wait wait;
     boolean done;
 
-    Turn(Process process) {
+    Turn(RoleProcess process) {
       this.process = process;
     }
   }
@@ -50,7 +50,7 @@ final class RoleScheduler {
   }
 
   /** One more process, which is not begun yet. */
-  void add(Process process, Runnable body) {
+  void add(RoleProcess process, Runnable body) {
     Turn turn = new Turn(process);
     turns.add(turn);
     threads.add(Thread.ofVirtual().unstarted(() -> execute(turn, body)));
@@ -73,7 +73,7 @@ final class RoleScheduler {
   }
 
   /** Lets others go on; returns when it is the process's turn and what it waits for is there. */
-  void park(Process process, Wait wait) {
+  void park(RoleProcess process, Wait wait) {
     for (Turn turn : turns) {
       if (turn.process == process) {
         turn.wait = wait;

@@ -17,6 +17,9 @@ final class Shadow {
   private static final byte WRITTEN = 1;
   private static final byte UNDER_WAY = 2;
 
+  /** A register that a product reads, which no thread may touch until it has been waited for. */
+  private static final byte HELD = 3;
+
   /** Instead of a lane: several of a warp, or a warp as a whole. */
   static final byte WHOLE_WARP = -1;
 
@@ -89,7 +92,7 @@ final class Shadow {
   }
 
   private void roleRace(Frame f, int element, Stmt where, int other, String mine, String theirs) {
-    Process process = f.process;
+    RoleProcess process = f.process;
     if (other >= 0 && process != null) {
       sink.report(
           fault(
@@ -108,11 +111,23 @@ final class Shadow {
     }
   }
 
-  /** Forgets what was written, as at the start of the buffer's life. */
+  /**
+   * Forgets what was written, as at the start of the buffer's life; not what products do with the
+   * registers, which goes on.
+   */
   void reset() {
     touched = true;
-    if (states != null) {
+    if (states == null) {
+      return;
+    }
+    if (buffer.scope() != Scope.LOCAL) {
       Arrays.fill(states, NEVER_WRITTEN);
+      return;
+    }
+    for (int e = 0; e < states.length; e++) {
+      if (states[e] == WRITTEN) {
+        states[e] = NEVER_WRITTEN;
+      }
     }
   }
 
@@ -206,7 +221,7 @@ final class Shadow {
       return false;
     }
     for (int e = from; e < from + count; e++) {
-      if (states[e] == UNDER_WAY) {
+      if (states[e] == UNDER_WAY || states[e] == HELD) {
         return false;
       }
     }
@@ -231,7 +246,7 @@ final class Shadow {
   void write(Frame f, int element, Stmt where) {
     touched = true;
     if (states != null) {
-      if (states[element] == UNDER_WAY) {
+      if (states[element] == UNDER_WAY || states[element] == HELD) {
         unwritten(f, element, where);
       }
       states[element] = WRITTEN;
@@ -390,22 +405,35 @@ final class Shadow {
     Arrays.fill(readers, from, from + count, 0);
   }
 
-  /** What was under way has been written, if it still is. */
+  /** What was under way has been written, if it still is, and what products read has been read. */
   void arrived(int from, int count) {
     if (states != null) {
       for (int e = from; e < from + count; e++) {
-        if (states[e] == UNDER_WAY) {
+        if (states[e] == UNDER_WAY || states[e] == HELD) {
           states[e] = WRITTEN;
         }
       }
     }
   }
 
+  /** Registers that a product begins to read, as its first operand. */
+  void productReads(Frame f, int from, int count, Stmt where) {
+    if (states == null) {
+      return;
+    }
+    for (int e = from; e < from + count; e++) {
+      if (states[e] == NEVER_WRITTEN || states[e] == UNDER_WAY) {
+        unwritten(f, e, where);
+      }
+    }
+    Arrays.fill(states, from, from + count, HELD);
+  }
+
   /** Registers that a product begins to write, and before that reads if it adds to them. */
   void productWrites(Frame f, int from, int count, boolean reads, Stmt where) {
     if (states != null) {
-      for (int e = from; reads && e < from + count; e++) {
-        if (states[e] == NEVER_WRITTEN) {
+      for (int e = from; e < from + count; e++) {
+        if (states[e] == HELD || (reads && states[e] == NEVER_WRITTEN)) {
           unwritten(f, e, where);
         }
       }
@@ -413,6 +441,7 @@ final class Shadow {
     }
   }
 
+  /** An access to an element that was never written, or not yet, or is still read. */
   private void unwritten(Frame f, int element, Stmt where) {
     if (states != null && states[element] == NEVER_WRITTEN) {
       throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
@@ -424,9 +453,11 @@ final class Shadow {
               f,
               element,
               where,
-              fence == null
-                  ? "a product that writes it has not been waited for"
-                  : "an asynchronous copy to it has not been waited for"));
+              states != null && states[element] == HELD
+                  ? "a product that reads it has not been waited for"
+                  : fence == null
+                      ? "a product that writes it has not been waited for"
+                      : "an asynchronous copy to it has not been waited for"));
     }
   }
 

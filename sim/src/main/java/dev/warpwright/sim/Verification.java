@@ -1,5 +1,8 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import java.util.Arrays;
 
 /**
@@ -65,6 +68,53 @@ public record Verification(
     double relative =
         errors == 0 ? 0 : norm == 0 ? Double.POSITIVE_INFINITY : Math.sqrt(errors / norm);
     return new Verification(relative, max, mismatches, worst);
+  }
+
+  /**
+   * How elements compare with what honest arithmetic may add to them.
+   *
+   * @param deviation of each, before it is rounded to the type
+   * @param grouped whether errors of neighbours are independent
+   */
+  public static Deviations deviations(
+      double[] result, double[] reference, double[] deviation, DType type, boolean grouped) {
+    return Deviations.of(
+        ErrorBound.of(type),
+        i -> result[i],
+        i -> reference[i],
+        i -> deviation[i],
+        result.length,
+        0,
+        grouped);
+  }
+
+  /**
+   * Whether no element is further off than {@code 4u·|y|}, two neighbours of its type, and {@code 4
+   * · rtol} of the root mean square of its row: for results of one computation in two orders, of
+   * which more is not known. A wrong row, column or element is not within it.
+   *
+   * @param columns of a row
+   * @param rtol what the whole may be off by
+   */
+  public static boolean eachWithin(
+      double[] result, double[] reference, int columns, DType type, double rtol) {
+    double unit = ErrorBound.of(type).unit();
+    for (int row = 0; row < reference.length; row += columns) {
+      int end = Math.min(reference.length, row + columns);
+      double scale = 0;
+      for (int i = row; i < end; i++) {
+        scale = Double.isFinite(reference[i]) ? Math.hypot(scale, reference[i]) : scale;
+      }
+      scale /= Math.sqrt(end - row);
+      for (int i = row; i < end; i++) {
+        double limit = 4 * unit * Math.abs(reference[i]) + 4 * rtol * scale;
+        if (Double.compare(result[i], reference[i]) != 0
+            && !(Math.abs(result[i] - reference[i]) <= limit)) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   private static double largest(double[] values) {

@@ -199,6 +199,16 @@ abstract class WarpCode {
     return (Numerics.bf16Bits(low) & 0xFFFF | Numerics.bf16Bits(high) << 16) & 0xFFFF_FFFFL;
   }
 
+  /** As {@link #packF16}, with zero for what is negative. */
+  static long packReluF16(float low, float high) {
+    return packF16(low <= 0 ? 0 : low, high <= 0 ? 0 : high);
+  }
+
+  /** As {@link #packBf16}, with zero for what is negative. */
+  static long packReluBf16(float low, float high) {
+    return packBf16(low <= 0 ? 0 : low, high <= 0 ? 0 : high);
+  }
+
   /** Bits of an f32 rounded to tf32. */
   static long tf32(float value) {
     return Float.floatToRawIntBits(Numerics.tf32(value)) & 0xFFFF_FFFFL;

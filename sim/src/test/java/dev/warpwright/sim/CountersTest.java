@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,15 +28,17 @@ class CountersTest {
   void banks(int length, int wavefronts) {
     KernelCounters c =
         count(
-            """
-            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
-              alloc s: f32[32, %d] shared
-              s[t, 0] = 1.0f32
-              sync_threads()
-              y[t] = s[t, 0]
-            }
-            """
-                .formatted(length),
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+                  alloc s: f32[32, %d] shared
+                  s[t, 0] = 1.0f32
+                  sync_threads()
+                  y[t] = s[t, 0]
+                }
+                """,
+                length),
             Map.of());
     assertThat(c.sharedLoads()).isEqualTo(new KernelCounters.Requests(1, wavefronts, 1));
     assertThat(c.sharedStores().lost()).isEqualTo(wavefronts - 1);
@@ -47,15 +50,17 @@ class CountersTest {
   void vectors(String index, int wavefronts) {
     KernelCounters c =
         count(
-            """
-            kernel k(y: f32[128]) grid(b = 1) block(t = 32) {
-              alloc s: f32[128] shared align 16
-              s[ramp(t * 4, 1, 4)] = broadcast(1.0f32, 4)
-              sync_threads()
-              y[ramp(t * 4, 1, 4)] = s[ramp(%s, 1, 4)]
-            }
-            """
-                .formatted(index),
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(y: f32[128]) grid(b = 1) block(t = 32) {
+                  alloc s: f32[128] shared align 16
+                  s[ramp(t * 4, 1, 4)] = broadcast(1.0f32, 4)
+                  sync_threads()
+                  y[ramp(t * 4, 1, 4)] = s[ramp(%s, 1, 4)]
+                }
+                """,
+                index),
             Map.of());
     assertThat(c.sharedLoads().units()).isEqualTo(wavefronts);
   }
@@ -65,12 +70,14 @@ class CountersTest {
   void sectors(String index, int sectors) {
     KernelCounters c =
         count(
-            """
-            kernel k(x: f32[256], y: f32[32]) grid(b = 1) block(t = 32) {
-              y[t] = x[%s]
-            }
-            """
-                .formatted(index),
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(x: f32[256], y: f32[32]) grid(b = 1) block(t = 32) {
+                  y[t] = x[%s]
+                }
+                """,
+                index),
             Map.of());
     assertThat(c.globalLoads().count()).isOne();
     assertThat(c.globalLoads().units()).isEqualTo(sectors);
@@ -120,28 +127,35 @@ class CountersTest {
   void unrolled(int products, int together, int trips) {
     KernelCounters c =
         count(
-            """
-            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
-              alloc s: f32[%d] shared align 16
-              alloc sum: f32[%d] local
-              for i in %d {
-                s[i] = 1.0f32
-              }
-              sync_threads()
-              unroll p in %d {
-                sum[p] = 0.0f32
-              }
-              for k in %d {
-                alloc a: f32[1] local
-                a[0] = s[k]
-                unroll p in %d {
-                  sum[p] = fma(a[0], 2.0f32, sum[p])
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+                  alloc s: f32[%d] shared align 16
+                  alloc sum: f32[%d] local
+                  for i in %d {
+                    s[i] = 1.0f32
+                  }
+                  sync_threads()
+                  unroll p in %d {
+                    sum[p] = 0.0f32
+                  }
+                  for k in %d {
+                    alloc a: f32[1] local
+                    a[0] = s[k]
+                    unroll p in %d {
+                      sum[p] = fma(a[0], 2.0f32, sum[p])
+                    }
+                  }
+                  y[t] = sum[0]
                 }
-              }
-              y[t] = sum[0]
-            }
-            """
-                .formatted(trips, products, trips, products, trips, products),
+                """,
+                trips,
+                products,
+                trips,
+                products,
+                trips,
+                products),
             Map.of());
     assertThat(c.sharedLoads().count()).isEqualTo(trips / Math.min(together, 4));
   }
@@ -152,27 +166,29 @@ class CountersTest {
   void unrolledAsTheTextSays(int together, int loads) {
     KernelCounters c =
         count(
-            """
-            kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
-              alloc s: f32[64] shared align 16
-              alloc sum: f32[100] local
-              s[t] = 1.0f32
-              s[t + 32] = 1.0f32
-              sync_threads()
-              unroll p in 100 {
-                sum[p] = 0.0f32
-              }
-              for k in 64 [`unroll` = %d] {
-                alloc a: f32[1] local
-                a[0] = s[k]
-                unroll p in 100 {
-                  sum[p] = fma(a[0], 2.0f32, sum[p])
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(y: f32[32]) grid(b = 1) block(t = 32) {
+                  alloc s: f32[64] shared align 16
+                  alloc sum: f32[100] local
+                  s[t] = 1.0f32
+                  s[t + 32] = 1.0f32
+                  sync_threads()
+                  unroll p in 100 {
+                    sum[p] = 0.0f32
+                  }
+                  for k in 64 [`unroll` = %d] {
+                    alloc a: f32[1] local
+                    a[0] = s[k]
+                    unroll p in 100 {
+                      sum[p] = fma(a[0], 2.0f32, sum[p])
+                    }
+                  }
+                  y[t] = sum[0]
                 }
-              }
-              y[t] = sum[0]
-            }
-            """
-                .formatted(together),
+                """,
+                together),
             Map.of());
     assertThat(c.sharedLoads().count()).isEqualTo(loads);
   }
@@ -183,19 +199,24 @@ class CountersTest {
   void asynchronousCopies(int bytes, int elements, int sectors, int wavefronts) {
     KernelCounters c =
         count(
-            """
-            kernel k(x: f32[128], y: f32[32]) grid(b = 1) block(t = 32) {
-              alloc s: f32[256] shared align 16
-              unroll i in 2 {
-                cp.async.%d(&s[i * 128 + t * %d], &x[t * %d], %d)
-              }
-              cp.async.commit()
-              cp.async.wait(0)
-              sync_threads()
-              y[t] = s[t]
-            }
-            """
-                .formatted(bytes, elements, elements, bytes),
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(x: f32[128], y: f32[32]) grid(b = 1) block(t = 32) {
+                  alloc s: f32[256] shared align 16
+                  unroll i in 2 {
+                    cp.async.%d(&s[i * 128 + t * %d], &x[t * %d], %d)
+                  }
+                  cp.async.commit()
+                  cp.async.wait(0)
+                  sync_threads()
+                  y[t] = s[t]
+                }
+                """,
+                bytes,
+                elements,
+                elements,
+                bytes),
             Map.of());
     assertThat(c.asyncLoads().count()).isEqualTo(2);
     assertThat(c.asyncStores().units()).isEqualTo(2L * wavefronts);

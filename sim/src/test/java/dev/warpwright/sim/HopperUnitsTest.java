@@ -6,6 +6,7 @@ import static dev.warpwright.sim.Checked.expect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,21 +45,24 @@ class HopperUnitsTest {
 
   /** A kernel of one block with barriers, made and ready, and these statements. */
   private static String withBarriers(int arrivals, String... statements) {
-    return """
-    kernel k(X: f32[64, 64], out: u32[64]) grid(bx = 1) block(tid = 64) [arch = "sm_90a"] {
-      alloc b: mbarrier[2] shared
-      alloc s: f32[64] shared
-      if tid == 0 {
-        for i in 2 {
-          mbarrier.init(&b[i], %d)
+    return String.format(
+        Locale.ROOT,
+        """
+        kernel k(X: f32[64, 64], out: u32[64]) grid(bx = 1) block(tid = 64) [arch = "sm_90a"] {
+          alloc b: mbarrier[2] shared
+          alloc s: f32[64] shared
+          if tid == 0 {
+            for i in 2 {
+              mbarrier.init(&b[i], %d)
+            }
+            fence.mbarrier_init()
+          }
+          sync_threads()
+          %s
         }
-        fence.mbarrier_init()
-      }
-      sync_threads()
-      %s
-    }
-    """
-        .formatted(arrivals, String.join("\n  ", statements));
+        """,
+        arrivals,
+        String.join("\n  ", statements));
   }
 
   @ParameterizedTest

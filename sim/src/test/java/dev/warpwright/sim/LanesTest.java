@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,24 +19,26 @@ class LanesTest {
   private static List<Finding> check(GridOptions.Engine engine, String... statements) {
     Kernel kernel =
         KernelTexts.parse(
-            """
-            kernel k(x: f32[64], y: f32[8, 32]) grid(bx = 1) block(t = 32) [arch = "sm_90a"] {
-              alloc s: f32[64] shared align 128
-              alloc b: mbarrier[1] shared
-              alloc r: u32[1] local
-              if t == 0 {
-                mbarrier.init(&b[0], 32)
-                fence.mbarrier_init()
-              }
-              s[t] = x[t]
-              s[t + 32] = 0.0f32
-              sync_threads()
-              ldmatrix.x1(&r[0], &s[t %% 8 * 4])
-              sync_threads()
-              %s
-            }
-            """
-                .formatted(String.join("\n  ", statements)));
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(x: f32[64], y: f32[8, 32]) grid(bx = 1) block(t = 32) [arch = "sm_90a"] {
+                  alloc s: f32[64] shared align 128
+                  alloc b: mbarrier[1] shared
+                  alloc r: u32[1] local
+                  if t == 0 {
+                    mbarrier.init(&b[0], 32)
+                    fence.mbarrier_init()
+                  }
+                  s[t] = x[t]
+                  s[t + 32] = 0.0f32
+                  sync_threads()
+                  ldmatrix.x1(&r[0], &s[t %% 8 * 4])
+                  sync_threads()
+                  %s
+                }
+                """,
+                String.join("\n  ", statements)));
     return new GridInterpreter(kernel, GridOptions.DEFAULT.withEngine(engine))
         .check(Arguments.random(kernel.params(), SEED));
   }
@@ -148,33 +151,33 @@ class LanesTest {
   /** Warp 0 fills, warp 1 reads; ARRIVALS and what stands before and behind them vary. */
   private static String handOver(int arrivals, String announce, String await) {
     return """
-        kernel k(y: f32[64], x: f32[64]) grid(bx = 1) block(t = 64) [arch = "sm_90a"] {
-          alloc s: f32[32] shared
-          alloc free: mbarrier[1] shared
-          alloc full: mbarrier[1] shared
-          if t == 0 {
-            mbarrier.init(&full[0], ARRIVALS)
-            mbarrier.init(&free[0], ARRIVALS)
-            fence.mbarrier_init()
+    kernel k(y: f32[64], x: f32[64]) grid(bx = 1) block(t = 64) [arch = "sm_90a"] {
+      alloc s: f32[32] shared
+      alloc free: mbarrier[1] shared
+      alloc full: mbarrier[1] shared
+      if t == 0 {
+        mbarrier.init(&full[0], ARRIVALS)
+        mbarrier.init(&free[0], ARRIVALS)
+        fence.mbarrier_init()
+      }
+      sync_threads()
+      if t < 32 {
+        for i in 2 {
+          if i > 0 {
+            mbarrier.wait(&free[0], 0)
           }
-          sync_threads()
-          if t < 32 {
-            for i in 2 {
-              if i > 0 {
-                mbarrier.wait(&free[0], 0)
-              }
-              s[t] = x[t + i]
-              ANNOUNCE(&full[0])
-            }
-          } else {
-            for i in 2 {
-              AWAIT(&full[0], i)
-              y[t - 32 + i] = s[63 - t]
-              ANNOUNCE(&free[0])
-            }
-          }
+          s[t] = x[t + i]
+          ANNOUNCE(&full[0])
         }
-        """
+      } else {
+        for i in 2 {
+          AWAIT(&full[0], i)
+          y[t - 32 + i] = s[63 - t]
+          ANNOUNCE(&free[0])
+        }
+      }
+    }
+    """
         .replace("ARRIVALS", Integer.toString(arrivals))
         .replace("ANNOUNCE(&full[0])", announce.replace("BARRIER", "full"))
         .replace("ANNOUNCE(&free[0])", announce.replace("BARRIER", "free"))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.GpuTarget;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +20,9 @@ class ResourceLimitsTest {
   }
 
   private static String kernel(String launch, long sharedFloats, String call) {
-    return """
+    return String.format(
+        Locale.ROOT,
+        """
         kernel k(y: f32[32]) %s {
           alloc s: f32[%d] shared
           alloc r: f32[4] local
@@ -30,8 +33,10 @@ class ResourceLimitsTest {
           s[t] = r[0]
           y[t] = s[t]
         }
-        """
-        .formatted(launch, sharedFloats, call);
+        """,
+        launch,
+        sharedFloats,
+        call);
   }
 
   @ParameterizedTest

@@ -2,6 +2,9 @@ package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Numerics;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class VerificationTest {
@@ -36,5 +39,26 @@ class VerificationTest {
     assertThat(Verification.compare(new double[] {0}, new double[] {0}).within(0)).isTrue();
     assertThat(Verification.compare(new double[] {1e-9}, new double[] {0}).within(1)).isFalse();
     assertThat(Verification.compare(new double[0], new double[0]).within(0)).isTrue();
+  }
+
+  @Test
+  void oneElementOrRowIsNotLostAmongMany() {
+    double[] reference = new double[10_000];
+    for (int i = 0; i < reference.length; i++) {
+      reference[i] = Math.sin(i) + 2;
+    }
+    for (DType type : List.of(DType.F32, DType.BF16)) {
+      double rtol = type == DType.F32 ? 3e-6 : 2e-2;
+      double[] result = new double[reference.length];
+      for (int i = 0; i < result.length; i++) {
+        result[i] = Numerics.round(type, reference[i]);
+      }
+      assertThat(Verification.eachWithin(result, reference, 100, type, rtol)).isTrue();
+      result[4321] = reference[4321] * 1.2;
+      assertThat(Verification.compare(result, reference).within(1e-2)).isTrue();
+      assertThat(Verification.eachWithin(result, reference, 100, type, rtol)).isFalse();
+      result[4321] = Double.NaN;
+      assertThat(Verification.eachWithin(result, reference, 100, type, rtol)).isFalse();
+    }
   }
 }

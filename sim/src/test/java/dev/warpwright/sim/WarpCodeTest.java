@@ -9,6 +9,7 @@ import dev.warpwright.sim.mutation.Mutant;
 import dev.warpwright.sim.mutation.Mutations;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -269,14 +270,16 @@ class WarpCodeTest {
   void aKernelOfTooManyPartsIsInterpreted() {
     Kernel kernel =
         KernelTexts.parse(
-            """
-            kernel many(y: f32[32]) grid(bx = 1) block(tid = 32) {
-              alloc s: f32[32] shared
-              s[tid] = 0.0f32
-            %s  y[tid] = shfl.xor.f32(s[tid], 1)
-            }
-            """
-                .formatted("  sync_threads()\n  s[31 - tid] = f32(tid)\n".repeat(600)));
+            String.format(
+                Locale.ROOT,
+                """
+                kernel many(y: f32[32]) grid(bx = 1) block(tid = 32) {
+                  alloc s: f32[32] shared
+                  s[tid] = 0.0f32
+                %s  y[tid] = shfl.xor.f32(s[tid], 1)
+                }
+                """,
+                "  sync_threads()\n  s[31 - tid] = f32(tid)\n".repeat(600)));
     GridInterpreter fast =
         agree(
             kernel,

@@ -17,6 +17,7 @@ import dev.warpwright.target.TensorMaps.Spec;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 class TensorMapsTest {
@@ -26,15 +27,18 @@ class TensorMapsTest {
     return new IrParser(Intrinsics::find)
         .kernel(
             "test",
-            """
-            kernel k(A: bf16[M, 4096], B: bf16[512, 512], V: bf16[4096], F: f32[M, 4096], M: i32 in 1..512)
-                grid(bx = 1) block(tid = 32) {
-              alloc As: %s
-              alloc full: mbarrier[1] shared
-              %s
-            }
-            """
-                .formatted(tile, copies));
+            String.format(
+                Locale.ROOT,
+                """
+                kernel k(A: bf16[M, 4096], B: bf16[512, 512], V: bf16[4096], F: f32[M, 4096], M: i32 in 1..512)
+                    grid(bx = 1) block(tid = 32) {
+                  alloc As: %s
+                  alloc full: mbarrier[1] shared
+                  %s
+                }
+                """,
+                tile,
+                copies));
   }
 
   private static List<Spec> specs(String tile, String copies) {
@@ -67,14 +71,18 @@ class TensorMapsTest {
   void boxesAreSwizzledAsTheTileIs() {
     String load = "bulk.load.2d(&As[0, 0], &A[0, 0], &full[0], 8, %d)";
     assertThat(
-            specs("bf16[8, 32] shared layout (8:32),(32:1)^<2,3,3> align 512", load.formatted(32)))
+            specs(
+                "bf16[8, 32] shared layout (8:32),(32:1)^<2,3,3> align 512",
+                String.format(Locale.ROOT, load, 32)))
         .extracting(Spec::swizzleBytes)
         .containsExactly(64);
     assertThat(
-            specs("bf16[8, 16] shared layout (8:16),(16:1)^<1,3,3> align 256", load.formatted(16)))
+            specs(
+                "bf16[8, 16] shared layout (8:16),(16:1)^<1,3,3> align 256",
+                String.format(Locale.ROOT, load, 16)))
         .extracting(Spec::swizzleBytes)
         .containsExactly(32);
-    assertThat(specs("bf16[8, 24] shared align 128", load.formatted(24)))
+    assertThat(specs("bf16[8, 24] shared align 128", String.format(Locale.ROOT, load, 24)))
         .extracting(Spec::swizzleBytes)
         .containsExactly(0);
   }
@@ -115,12 +123,22 @@ class TensorMapsTest {
     String load = "bulk.load.2d(&As[0, 0], &A[0, 0], &full[0], %d, %d)";
     refused(
         "bf16[512, 64] shared layout (512:64),(64:1)^<3,3,3> align 1024",
-        load.formatted(257, 64),
+        String.format(Locale.ROOT, load, 257, 64),
         "bulk copy of 257x64" + limits);
-    refused("bf16[128, 64] " + SWIZZLED, load.formatted(0, 64), "bulk copy of 0x64" + limits);
-    refused("bf16[8, 264] shared align 128", load.formatted(8, 264), "bulk copy of 8x264" + limits);
-    refused("bf16[8, 12] shared align 128", load.formatted(8, 12), "bulk copy of 8x12" + limits);
-    assertThat(specs("bf16[256, 256] shared align 128", load.formatted(256, 256))).hasSize(1);
+    refused(
+        "bf16[128, 64] " + SWIZZLED,
+        String.format(Locale.ROOT, load, 0, 64),
+        "bulk copy of 0x64" + limits);
+    refused(
+        "bf16[8, 264] shared align 128",
+        String.format(Locale.ROOT, load, 8, 264),
+        "bulk copy of 8x264" + limits);
+    refused(
+        "bf16[8, 12] shared align 128",
+        String.format(Locale.ROOT, load, 8, 12),
+        "bulk copy of 8x12" + limits);
+    assertThat(specs("bf16[256, 256] shared align 128", String.format(Locale.ROOT, load, 256, 256)))
+        .hasSize(1);
   }
 
   @Test
@@ -130,11 +148,11 @@ class TensorMapsTest {
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.load.2d(&As[0, 0], &A[0, 0], &full[0], 192, 64)",
-        message.formatted(192));
+        String.format(Locale.ROOT, message, 192));
     refused(
         "bf16[128, 64] " + SWIZZLED,
         "bulk.load.2d(&As[0, 16], &A[0, 0], &full[0], 64, 64)",
-        message.formatted(64));
+        String.format(Locale.ROOT, message, 64));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.command;
 
+import dev.warpwright.ir.UserError;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,21 @@ public final class NetworkOptions {
       description =
           "The architecture of weights without a graph: mlp:64,128,10:relu, or a .json file.")
   private @Nullable String arch;
+
+  /** Kernels count rows in 32 bits, up to whole tiles. */
+  private static final int MOST_ROWS = 2_000_000_000;
+
+  /**
+   * Checks a number of rows.
+   *
+   * @throws UserError if there can be no kernel for so many
+   */
+  public static void checkRows(int rows) {
+    if (rows < 1 || rows > MOST_ROWS) {
+      throw new UserError(
+          "--batch " + rows + ": the number of rows must be at least 1, and at most " + MOST_ROWS);
+    }
+  }
 
   /** What products are computed in; null for the file's. */
   public @Nullable Precision precision() {

@@ -2,6 +2,7 @@ package dev.warpwright.cli.command;
 
 import dev.warpwright.model.function.Precision;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -16,11 +17,12 @@ public final class PrecisionConverter implements ITypeConverter<Precision> {
       }
     }
     throw new TypeConversionException(
-        "'%s' is not one of %s"
-            .formatted(
-                value,
-                Arrays.stream(Precision.values())
-                    .map(Precision::text)
-                    .collect(Collectors.joining(", "))));
+        String.format(
+            Locale.ROOT,
+            "'%s' is not one of %s",
+            value,
+            Arrays.stream(Precision.values())
+                .map(Precision::text)
+                .collect(Collectors.joining(", "))));
   }
 }

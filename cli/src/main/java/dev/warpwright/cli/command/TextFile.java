@@ -37,6 +37,10 @@ public final class TextFile {
    * @throws UncheckedIOException if it cannot be read
    */
   public static <T> T read(Path file, Reading<T> reading) {
+    // A device may have no end, and a pipe no writer.
+    if (Files.exists(file) && !Files.isDirectory(file) && !Files.isRegularFile(file)) {
+      throw new UserError(file + ": is no regular file");
+    }
     try (BufferedReader in = Files.newBufferedReader(file)) {
       return reading.from(in);
     } catch (IOException e) {

@@ -33,10 +33,11 @@ public enum TargetName {
         }
       }
       throw new TypeConversionException(
-          "'%s' is not one of %s"
-              .formatted(
-                  value,
-                  Arrays.stream(values()).map(TargetName::text).collect(Collectors.joining(", "))));
+          String.format(
+              Locale.ROOT,
+              "'%s' is not one of %s",
+              value,
+              Arrays.stream(values()).map(TargetName::text).collect(Collectors.joining(", "))));
     }
   }
 }

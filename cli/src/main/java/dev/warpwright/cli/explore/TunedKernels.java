@@ -32,6 +32,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -189,7 +190,7 @@ record TunedKernels(Path winners) {
 
   private static Json json(GemmWorkload small, KernelCounters c) {
     return Json.object()
-        .with("work", "%d x %d x %d".formatted(small.m(), small.n(), small.k()))
+        .with("work", String.format(Locale.ROOT, "%d x %d x %d", small.m(), small.n(), small.k()))
         .with(
             "counters",
             Json.object()

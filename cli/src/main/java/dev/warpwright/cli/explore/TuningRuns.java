@@ -6,8 +6,6 @@ import dev.warpwright.ir.json.Json;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -66,27 +64,12 @@ record TuningRuns(Path database) {
   }
 
   private TuningDatabase open() {
-    return TuningDatabase.open(Files.isRegularFile(database) ? database : Shipped.FILE);
-  }
-
-  /** A database of the records that come along, made when it is first needed. */
-  private static final class Shipped {
-    static final Path FILE = make();
-
-    private static Path make() {
-      try {
-        Path folder = Files.createTempDirectory("warpwright-records");
-        Path file = folder.resolve("records.db");
-        folder.toFile().deleteOnExit();
-        file.toFile().deleteOnExit();
-        try (TuningDatabase made = TuningDatabase.open(file)) {
-          ShippedRecords.addTo(made);
-        }
-        return file;
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+    if (Files.isRegularFile(database)) {
+      return TuningDatabase.openReadOnly(database);
     }
+    TuningDatabase shipped = TuningDatabase.inMemory();
+    ShippedRecords.addTo(shipped);
+    return shipped;
   }
 
   private static Json trial(TuningRecord record) {

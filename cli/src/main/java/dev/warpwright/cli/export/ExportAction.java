@@ -18,12 +18,10 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.function.Precision;
-import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -38,18 +36,10 @@ public final class ExportAction implements Action<ExportRequest> {
 
   @Override
   public Report perform(ExportRequest request, Progress progress) {
+    ExportFolder folder = new ExportFolder(request.folder());
     GpuTarget target = Devices.cudaTarget(request.target());
     Map<String, byte[]> files = files(request, target, progress);
-    if (Files.exists(request.folder()) && !Files.isDirectory(request.folder())) {
-      throw new UserError("-o " + request.folder() + ": it is a file; name a folder");
-    }
-    try {
-      Files.createDirectories(request.folder());
-    } catch (IOException e) {
-      throw new UserError("cannot make the folder " + request.folder() + ": " + e.getMessage());
-    }
-    files.forEach(
-        (name, bytes) -> AtomicFile.write(request.folder().resolve(name), out -> out.write(bytes)));
+    folder.write(files, request.force());
     String list = String.join(", ", files.keySet());
     return new Report(
         true,
@@ -84,15 +74,32 @@ public final class ExportAction implements Action<ExportRequest> {
       return CudaExport.kernel(
           gemm.kernel(),
           target,
-          "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the ladder"
-              .formatted(m, n, m, k, n, k, name),
+          String.format(
+              Locale.ROOT,
+              "C[%d, %d] = A[%d, %d] * transposed B[%d, %d] in bf16, row-major: rung '%s' of the"
+                  + " ladder",
+              m,
+              n,
+              m,
+              k,
+              n,
+              k,
+              name),
           gemm.trace());
     }
     return CudaExport.kernel(
         Ladder.kernel(rung, m, n, k),
         target,
-        "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder"
-            .formatted(m, n, m, k, k, n, name),
+        String.format(
+            Locale.ROOT,
+            "C[%d, %d] = A[%d, %d] * B[%d, %d] in f32, row-major: rung '%s' of the ladder",
+            m,
+            n,
+            m,
+            k,
+            k,
+            n,
+            name),
         rung.schedule(Ladder.matmul(m, n, k)).trace());
   }
 
@@ -111,7 +118,7 @@ public final class ExportAction implements Action<ExportRequest> {
         precision,
         target,
         request.rows(),
-        "The model %s in %s".formatted(path.getFileName(), precision.text()));
+        String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
   }
 
   private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {

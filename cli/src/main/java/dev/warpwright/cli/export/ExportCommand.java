@@ -7,7 +7,6 @@ import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
@@ -61,15 +60,18 @@ public final class ExportCommand extends Command {
       description = "The number of rows that a model is compiled for and checked on (256).")
   int rows = 256;
 
+  @Option(
+      names = "--force",
+      description = "Replace files in DIR that no export wrote, or that were changed since.")
+  boolean force;
+
   public ExportCommand(Action<ExportRequest> action) {
     this.action = action;
   }
 
   @Override
   public Report perform(Progress progress) {
-    if (rows < 1) {
-      throw new UserError("--batch " + rows + ": the number of rows must be at least 1");
-    }
+    NetworkOptions.checkRows(rows);
     return action.perform(
         new ExportRequest(
             what,
@@ -78,7 +80,8 @@ public final class ExportCommand extends Command {
             target,
             network.precision(),
             network.architecture(),
-            rows),
+            rows,
+            force),
         progress);
   }
 }

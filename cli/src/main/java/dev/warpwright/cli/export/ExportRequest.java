@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param precision of a model; null for the file's
  * @param arch the architecture of weights without a graph; null for a file that has its own
  * @param rows that a model is compiled for, at least 1
+ * @param force whether files in the folder that no export wrote are replaced
  */
 record ExportRequest(
     String what,
@@ -24,4 +25,5 @@ record ExportRequest(
     TargetName target,
     @Nullable Precision precision,
     @Nullable Architecture arch,
-    int rows) {}
+    int rows,
+    boolean force) {}

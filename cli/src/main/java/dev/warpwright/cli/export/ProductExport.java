@@ -36,10 +36,7 @@ final class ProductExport {
     try (ProductKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(
-                here ->
-                    ProductKernels.of(
-                        target, here.name(), here.multiprocessors(), here.environment().driver()))
+            .map(here -> ProductKernels.of(target, here.environment(), here.multiprocessors()))
             .orElseGet(() -> ProductKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }
@@ -51,6 +48,8 @@ final class ProductExport {
     String origin =
         switch (found.origin()) {
           case TUNED -> "tuned for this product";
+          case UNTESTED ->
+              "recorded for this product, untested with this compiler, driver or source";
           case TRANSFERRED -> "tuned for a product of the same shape, not for this one";
           case UNTUNED -> "chosen by a model, not measured";
         };
@@ -86,18 +85,19 @@ final class ProductExport {
     } else if (epilogue.gate()) {
       formula = "(" + formula + ")";
     }
-    return "%sC[%d, %d] = %s in %s, row-major"
-        .formatted(
-            workload.batch().isMany() ? workload.batch().count() + " products " : "",
-            workload.m(),
-            workload.n(),
-            formula + behind,
-            workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
+    return String.format(
+        Locale.ROOT,
+        "%sC[%d, %d] = %s in %s, row-major",
+        workload.batch().isMany() ? workload.batch().count() + " products " : "",
+        workload.m(),
+        workload.n(),
+        formula + behind,
+        workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
   }
 
   private static String matrix(String name, boolean transposed, long rows, long columns) {
     return transposed
-        ? "transposed %s[%d, %d]".formatted(name, columns, rows)
-        : "%s[%d, %d]".formatted(name, rows, columns);
+        ? String.format(Locale.ROOT, "transposed %s[%d, %d]", name, columns, rows)
+        : String.format(Locale.ROOT, "%s[%d, %d]", name, rows, columns);
   }
 }

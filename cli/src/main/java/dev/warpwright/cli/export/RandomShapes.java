@@ -6,6 +6,7 @@ import dev.warpwright.families.GemmWorkload;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -44,7 +45,8 @@ final class RandomShapes {
       String type = TYPES.get(random.nextInt(TYPES.size()));
       String layout = LAYOUTS.get(random.nextInt(LAYOUTS.size()));
       if ((double) m * n * k <= MOST_WORK && (double) m * n <= MOST_ELEMENTS) {
-        texts.add("M=%d N=%d K=%d dtype=%s layout=%s".formatted(m, n, k, type, layout));
+        texts.add(
+            String.format(Locale.ROOT, "M=%d N=%d K=%d dtype=%s layout=%s", m, n, k, type, layout));
       }
     }
     List<Shape> shapes = new ArrayList<>();

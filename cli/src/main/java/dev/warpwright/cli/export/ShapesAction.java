@@ -51,8 +51,11 @@ public final class ShapesAction implements Action<ShapesRequest> {
     if (request.list()) {
       List<String> lines = new ArrayList<>();
       lines.add(
-          "# warpwright shapes --list --count %d --seed %d"
-              .formatted(request.count(), request.seed()));
+          String.format(
+              Locale.ROOT,
+              "# warpwright shapes --list --count %d --seed %d",
+              request.count(),
+              request.seed()));
       shapes.forEach(shape -> lines.add("gemm " + shape.text()));
       return new Report(
           true,
@@ -192,7 +195,8 @@ public final class ShapesAction implements Action<ShapesRequest> {
   }
 
   private static String line(Result result) {
-    return "%s for %s: %s".formatted(result.shape(), result.target(), result.failure());
+    return String.format(
+        Locale.ROOT, "%s for %s: %s", result.shape(), result.target(), result.failure());
   }
 
   private static Report report(ShapesRequest request, List<Result> results) {

@@ -1,13 +1,16 @@
 package dev.warpwright.cli.jobs;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.files.StagedFiles;
 import dev.warpwright.ir.json.Json;
 import dev.warpwright.ir.json.JsonFields;
 import dev.warpwright.ir.json.JsonParser;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -100,10 +103,20 @@ public record Job(
   Optional<ProcessHandle> process() {
     return ProcessHandle.of(pid)
         .filter(ProcessHandle::isAlive)
-        .filter(
-            handle ->
-                processStart == null
-                    || handle.info().startInstant().map(processStart::equals).orElse(true));
+        .filter(handle -> isThis(handle.info()));
+  }
+
+  /**
+   * Whether a process of the job's number is the job, not one that was given the number since: it
+   * began when the job did or, where one of the times is not known, it was told the job's folder.
+   */
+  private boolean isThis(ProcessHandle.Info info) {
+    Optional<Instant> began = info.startInstant();
+    if (processStart != null && began.isPresent()) {
+      return began.get().equals(processStart);
+    }
+    String told = "-D" + Jobs.FOLDER + "=" + folder;
+    return Arrays.asList(info.arguments().orElse(new String[0])).contains(told);
   }
 
   /** What became of it. */
@@ -140,7 +153,8 @@ public record Job(
   /** To be called by the job itself when it ends. */
   static void writeExitCode(Path folder, int code) {
     try {
-      Files.writeString(folder.resolve(EXIT), Integer.toString(code));
+      byte[] text = Integer.toString(code).getBytes(StandardCharsets.UTF_8);
+      StagedFiles.write(folder.resolve(EXIT), out -> out.write(text));
     } catch (IOException e) {
       // Its folder was removed: nobody asks any more.
     }
@@ -161,7 +175,8 @@ public record Job(
 
   private void write(String name, String text) {
     try {
-      Files.writeString(folder.resolve(name), text + "\n");
+      byte[] line = (text + "\n").getBytes(StandardCharsets.UTF_8);
+      StagedFiles.write(folder.resolve(name), out -> out.write(line));
     } catch (IOException e) {
       throw new UserError("cannot write to " + folder + ": " + e.getMessage());
     }

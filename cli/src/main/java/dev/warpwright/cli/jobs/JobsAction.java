@@ -46,12 +46,22 @@ public final class JobsAction implements Action<JobsRequest> {
     List<Job> all = jobs.all();
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%4s  %-9s %9s  %s".formatted("job", "state", "age", "command, and what it said last"));
+        String.format(
+            Locale.ROOT,
+            "%4s  %-9s %9s  %s",
+            "job",
+            "state",
+            "age",
+            "command, and what it said last"));
     for (Job job : all) {
       lines.add(
-          "%4d  %-9s %9s  %s"
-              .formatted(
-                  job.id(), state(job), age(job), OneLine.of(String.join(" ", job.command()))));
+          String.format(
+              Locale.ROOT,
+              "%4d  %-9s %9s  %s",
+              job.id(),
+              state(job),
+              age(job),
+              OneLine.of(String.join(" ", job.command()))));
       if (!job.lastLine().isEmpty()) {
         lines.add(" ".repeat(28) + OneLine.of(job.lastLine()));
       }
@@ -69,10 +79,10 @@ public final class JobsAction implements Action<JobsRequest> {
   private static String age(Job job) {
     Duration age = Duration.between(job.startedAt(), Instant.now());
     return age.toHours() > 0
-        ? "%d h %d min".formatted(age.toHours(), age.toMinutesPart())
+        ? String.format(Locale.ROOT, "%d h %d min", age.toHours(), age.toMinutesPart())
         : age.toMinutes() > 0
-            ? "%d min".formatted(age.toMinutes())
-            : "%d s".formatted(Math.max(0, age.toSeconds()));
+            ? String.format(Locale.ROOT, "%d min", age.toMinutes())
+            : String.format(Locale.ROOT, "%d s", Math.max(0, age.toSeconds()));
   }
 
   private static Json.Members json(Job job) {
@@ -110,7 +120,8 @@ public final class JobsAction implements Action<JobsRequest> {
 
   private static Report ended(Job job, Job.State state) {
     String result = job.text(Job.RESULT).stripTrailing();
-    String text = "job %d: %s".formatted(job.id(), state.name().toLowerCase(Locale.ROOT));
+    String text =
+        String.format(Locale.ROOT, "job %d: %s", job.id(), state.name().toLowerCase(Locale.ROOT));
     return new Report(
         state == Job.State.DONE,
         result.isEmpty() ? text : result + System.lineSeparator() + text,

@@ -36,7 +36,7 @@ public final class CheckAction implements Action<CheckRequest> {
       options = options.withScalars(Map.of());
     }
     for (CheckSubject subject : CheckSubjects.of(request)) {
-      reports.add(Checks.check(subject, options));
+      reports.addAll(Checks.check(subject, options));
     }
     return report(
         reports,
@@ -72,6 +72,8 @@ public final class CheckAction implements Action<CheckRequest> {
         + " in "
         + report.schedules()
         + (report.schedules() == 1 ? " order" : " orders")
+        + (report.launches() == 1 ? "" : " of " + report.launches() + " launches")
+        + (report.comparedWith().isEmpty() ? "" : ", compared with " + report.comparedWith() + ",")
         + " with seed "
         + seed
         + ": "
@@ -93,6 +95,9 @@ public final class CheckAction implements Action<CheckRequest> {
                 .with("kernels", Json.array(report.kernels(), Json::of))
                 .with("scalars", scalars)
                 .with("schedules", report.schedules())
+                .with("launches", report.launches())
+                .with(
+                    "comparedWith", report.comparedWith().isEmpty() ? null : report.comparedWith())
                 .with("findings", report.findings().size())
                 .with("device", report.expected().device()));
   }

@@ -34,7 +34,8 @@ public final class CheckCommand extends Command {
       paramLabel = "FILE",
       description =
           "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
-              + " families for small products out of schedules, families:NAME, or all with --mutants.")
+              + " families for small products out of schedules, families:NAME, or all with"
+              + " --mutants.")
   Path file = Path.of("");
 
   @Parameters(
@@ -115,8 +116,8 @@ public final class CheckCommand extends Command {
       names = "--counters",
       description =
           "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
-              + " bytes, and the time that follows. For kernels in text and rungs, with their scalars,"
-              + " and for models, with --batch.")
+              + " bytes, and the time that follows. For kernels in text and rungs, with their"
+              + " scalars, and for models, with --batch.")
   boolean counters;
 
   @Option(
@@ -131,7 +132,9 @@ public final class CheckCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    atLeastOne("--batch", batch);
+    if (batch != null) {
+      NetworkOptions.checkRows(batch);
+    }
     atLeastOne("--sms", sms);
     atLeastOne("--schedules", schedules);
     atLeastOne("--mutants", mutants);

@@ -5,6 +5,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.check.CheckSubject;
 import dev.warpwright.compiler.check.CounterPrediction;
+import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
@@ -35,7 +36,7 @@ final class CheckCounters {
       for (Rung rung : CheckSubjects.rungs(request)) {
         predictions.add(
             CounterPrediction.rung(
-                rung,
+                (m, n, k) -> Ladder.kernel(rung, m, n, k),
                 shape.getOrDefault("M", LADDER),
                 shape.getOrDefault("N", LADDER),
                 shape.getOrDefault("K", LADDER),

@@ -77,7 +77,8 @@ final class CheckMutants {
       }
       throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
     }
-    progress.say("planted %d mistakes into %s".formatted(results.size(), subject.name()));
+    progress.say(
+        String.format(Locale.ROOT, "planted %d mistakes into %s", results.size(), subject.name()));
     return new Planted(subject, results, null);
   }
 
@@ -192,11 +193,13 @@ final class CheckMutants {
         // Which the simulator refuses too.
         continue;
       }
-      Path file = folder.resolve("%s_%d.cu".formatted(subject.kernel().name(), i));
+      Path file =
+          folder.resolve(String.format(Locale.ROOT, "%s_%d.cu", subject.kernel().name(), i));
       AtomicFile.write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
       written++;
     }
     progress.say(
-        "wrote %d programs of %d mutants to %s".formatted(written, mutants.size(), folder));
+        String.format(
+            Locale.ROOT, "wrote %d programs of %d mutants to %s", written, mutants.size(), folder));
   }
 }

@@ -61,8 +61,12 @@ final class CheckOnGpu {
       }
     }
     lines.add(
-        "simulated and run on %s, seed %d: %s"
-            .formatted(device, request.options().seed(), ok ? "the same" : "NOT THE SAME"));
+        String.format(
+            Locale.ROOT,
+            "simulated and run on %s, seed %d: %s",
+            device,
+            request.options().seed(),
+            ok ? "the same" : "NOT THE SAME"));
     return new Report(
         ok,
         String.join(System.lineSeparator(), lines),

@@ -6,6 +6,7 @@ import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Spread;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.KernelBench;
@@ -64,25 +65,35 @@ public final class KernelBenchmark {
     lines.add(r.workload() + " on " + r.device());
     KernelReport.Compiled compiled = r.compiled();
     lines.add(
-        "%d registers, %d bytes of shared memory, %d local, %d spilled; source %s"
-            .formatted(
-                compiled.registers(),
-                compiled.sharedBytes(),
-                compiled.localBytes(),
-                compiled.spills(),
-                compiled.sourceHash().substring(0, 12)));
+        String.format(
+            Locale.ROOT,
+            "%d registers, %d bytes of shared memory, %d local, %d spilled; source %s",
+            compiled.registers(),
+            compiled.sharedBytes(),
+            compiled.localBytes(),
+            compiled.spills(),
+            compiled.sourceHash().substring(0, 12)));
     for (KernelReport.Repeats repeats : r.repeats()) {
       lines.add(
-          "%d launches, %s: %s"
-              .formatted(
-                  repeats.runs(),
-                  repeats.mode(),
-                  repeats.mismatches() == 0 ? "all equal" : repeats.mismatches() + " differences"));
+          String.format(
+              Locale.ROOT,
+              "%d launches, %s: %s",
+              repeats.runs(),
+              repeats.mode(),
+              repeats.mismatches() == 0 ? "all equal" : repeats.mismatches() + " differences"));
     }
     if (r.timing() != null) {
       KernelReport.Timing timing = r.timing();
       lines.add(
-          "%-46s %12s %12s %10s %9s".formatted("", "in a graph", "one launch", "TFLOP/s", "ratio"));
+          String.format(
+              Locale.ROOT,
+              "%-46s %12s %15s %12s %10s %9s",
+              "",
+              "in a graph",
+              "quartiles",
+              "one launch",
+              "TFLOP/s",
+              "ratio"));
       lines.add(
           row(
               "this kernel",
@@ -101,6 +112,9 @@ public final class KernelBenchmark {
                     timing.tflops() * timing.times().graphUs() / peer.times().graphUs()),
                 String.format(Locale.ROOT, "%9.3f", peer.ratio())));
       }
+      for (KernelReport.Excluded excluded : r.excluded()) {
+        lines.add(excluded(excluded, timing.times().graphUs(), r.tolerance()));
+      }
     }
     lines.add(
         r.failure() != null
@@ -114,12 +128,27 @@ public final class KernelBenchmark {
     return String.join(System.lineSeparator(), lines.stream().map(OneLine::of).toList());
   }
 
+  /** A library that is no peer, with the figures by which everybody can judge. */
+  public static String excluded(KernelReport.Excluded excluded, double oursUs, double tolerance) {
+    return String.format(
+        Locale.ROOT,
+        "no peer, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our %s"
+            + " us, ratio %.3f",
+        excluded.name(),
+        excluded.relError(),
+        tolerance,
+        Figure.number(excluded.times().graphUs()),
+        Figure.number(oursUs),
+        excluded.ratio());
+  }
+
   private static String row(String name, KernelReport.Times times, String rate, String ratio) {
     return String.format(
         Locale.ROOT,
-        "%-46s %9.2f us %12s %s %s",
+        "%-46s %9.2f us %15s %12s %s %s",
         name,
         times.graphUs(),
+        Spread.text(times.graph()),
         Double.isNaN(times.launchUs())
             ? "-"
             : String.format(Locale.ROOT, "%9.2f us", times.launchUs()),
@@ -139,7 +168,9 @@ public final class KernelBenchmark {
     if (timing != null) {
       json =
           Figure.measured(timing.times().graphUs(), timing.expected())
-              .into(json.with("timeUs", timing.times().graphUs()))
+              .into(
+                  json.with("timeUs", timing.times().graphUs())
+                      .with("spread", Spread.json(timing.times().graph())))
               .with("launchUs", timing.times().launchUs())
               .with("tflops", timing.tflops())
               .with("gbps", timing.gbps())
@@ -174,7 +205,19 @@ public final class KernelBenchmark {
                     Json.object()
                         .with("name", peer.name())
                         .with("timeUs", peer.times().graphUs())
+                        .with("spread", Spread.json(peer.times().graph()))
                         .with("launchUs", peer.times().launchUs())
-                        .with("ratio", peer.ratio())));
+                        .with("ratio", peer.ratio())))
+        .with("excluded", Json.array(r.excluded(), KernelBenchmark::json));
+  }
+
+  /** A library that is no peer. */
+  public static Json json(KernelReport.Excluded excluded) {
+    return Json.object()
+        .with("name", excluded.name())
+        .with("timeUs", excluded.times().graphUs())
+        .with("spread", Spread.json(excluded.times().graph()))
+        .with("ratio", excluded.ratio())
+        .with("relError", excluded.relError());
   }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.kernels.KernelRequest.Task;
 import dev.warpwright.cli.kernels.KernelRequest.Timing;
@@ -139,8 +140,8 @@ public final class KernelCommand extends Command {
   @Override
   public Report perform(Progress progress) {
     Task task = tasks.task();
-    if (batch != null && batch < 1) {
-      throw new UserError("--batch " + batch + ": the number of rows must be at least 1");
+    if (batch != null) {
+      NetworkOptions.checkRows(batch);
     }
     boolean writes = task == Task.PRINT || task == Task.CUDA || task == Task.COMPILE;
     if (out != null && !writes) {

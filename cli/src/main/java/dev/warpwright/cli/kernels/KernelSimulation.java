@@ -19,7 +19,7 @@ final class KernelSimulation {
             request.seed(), SCHEDULES, OptionalInt.empty(), request.values(), request.batch());
     List<CheckReport> reports =
         CheckSubjects.of(file, request.attributes()).stream()
-            .map(subject -> Checks.check(subject, options))
+            .flatMap(subject -> Checks.check(subject, options).stream())
             .toList();
     return CheckAction.report(
         reports, request.seed(), "simulated", KernelAction.json(request, file));

@@ -7,6 +7,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.check.SimulatedLadder;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.LadderRun;
 import dev.warpwright.compiler.ladder.Rung;
@@ -21,6 +22,7 @@ import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -36,6 +38,7 @@ public final class LadderAction implements Action<LadderRequest> {
     }
     return switch (request.task()) {
       case PREDICT -> predicted(request, rungs, progress);
+      case SIMULATE -> simulated(request, rungs, progress);
       case MEASURE -> {
         Optional<GpuDevice> found = GpuDevice.find();
         if (found.isEmpty()) {
@@ -92,28 +95,42 @@ public final class LadderAction implements Action<LadderRequest> {
   }
 
   private static Report predicted(LadderRequest request, List<Rung> rungs, Progress progress) {
-    String wanted = request.device() == null ? DEFAULT_DEVICE : request.device();
-    DeviceModel model =
-        DeviceCatalogue.find(wanted)
-            .or(() -> byPart(wanted))
-            .orElseThrow(
-                () ->
-                    new UserError(
-                        "--device "
-                            + wanted
-                            + ": known are "
-                            + String.join(
-                                ", ",
-                                DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
+    DeviceModel model = model(request);
     LadderRun run = new LadderRun(request.m(), request.n(), request.k(), model);
     List<RungReport> reports = new ArrayList<>(run.predict(rungs, progress::say));
     reports.addAll(run.predictTensor(tensorRungs(request.rungs())));
-    return report(request, model.name() + ", predicted, not measured", reports);
+    return report(request, model.name(), ", predicted, not measured", reports);
+  }
+
+  private static Report simulated(LadderRequest request, List<Rung> rungs, Progress progress) {
+    DeviceModel model = model(request);
+    SimulatedLadder ladder =
+        new SimulatedLadder(request.m(), request.n(), request.k(), model, request.seed());
+    List<RungReport> reports = new ArrayList<>(ladder.run(rungs, progress::say));
+    reports.addAll(ladder.runTensor(tensorRungs(request.rungs()), progress::say));
+    return report(request, model.name(), ", simulated", reports);
+  }
+
+  /** The device whose times are predicted. */
+  private static DeviceModel model(LadderRequest request) {
+    String wanted = request.device() == null ? DEFAULT_DEVICE : request.device();
+    return DeviceCatalogue.find(wanted)
+        .or(() -> byPart(wanted))
+        .orElseThrow(
+            () ->
+                new UserError(
+                    "--device "
+                        + wanted
+                        + ": known are "
+                        + String.join(
+                            ", ", DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
   }
 
   private static Optional<DeviceModel> byPart(String name) {
     return DeviceCatalogue.ALL.stream()
-        .filter(device -> device.name().toLowerCase().startsWith(name.toLowerCase()))
+        .filter(
+            device ->
+                device.name().toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT)))
         .findFirst();
   }
 
@@ -130,18 +147,32 @@ public final class LadderAction implements Action<LadderRequest> {
     reports.addAll(
         run.measureTensor(
             tensorRungs(request.rungs()), device, request.seed(), request.rounds(), progress::say));
-    return report(request, device.name(), reports);
+    return report(request, device.name(), "", reports);
   }
 
-  private static Report report(LadderRequest request, String device, List<RungReport> reports) {
-    String title = "%dx%dx%d on %s".formatted(request.m(), request.n(), request.k(), device);
-    String text = LadderTable.text(title, reports);
+  private static Report report(
+      LadderRequest request, String device, String how, List<RungReport> reports) {
+    if (!reports.isEmpty() && reports.stream().allMatch(r -> r.missing() != null)) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "none of the rungs runs on %s: %s",
+              device,
+              reports.getFirst().missing()));
+    }
+    String title =
+        String.format(
+            Locale.ROOT, "%dx%dx%d on %s", request.m(), request.n(), request.k(), device + how);
+    String text =
+        request.task() == LadderRequest.Task.SIMULATE
+            ? LadderTable.simulated(title, reports)
+            : LadderTable.text(title, reports);
     if (request.chart() != null) {
       String svg = LadderChart.svg(title, reports);
       AtomicFile.write(request.chart(), out -> out.write(svg.getBytes(StandardCharsets.UTF_8)));
       text += System.lineSeparator() + "chart: " + OneLine.of(request.chart().toString());
     }
     boolean ok = reports.stream().allMatch(r -> r.failure() == null);
-    return new Report(ok, text, LadderTable.json(request, device, reports));
+    return new Report(ok, text, LadderTable.json(request, device + how, reports));
   }
 }

@@ -100,8 +100,11 @@ final class LadderChart {
     }
     if (reports.stream().anyMatch(RungReport::predicted)) {
       svg.append(
-          "<text class=\"note\" x=\"%d\" y=\"%d\">predicted, not measured</text>%n"
-              .formatted(LEFT, y + 18));
+          String.format(
+              Locale.ROOT,
+              "<text class=\"note\" x=\"%d\" y=\"%d\">predicted, not measured</text>%n",
+              LEFT,
+              y + 18));
     }
     return svg.append("</svg>\n").toString();
   }

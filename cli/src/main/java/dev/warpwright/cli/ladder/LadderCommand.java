@@ -3,6 +3,7 @@ package dev.warpwright.cli.ladder;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.UserError;
@@ -16,14 +17,20 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "ladder",
     description = {
-      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on the"
-          + " GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
+      "Climb the ladder of optimisations of a matrix product in f32: each rung a schedule, run on"
+          + " the GPU here, verified, beside cuBLAS; without a GPU, as a model predicts it.",
       "",
-      "M, N, K: the shape, 4096 unless given; letters may share a value, as MNK=4096 or MN=1024"
-          + " K=2048."
+      "M, N, K: the shape, 4096 unless given, 128 in the simulator; letters may share a value, as"
+          + " MNK=4096 or MN=1024 K=2048."
     })
 public final class LadderCommand extends Command {
   private static final long MOST = 1 << 15;
+  private static final long USUAL = 4096;
+
+  /** In the simulator: done in seconds. */
+  private static final long USUAL_SIMULATED = 128;
+
+  private static final long MOST_SIMULATED = 2048;
 
   private final Action<LadderRequest> action;
 
@@ -39,11 +46,20 @@ public final class LadderCommand extends Command {
   @Option(
       names = "--chart",
       paramLabel = "FILE",
-      description = "Where the chart goes, as SVG; ladder.svg unless given.")
-  Path chart = Path.of("ladder.svg");
+      description =
+          "Where the chart goes, as SVG; ladder.svg unless given, nowhere with --target sim.")
+  @Nullable Path chart;
 
   @Option(names = "--no-chart", description = "Write no chart.")
   boolean noChart;
+
+  @Option(
+      names = "--target",
+      paramLabel = "T",
+      converter = TargetName.Converter.class,
+      description =
+          "auto, the GPU here or else a prediction; or sim: verified and counted in the simulator.")
+  TargetName target = TargetName.AUTO;
 
   @Option(names = "--predict", description = "Predict times even if there is a GPU.")
   boolean predict;
@@ -75,9 +91,21 @@ public final class LadderCommand extends Command {
   @Override
   public Report perform(Progress progress) {
     KeyValues values = new KeyValues(arguments);
-    long m = values.number("M", 1, MOST, 4096);
-    long n = values.number("N", 1, MOST, 4096);
-    long k = values.number("K", 1, MOST, 4096);
+    if (target != TargetName.AUTO && target != TargetName.SIM) {
+      throw new UserError(
+          "--target "
+              + target.text()
+              + ": the ladder takes auto and sim; --device NAME predicts for another GPU");
+    }
+    boolean simulate = target == TargetName.SIM;
+    if (simulate && (predict || profile || launch)) {
+      throw new UserError("--target sim: leave --predict and --profile out");
+    }
+    long most = simulate ? MOST_SIMULATED : MOST;
+    long usual = simulate ? USUAL_SIMULATED : USUAL;
+    long m = values.number("M", 1, most, usual);
+    long n = values.number("N", 1, most, usual);
+    long k = values.number("K", 1, most, usual);
     values.finish("M, N, K");
     if (rounds < 1 || rounds > 1000) {
       throw new UserError("--rounds " + rounds + ": it is a number from 1 to 1000");
@@ -86,15 +114,26 @@ public final class LadderCommand extends Command {
       throw new UserError("--profile watches a GPU; leave --predict and --device out");
     }
     LadderRequest.Task task =
-        launch
-            ? LadderRequest.Task.LAUNCH
-            : profile
-                ? LadderRequest.Task.PROFILE
-                : predict || device != null
-                    ? LadderRequest.Task.PREDICT
-                    : LadderRequest.Task.MEASURE;
+        simulate
+            ? LadderRequest.Task.SIMULATE
+            : launch
+                ? LadderRequest.Task.LAUNCH
+                : profile
+                    ? LadderRequest.Task.PROFILE
+                    : predict || device != null
+                        ? LadderRequest.Task.PREDICT
+                        : LadderRequest.Task.MEASURE;
     return action.perform(
-        new LadderRequest(m, n, k, rungs, device, noChart ? null : chart, seed, rounds, task),
+        new LadderRequest(
+            m,
+            n,
+            k,
+            rungs,
+            device,
+            noChart ? null : simulate || chart != null ? chart : Path.of("ladder.svg"),
+            seed,
+            rounds,
+            task),
         progress);
   }
 }

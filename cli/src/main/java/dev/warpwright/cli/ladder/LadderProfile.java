@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -131,15 +132,18 @@ final class LadderProfile {
   static String text(Map<String, Map<String, String>> counted) {
     List<String> lines = new ArrayList<>();
     lines.add("Nsight Compute, one launch each, from empty caches, clocks not locked:");
-    StringBuilder head = new StringBuilder("%-17s".formatted("rung"));
-    METRICS.values().forEach(name -> head.append(" %19s".formatted(name)));
+    StringBuilder head = new StringBuilder(String.format(Locale.ROOT, "%-17s", "rung"));
+    METRICS.values().forEach(name -> head.append(String.format(Locale.ROOT, " %19s", name)));
     lines.add(head.toString());
     counted.forEach(
         (rung, metrics) -> {
-          StringBuilder row = new StringBuilder("%-17s".formatted(rung));
+          StringBuilder row = new StringBuilder(String.format(Locale.ROOT, "%-17s", rung));
           METRICS
               .values()
-              .forEach(name -> row.append(" %19s".formatted(metrics.getOrDefault(name, "-"))));
+              .forEach(
+                  name ->
+                      row.append(
+                          String.format(Locale.ROOT, " %19s", metrics.getOrDefault(name, "-"))));
           lines.add(row.toString());
         });
     return String.join(System.lineSeparator(), lines);

@@ -30,7 +30,9 @@ record LadderRequest(
     PROFILE,
     /** Launch once, under a profiler. */
     LAUNCH,
-    PREDICT
+    PREDICT,
+    /** Run in the simulator, which counts. */
+    SIMULATE
   }
 
   LadderRequest {

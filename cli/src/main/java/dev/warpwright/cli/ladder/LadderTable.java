@@ -6,6 +6,7 @@ import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** The rungs as a table, and as JSON. */
 final class LadderTable {
@@ -15,24 +16,29 @@ final class LadderTable {
     List<String> lines = new ArrayList<>();
     lines.add(title);
     lines.add(
-        "%-17s %-5s %11s %10s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s"
-            .formatted(
-                "rung",
-                "type",
-                "time us",
-                "model* us",
-                "bound us",
-                "GFLOP/s",
-                "cuBLAS",
-                "regs",
-                "shared",
-                "occ.",
-                "DRAM* GB",
-                "L2* GB",
-                "bank*",
-                "limit*"));
+        String.format(
+            Locale.ROOT,
+            "%-17s %-5s %11s %10s %9s %9s %7s %5s %7s %5s %9s %9s %6s  %s",
+            "rung",
+            "type",
+            "time us",
+            "model* us",
+            "bound us",
+            "GFLOP/s",
+            "cuBLAS",
+            "regs",
+            "shared",
+            "occ.",
+            "DRAM* GB",
+            "L2* GB",
+            "bank*",
+            "limit*"));
     boolean predicted = false;
     for (RungReport r : reports) {
+      if (r.missing() != null) {
+        lines.add(missing(r));
+        continue;
+      }
       predicted |= r.predicted();
       lines.add(
           String.format(
@@ -57,9 +63,69 @@ final class LadderTable {
     lines.add(
         predicted
             ? "times and columns marked * are predicted by a model, nothing was run"
-            : "verified: every result, before and after timing; * predicted by a model (bank: rounds"
-                + " of shared memory lost to conflicts)");
+            : "verified: every result, before and after timing; * predicted by a model (bank:"
+                + " rounds of shared memory lost to conflicts)");
     return String.join(System.lineSeparator(), lines);
+  }
+
+  private static String missing(RungReport r) {
+    return String.format(
+        Locale.ROOT, "%-17s %-5s not here: %s", r.name(), r.dtype().text(), r.missing());
+  }
+
+  /** The rungs as they were counted in the simulator. */
+  static String simulated(String title, List<RungReport> reports) {
+    List<String> lines = new ArrayList<>();
+    lines.add(title);
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "%-17s %-5s %10s %9s %9s %9s %9s %9s %7s %7s",
+            "rung",
+            "type",
+            "rel. error",
+            "model us",
+            "bound us",
+            "DRAM kB",
+            "L2 kB",
+            "L1 req.",
+            "shared",
+            "lost"));
+    for (RungReport r : reports) {
+      if (r.missing() != null) {
+        lines.add(missing(r));
+        continue;
+      }
+      double shared = count(r, "sharedLoadWavefronts") + count(r, "sharedStoreWavefronts");
+      double lost = count(r, "sharedLoadConflicts") + count(r, "sharedStoreConflicts");
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "%-17s %-5s %10s %9s %9s %9s %9s %9s %7s %7s%s",
+              r.name(),
+              r.dtype().text(),
+              number("%.2e", r.relError()),
+              number("%.2f", r.timeUs()),
+              number("%.2f", r.least().micros()),
+              number("%.0f", count(r, "dramReadBytes") * 1e-3),
+              number("%.0f", count(r, "l2ToL1Bytes") * 1e-3),
+              number("%.0f", count(r, "globalLoadRequests") + count(r, "globalStoreRequests")),
+              number("%.0f", shared),
+              number("%.0f", lost),
+              r.failure() == null ? "" : "  WRONG: " + r.failure()));
+    }
+    lines.add(
+        (reports.stream().allMatch(r -> r.failure() == null)
+                ? "verified in the simulator: "
+                : "WRONG: ")
+            + "every access checked, the whole result compared; bytes read from memory and by L1,"
+            + " requests of warps, wavefronts of shared memory and those lost to bank conflicts are"
+            + " counted, times predicted from them");
+    return String.join(System.lineSeparator(), lines);
+  }
+
+  private static double count(RungReport r, String counter) {
+    return r.counters().getOrDefault(counter, Double.NaN);
   }
 
   private static String number(String format, double value) {
@@ -77,6 +143,10 @@ final class LadderTable {
   }
 
   private static Json json(RungReport r) {
+    Json.Members counters = Json.object();
+    for (Map.Entry<String, Double> counter : r.counters().entrySet()) {
+      counters = counters.with(counter.getKey(), counter.getValue());
+    }
     Json.Members time =
         Json.object()
             .with("name", r.name())
@@ -97,6 +167,8 @@ final class LadderTable {
         .with("predictedL2Bytes", r.l2Bytes())
         .with("predictedConflicts", r.conflicts())
         .with("predictedLimit", r.bound())
-        .with("failure", r.failure());
+        .with("failure", r.failure())
+        .with("missing", r.missing())
+        .with("counters", counters);
   }
 }

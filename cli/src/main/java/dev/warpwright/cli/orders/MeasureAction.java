@@ -91,8 +91,13 @@ public final class MeasureAction implements Action<MeasureRequest> {
       OrderMeasurement m = measured.get(i);
       if (i == 0 || !m.shape().equals(measured.get(i - 1).shape())) {
         lines.add(
-            "%s, %s, on %s, %s"
-                .formatted(m.shape().text(), m.shape().type().text(), m.device(), m.on()));
+            String.format(
+                Locale.ROOT,
+                "%s, %s, on %s, %s",
+                m.shape().text(),
+                m.shape().type().text(),
+                m.device(),
+                m.on()));
         lines.add(
             format(
                 "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
@@ -165,8 +170,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
   private static String csv(List<OrderMeasurement> measured) {
     var csv =
         new StringBuilder(
-            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,"
-                + "l2Bytes,hitRate,multiprocessors,idle,predictedUs,predictedDram,predictedHitRate\n");
+            "M,N,K,dtype,tile,order,kernel,device,on,timeUs,relError,ncuUs,dramRead,dramWrite,l2Bytes,hitRate,multiprocessors,idle,predictedUs,predictedDram,predictedHitRate\n");
     for (OrderMeasurement m : measured) {
       Counters c = m.counters();
       Timeline t = m.timeline();

@@ -14,6 +14,7 @@ import dev.warpwright.target.DeviceModel;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -83,14 +84,17 @@ public record MeasureRequest(
                 : List.of(Tiling.of(128, 128));
     List<BlockOrder> all =
         orders != null
-            ? list(orders, BlockOrder::parse)
+            ? BlockOrder.parseAll(orders).stream().distinct().toList()
             : from == From.RECORDED
                 ? recorded(OrderMeasurement::order)
-                : list("row,grouped:8,hilbert", BlockOrder::parse);
+                : BlockOrder.parseAll("row,grouped:8,hilbert");
     if (from != From.RECORDED && tilings.size() * all.size() > MOST_KERNELS) {
       throw new UserError(
-          "%d kernels to measure, at most %d at a time"
-              .formatted(tilings.size() * all.size(), MOST_KERNELS));
+          String.format(
+              Locale.ROOT,
+              "%d kernels to measure, at most %d at a time",
+              tilings.size() * all.size(),
+              MOST_KERNELS));
     }
     return new MeasureRequest(
         new OrderMeasurer.Request(shape, tilings, all, counters ? seconds : 0, seed),

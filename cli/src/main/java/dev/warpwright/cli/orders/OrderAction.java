@@ -1,6 +1,7 @@
 package dev.warpwright.cli.orders;
 
 import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -18,13 +19,13 @@ import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.io.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -55,12 +56,13 @@ public final class OrderAction implements Action<OrderRequest> {
     writeFiles(request, result.path(), run);
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%d loads%s, %s: %s"
-            .formatted(
-                run.loads(),
-                problem.cachedResults() ? " and " + run.stores() + " stores" : "",
-                request.policy().text(),
-                verdict(result)));
+        String.format(
+            Locale.ROOT,
+            "%d loads%s, %s: %s",
+            run.loads(),
+            problem.cachedResults() ? " and " + run.stores() + " stores" : "",
+            request.policy().text(),
+            verdict(result)));
     lines.addAll(OrderDrawing.numbers(problem, result.path()));
     lines.add(new OrderText(problem.atOnce(), result.path()).text());
     return new Report(true, String.join(System.lineSeparator(), lines), json(request, result));
@@ -116,9 +118,14 @@ public final class OrderAction implements Action<OrderRequest> {
       lines.add((run.steps().size() - MOST_LINES) + " more; --csv FILE has them all");
     }
     lines.add(
-        "%d loads, %d hits, %d stores, %d of them at the end; no order loads less than %d"
-            .formatted(
-                run.loads(), run.hits(), run.stores(), run.flushed(), OrderBounds.loads(problem)));
+        String.format(
+            Locale.ROOT,
+            "%d loads, %d hits, %d stores, %d of them at the end; no order loads less than %d",
+            run.loads(),
+            run.hits(),
+            run.stores(),
+            run.flushed(),
+            OrderBounds.loads(problem)));
     Json json =
         totals(head(request), run)
             .with("lowerBound", OrderBounds.loads(problem))
@@ -159,13 +166,14 @@ public final class OrderAction implements Action<OrderRequest> {
               + item.column()
               + ")");
     }
-    return "%4d  %-12s loads %-26s hits %-4d holds %s"
-        .formatted(
-            number,
-            tiles,
-            brief(problem, step.loaded(), 4),
-            step.hits(),
-            brief(problem, step.contents(), 12));
+    return String.format(
+        Locale.ROOT,
+        "%4d  %-12s loads %-26s hits %-4d holds %s",
+        number,
+        tiles,
+        brief(problem, step.loaded(), 4),
+        step.hits(),
+        brief(problem, step.contents(), 12));
   }
 
   private static String brief(TileProblem problem, List<Integer> blocks, int most) {
@@ -192,17 +200,36 @@ public final class OrderAction implements Action<OrderRequest> {
     List<Json> scores = new ArrayList<>();
     var csv = new StringBuilder("order,loads,hits,stores,lowerBound\n");
     lines.add(
-        "%-14s %10s %10s %10s %14s".formatted("order", "loads", "hits", "stores", "of bound"));
+        String.format(
+            Locale.ROOT,
+            "%-14s %10s %10s %10s %14s",
+            "order",
+            "loads",
+            "hits",
+            "stores",
+            "of bound"));
     orders.forEach(
         (name, order) -> {
           problem.check(order, true);
           OrderSimulation run = OrderSimulation.run(problem, order, request.policy(), false);
           lines.add(
-              "%-14s %10d %10d %10d %13.2fx"
-                  .formatted(name, run.loads(), run.hits(), run.stores(), ratio(run, bound)));
+              String.format(
+                  Locale.ROOT,
+                  "%-14s %10d %10d %10d %13.2fx",
+                  name,
+                  run.loads(),
+                  run.hits(),
+                  run.stores(),
+                  ratio(run, bound)));
           csv.append(
-              "%s,%d,%d,%d,%d\n"
-                  .formatted(Csv.cell(name), run.loads(), run.hits(), run.stores(), bound));
+              String.format(
+                  Locale.ROOT,
+                  "%s,%d,%d,%d,%d\n",
+                  Csv.cell(name),
+                  run.loads(),
+                  run.hits(),
+                  run.stores(),
+                  bound));
           scores.add(totals(Json.object().with("order", name), run));
         });
     lines.add("no order loads less than " + bound + " blocks");
@@ -229,15 +256,18 @@ public final class OrderAction implements Action<OrderRequest> {
       if (Files.size(file) > OrderText.LONGEST) {
         throw new UserError(file + ": too large for an order");
       }
-      OrderText text = OrderText.parse(Files.readString(file));
+      OrderText text = OrderText.parse(String.join("\n", TextFile.lines(file)));
       if (text.atOnce() != request.problem().atOnce()) {
         throw new UserError(
-            "%s: t1 = %d, but at=%d; give at=%d"
-                .formatted(file, text.atOnce(), request.problem().atOnce(), text.atOnce()));
+            String.format(
+                Locale.ROOT,
+                "%s: t1 = %d, but at=%d; give at=%d",
+                file,
+                text.atOnce(),
+                request.problem().atOnce(),
+                text.atOnce()));
       }
       return text.items();
-    } catch (MalformedInputException e) {
-      throw new UserError(file + ": not a text in UTF-8");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (UserError e) {
@@ -297,7 +327,9 @@ public final class OrderAction implements Action<OrderRequest> {
       long now = System.nanoTime();
       if (now - last > REPORT_NANOS) {
         last = now;
-        progress.say("%d states; between %d and %d loads".formatted(states, lowerBound, loads));
+        progress.say(
+            String.format(
+                Locale.ROOT, "%d states; between %d and %d loads", states, lowerBound, loads));
       }
     }
   }

@@ -50,38 +50,50 @@ final class OrderDrawing {
     int height = problem.rows() * CELL + 2 * MARGIN;
     var svg = new StringBuilder();
     svg.append(
-        """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif">
-        <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" \
-        orient="auto"><path d="M0 0 8 4 0 8z" fill="#0b6e99"/></marker></defs>
-        <rect width="100%%" height="100%%" fill="#fff"/>
-        """
-            .formatted(width, height));
+        String.format(
+            Locale.ROOT,
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif">
+            <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" \
+            orient="auto"><path d="M0 0 8 4 0 8z" fill="#0b6e99"/></marker></defs>
+            <rect width="100%%" height="100%%" fill="#fff"/>
+            """,
+            width,
+            height));
     for (int i = 0; i < order.size(); i++) {
       WorkItem item = order.get(i);
       int x = x(item, second);
       int y = MARGIN + item.row() * CELL;
       svg.append(
-          """
-          <rect x="%d" y="%d" width="%d" height="%d" fill="#eef3f6" stroke="#b8c6ce"/>\
-          <text x="%d" y="%d" font-size="10" fill="#5b6b75">%d</text>
-          """
-              .formatted(x, y, CELL, CELL, x + 4, y + 12, i));
+          String.format(
+              Locale.ROOT,
+              """
+              <rect x="%d" y="%d" width="%d" height="%d" fill="#eef3f6" stroke="#b8c6ce"/>\
+              <text x="%d" y="%d" font-size="10" fill="#5b6b75">%d</text>
+              """,
+              x,
+              y,
+              CELL,
+              CELL,
+              x + 4,
+              y + 12,
+              i));
     }
     for (int i = 1; i < order.size(); i++) {
       WorkItem from = order.get(i - 1);
       WorkItem to = order.get(i);
       if (from.gemm() == to.gemm()) {
         svg.append(
-            """
-            <line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#0b6e99" stroke-width="1.6" \
-            marker-end="url(#a)"/>
-            """
-                .formatted(
-                    x(from, second) + CELL / 2,
-                    MARGIN + from.row() * CELL + CELL / 2,
-                    x(to, second) + CELL / 2,
-                    MARGIN + to.row() * CELL + CELL / 2));
+            String.format(
+                Locale.ROOT,
+                """
+                <line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#0b6e99" stroke-width="1.6" \
+                marker-end="url(#a)"/>
+                """,
+                x(from, second) + CELL / 2,
+                MARGIN + from.row() * CELL + CELL / 2,
+                x(to, second) + CELL / 2,
+                MARGIN + to.row() * CELL + CELL / 2));
       }
     }
     return svg.append("</svg>\n").toString();

@@ -57,7 +57,7 @@ public final class LiveProgress implements Progress {
     if (drawn != null) {
       err.print(CLEAR);
     }
-    err.println(PREFIX + OneLine.of(line));
+    err.println(PREFIX + OneLine.cut(line));
     if (drawn != null) {
       err.print(drawn);
       err.flush();

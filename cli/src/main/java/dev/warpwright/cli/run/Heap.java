@@ -1,6 +1,8 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.graph.Value;
+import java.util.List;
 import java.util.Locale;
 
 /** Refuses what Java's memory cannot hold before it is tried. */
@@ -11,12 +13,17 @@ final class Heap {
   private Heap() {}
 
   /**
-   * Checks the memory that a run needs: input, output, and the output and its reference as doubles.
+   * Checks the memory that a run needs: input, outputs, and these and their reference as doubles.
    *
    * @throws UserError if it is more than Java may use
    */
-  static void checkRun(String what, long rows, long inputFeatures, long outputFeatures) {
-    long widest = Math.max(inputFeatures, outputFeatures);
+  static void checkRun(String what, long rows, long inputFeatures, List<Value> outputs) {
+    long widest = inputFeatures;
+    long outputFeatures = 0;
+    for (Value output : outputs) {
+      widest = Math.max(widest, output.features());
+      outputFeatures += output.features();
+    }
     if (rows > LONGEST_ARRAY / widest) {
       throw new UserError(
           what

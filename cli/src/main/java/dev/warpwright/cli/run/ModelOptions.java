@@ -44,8 +44,8 @@ final class ModelOptions {
    * @throws UserError if one is out of its range
    */
   ModelRequest request() {
-    if (batch != null && batch < 1) {
-      throw new UserError("--batch " + batch + ": the number of rows must be at least 1");
+    if (batch != null) {
+      NetworkOptions.checkRows(batch);
     }
     return new ModelRequest(
         file,

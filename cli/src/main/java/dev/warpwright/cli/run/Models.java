@@ -1,12 +1,8 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
-import dev.warpwright.model.graph.Graph;
-import java.util.stream.Collectors;
 
 /** Loads the models that requests name. */
 final class Models {
@@ -22,25 +18,20 @@ final class Models {
   }
 
   /**
-   * A model that can be run from one array to one array: of several outputs, the first one.
+   * The model of a request, which is run on one array.
    *
-   * @throws UserError if it has several inputs
+   * @throws UserError if it has several inputs, or as {@link #load}
    */
-  static Model ofOneOutput(ModelRequest request, Model model, Progress progress) {
-    Graph graph = model.graph();
-    if (graph.inputs().size() != 1) {
+  static Model ofOneInput(ModelRequest request) {
+    Model model = load(request);
+    int inputs = model.graph().inputs().size();
+    if (inputs != 1) {
       throw new UserError(
           request.file()
               + ": run takes models of one input, this has "
-              + graph.inputs().size()
+              + inputs
               + "; from Java, any number works");
     }
-    if (graph.outputs().size() == 1) {
-      return model;
-    }
-    String names =
-        graph.outputs().stream().map(v -> Names.quote(v.name())).collect(Collectors.joining(", "));
-    progress.say("of the outputs " + names + " the first is computed; from Java, all are");
-    return new Model(graph.withFirstOutput());
+    return model;
   }
 }

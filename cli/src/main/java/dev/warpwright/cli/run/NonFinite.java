@@ -4,6 +4,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Tensor;
+import java.util.Locale;
 import java.util.function.IntToDoubleFunction;
 
 /** Says where numbers are NaN or infinite, since a network carries one such number everywhere. */
@@ -23,9 +24,15 @@ final class NonFinite {
     }
     if (bad > 0) {
       progress.say(
-          "%s: %d of %d elements %s NaN or infinite, the first at [%d, %d]"
-              .formatted(
-                  where, bad, count, bad == 1 ? "is" : "are", first / columns, first % columns));
+          String.format(
+              Locale.ROOT,
+              "%s: %d of %d elements %s NaN or infinite, the first at [%d, %d]",
+              where,
+              bad,
+              count,
+              bad == 1 ? "is" : "are",
+              first / columns,
+              first % columns));
     }
   }
 
@@ -36,8 +43,13 @@ final class NonFinite {
         long first = tensor.firstNonFinite();
         if (first >= 0) {
           progress.say(
-              "%s: weight '%s' has the element %s; what depends on it will not be finite either"
-                  .formatted(where, tensor.name(), tensor.doubleAt(first)));
+              String.format(
+                  Locale.ROOT,
+                  "%s: weight '%s' has the element %s; what depends on it will not be finite"
+                      + " either",
+                  where,
+                  tensor.name(),
+                  tensor.doubleAt(first)));
           return;
         }
       }

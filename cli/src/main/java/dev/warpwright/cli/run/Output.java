@@ -4,31 +4,45 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.image.Png;
 import dev.warpwright.model.npy.NpyFile;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a run's output goes.
+ * Where a run's outputs go.
  *
- * @param file the .npy or .png file; null for nowhere
- * @param image the size of the picture that the output is; null for an array
+ * @param files the .npy or .png files; none for nowhere
+ * @param image the size of the picture that an output is; null for arrays
  */
-public record Output(@Nullable Path file, @Nullable ImageSize image) {
+public record Output(OutputFiles files, @Nullable ImageSize image) {
   /**
-   * Checks what can be known before the run, which may take long.
+   * The file of each output that is to be written, checked as far as can be known before the run,
+   * which may take long.
    *
-   * @throws UserError if the file cannot be written or the output is no such picture
+   * @throws UserError if a file cannot be written or an output is no such picture
    */
-  void check(int rows, int features) {
-    if (file == null) {
-      return;
+  Map<Value, Path> check(int rows, List<Value> outputs) {
+    Map<Value, Path> chosen = files.of(outputs);
+    if (image != null
+        && chosen.keySet().stream().noneMatch(v -> isPicture(chosen.get(v), outputs))) {
+      throw new UserError(
+          "--image " + image + ": say which output is the picture, --out NAME=FILE.png");
     }
+    chosen.forEach((output, file) -> check(rows, output, file, outputs));
+    return chosen;
+  }
+
+  private void check(int rows, Value output, Path file, List<Value> outputs) {
     Path folder = file.toAbsolutePath().getParent();
     if (Files.isDirectory(file)) {
       throw new UserError("cannot write " + file + ": it is a folder");
+    }
+    if (folder != null && outputs.size() > 1 && files.given().size() == 1) {
+      makeFolder(folder);
     }
     if (folder == null || !Files.isDirectory(folder)) {
       throw new UserError("cannot write " + file + ": there is no folder " + folder);
@@ -36,7 +50,11 @@ public record Output(@Nullable Path file, @Nullable ImageSize image) {
     if (!Files.isWritable(Files.exists(file) ? file : folder)) {
       throw new UserError("cannot write " + file + ": permission denied");
     }
-    if (image != null && features != 1 && features != 3) {
+    if (!isPicture(file, outputs)) {
+      return;
+    }
+    int features = output.features();
+    if (features != 1 && features != 3) {
       throw new UserError(
           "--image " + image + ": a pixel has 1 or 3 values, the model's output has " + features);
     }
@@ -52,23 +70,42 @@ public record Output(@Nullable Path file, @Nullable ImageSize image) {
     }
   }
 
+  /** The folder for several outputs, in one that is there. */
+  private static void makeFolder(Path folder) {
+    Path parent = folder.getParent();
+    if (!Files.exists(folder) && parent != null && Files.isDirectory(parent)) {
+      try {
+        Files.createDirectory(folder);
+      } catch (IOException e) {
+        throw new UserError("cannot write to " + folder + ": it cannot be made", e);
+      }
+    }
+  }
+
+  private boolean isPicture(@Nullable Path file, List<Value> outputs) {
+    return image != null && (outputs.size() == 1 || String.valueOf(file).endsWith(".png"));
+  }
+
   /**
-   * Writes in one step: never half of it.
+   * Writes each output in one step: never half of it.
    *
-   * @param values [rows, features]
+   * @param chosen what {@link #check} said
+   * @param results [rows, features] of each output
    * @param leading the dimensions of the rows
-   * @param value the model's output
+   * @param outputs of the model
    */
-  void write(float[] values, List<Long> leading, Value value) {
-    if (file == null) {
-      return;
-    }
-    if (image == null) {
-      List<Long> shape = new ArrayList<>(leading);
-      shape.addAll(value.trailing());
-      NpyFile.write(file, shape, values);
-    } else {
-      Png.write(file, image.width(), image.height(), value.features(), values);
-    }
+  void write(
+      Map<Value, Path> chosen, List<float[]> results, List<Long> leading, List<Value> outputs) {
+    chosen.forEach(
+        (output, file) -> {
+          float[] values = results.get(outputs.indexOf(output));
+          if (image != null && isPicture(file, outputs)) {
+            Png.write(file, image.width(), image.height(), output.features(), values);
+          } else {
+            List<Long> shape = new ArrayList<>(leading);
+            shape.addAll(output.trailing());
+            NpyFile.write(file, shape, values);
+          }
+        });
   }
 }

@@ -11,6 +11,10 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -24,21 +28,23 @@ public final class RunAction implements Action<RunRequest> {
 
   @Override
   public Report perform(RunRequest request, Progress progress) {
-    Model model = Models.ofOneOutput(request.model(), Models.load(request.model()), progress);
-    Precision file = Precision.of(model.graph());
-    Precision precision = request.model().precision() == null ? file : request.model().precision();
-    Value result = model.graph().outputs().getFirst();
-    int features = result.features();
-    RunInput input = RunInput.of(request, model.graph().inputs().getFirst(), features, progress);
-    double[] expected = input.expected(request, result);
-    request.output().check(input.rows(), features);
+    Model model = Models.ofOneInput(request.model());
+    Precision stored = Precision.of(model.graph());
+    Precision precision =
+        request.model().precision() == null ? stored : request.model().precision();
+    List<Value> outputs = model.graph().outputs();
+    RunInput input = RunInput.of(request, model.graph().inputs().getFirst(), outputs, progress);
+    Map<Value, double[]> expected = input.expected(request, outputs);
+    Map<Value, Path> files = request.output().check(input.rows(), outputs);
     NonFinite.tell(request.model().file().toString(), model.graph(), progress);
-    boolean mustRun = request.expect() != null || request.output().file() != null;
+    boolean mustRun = !expected.isEmpty() || !files.isEmpty();
     try (Device device = Devices.open(request.model().target(), mustRun, progress)) {
       boolean runs = Devices.canRun(device);
       // The interpreter keeps one core busy while the compiler keeps another.
       @Nullable CompletableFuture<Expectation> reference =
-          runs && expected == null ? Expectation.begin(model, input, progress) : null;
+          runs
+              ? Expectation.begin(model, precision, input, expected, request.seed(), progress)
+              : null;
       try (CompiledModel compiled = model.compile(device, precision, runs ? input.rows() : 0)) {
         ProgramText.write(request.model().emit(), compiled, input.rows(), progress);
         if (!runs) {
@@ -46,20 +52,16 @@ public final class RunAction implements Action<RunRequest> {
           Devices.tellNotRun(device, progress);
           return report;
         }
-        float[] output = compiled.run(input.values());
-        double tolerance =
-            request.relative().orElse(Math.max(file.tolerance(), precision.tolerance()));
-        RunReport report = new RunReport(request, compiled, input.rows(), tolerance);
+        List<float[]> results = List.copyOf(compiled.runAll(input.values()).values());
+        RunReport report = new RunReport(request, compiled, input.rows());
         Executable executable = compiled.executable(input.rows());
         executable.findings().forEach(progress::say);
-        if (expected != null) {
-          report.verified(Expectation.compare(output, expected), expected, input.rows());
-        } else if (reference != null) {
-          Expectation right = Expectation.end(reference);
-          report.verified(right.compare(output, features), right.values(), right.rows());
+        Expectation right = Expectation.end(Objects.requireNonNull(reference));
+        for (int i = 0; i < outputs.size(); i++) {
+          report.verified(right.compare(i, results.get(i), files.get(outputs.get(i))));
         }
         time(report, executable, request.seconds(), device);
-        request.output().write(output, input.leading(), result);
+        request.output().write(files, results, input.leading(), outputs);
         return report.report(executable);
       }
     }

@@ -6,6 +6,8 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +29,10 @@ public final class RunCommand extends Command {
   @Option(
       names = "--expect",
       paramLabel = "Y.npy",
-      description = "The right output; default: what the reference interpreter computes.")
-  @Nullable Path expect;
+      description =
+          "The right output; default: what the reference interpreter computes. Of a model of"
+              + " several outputs NAME=FILE, once for each, or a folder with NAME.npy for each.")
+  List<String> expect = new ArrayList<>();
 
   @Option(
       names = "--seed",
@@ -39,8 +43,10 @@ public final class RunCommand extends Command {
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "Write the output there: a .npy file, or with --image a .png file.")
-  @Nullable Path out;
+      description =
+          "Write the output there: a .npy file, or with --image a .png file. Of a model of several"
+              + " outputs NAME=FILE, once for each that is wanted, or a folder.")
+  List<String> out = new ArrayList<>();
 
   @Option(
       names = "--image",
@@ -77,11 +83,14 @@ public final class RunCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    if (image != null && out == null) {
+    if (image != null && out.isEmpty()) {
       throw new UserError("--image " + image + ": give --out FILE.png, where the picture goes");
     }
-    if (image == null && out != null && out.toString().endsWith(".png")) {
-      throw new UserError("--out " + out + ": for a picture give its size, --image WIDTHxHEIGHT");
+    for (String file : out) {
+      if (image == null && file.endsWith(".png")) {
+        throw new UserError(
+            "--out " + file + ": for a picture give its size, --image WIDTHxHEIGHT");
+      }
     }
     if (!(seconds >= 0 && seconds <= 3600)) {
       throw new UserError("--time " + seconds + ": give seconds, from 0 to 3600");
@@ -91,8 +100,8 @@ public final class RunCommand extends Command {
             model.request(),
             input,
             seed == null ? ThreadLocalRandom.current().nextLong() : seed,
-            expect,
-            new Output(out, image),
+            new OutputFiles("--expect", expect),
+            new Output(new OutputFiles("--out", out), image),
             tolerance("--rtol", relative),
             tolerance("--atol", absolute),
             seconds),

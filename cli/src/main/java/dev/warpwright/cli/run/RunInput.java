@@ -8,7 +8,9 @@ import dev.warpwright.model.npy.NpyArray;
 import dev.warpwright.model.npy.NpyFile;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
@@ -25,15 +27,13 @@ record RunInput(float[] values, int rows, List<Long> leading) {
    * The input that a request names, or random numbers.
    *
    * @param value the model's input
-   * @param outputFeatures the features of the model's output
+   * @param outputs what the model computes
    * @throws UserError if the file does not fit the model, or the rows do not fit into memory
    */
-  static RunInput of(RunRequest request, Value value, int outputFeatures, Progress progress) {
+  static RunInput of(RunRequest request, Value value, List<Value> outputs, Progress progress) {
     Path file = request.input();
     RunInput input =
-        file == null
-            ? random(request, value, outputFeatures)
-            : read(file, request, value, outputFeatures);
+        file == null ? random(request, value, outputs) : read(file, request, value, outputs);
     if (file != null) {
       NonFinite.tell(
           file.toString(), input.values.length, value.features(), i -> input.values[i], progress);
@@ -41,10 +41,10 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     return input;
   }
 
-  private static RunInput random(RunRequest request, Value value, int outputFeatures) {
+  private static RunInput random(RunRequest request, Value value, List<Value> outputs) {
     int features = value.features();
     long rows = request.model().batch().orElse(fixedRows(value));
-    Heap.checkRun("--batch " + rows, rows, features, outputFeatures);
+    Heap.checkRun("--batch " + rows, rows, features, outputs);
     Random random = new Random(request.seed());
     float[] values = new float[(int) rows * features];
     for (int i = 0; i < values.length; i++) {
@@ -53,7 +53,7 @@ record RunInput(float[] values, int rows, List<Long> leading) {
     return new RunInput(values, (int) rows, List.of(rows));
   }
 
-  private static RunInput read(Path file, RunRequest request, Value value, int outputFeatures) {
+  private static RunInput read(Path file, RunRequest request, Value value, List<Value> outputs) {
     int features = value.features();
     NpyArray array = NpyFile.read(file);
     List<Long> shape = array.shape();
@@ -70,7 +70,7 @@ record RunInput(float[] values, int rows, List<Long> leading) {
               + ", the model takes floats; save it as float32");
     }
     long rows = array.count() / features;
-    Heap.checkRun(file.toString(), rows, features, outputFeatures);
+    Heap.checkRun(file.toString(), rows, features, outputs);
     float[] values = array.toFloats();
     if (request.model().batch().isEmpty()) {
       return new RunInput(values, (int) rows, leading);
@@ -109,18 +109,29 @@ record RunInput(float[] values, int rows, List<Long> leading) {
   }
 
   /**
-   * The output that a request expects.
+   * The outputs that a request expects.
+   *
+   * @return [rows, features] each; nothing for those that it names no file for
+   * @throws UserError if a file does not fit
+   */
+  Map<Value, double[]> expected(RunRequest request, List<Value> outputs) {
+    Map<Value, double[]> expected = new HashMap<>();
+    request
+        .expect()
+        .of(outputs)
+        .forEach((output, file) -> expected.put(output, expected(file, request, output)));
+    return expected;
+  }
+
+  /**
+   * An output that a request expects.
    *
    * @param value the model's output
-   * @return [rows, features], or null if the request names no file
+   * @return [rows, features]
    * @throws UserError if the file does not fit
    */
-  double @Nullable [] expected(RunRequest request, Value value) {
+  private double[] expected(Path file, RunRequest request, Value value) {
     int features = value.features();
-    Path file = request.expect();
-    if (file == null) {
-      return null;
-    }
     NpyArray array = NpyFile.read(file);
     List<Long> shape = array.shape();
     long wanted = (long) rows * features;

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param model the model, and where it is to run
  * @param input the .npy file with the input; null for random data
  * @param seed of the random data
- * @param expect the .npy file with the right output; null to verify against the interpreter
- * @param output where the output goes
+ * @param expect the .npy files with the right outputs; the others are verified against the
+ *     interpreter
+ * @param output where the outputs go
  * @param relative the greatest relative error, in the Frobenius norm; empty for the precision's
  *     default
  * @param absolute the greatest absolute error of an element; empty if it is not checked
@@ -21,7 +22,7 @@ public record RunRequest(
     ModelRequest model,
     @Nullable Path input,
     long seed,
-    @Nullable Path expect,
+    OutputFiles expect,
     Output output,
     OptionalDouble relative,
     OptionalDouble absolute,

@@ -2,11 +2,12 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Candidate;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -37,7 +38,7 @@ final class AcceptKernels implements AutoCloseable {
    */
   record Pair(TunedGemm tuned, @Nullable Candidate untuned) {}
 
-  AcceptKernels(List<AcceptanceFigure> figures, TuningDevice here, TuningDatabase database) {
+  AcceptKernels(List<AcceptanceFigure> figures, GpuTarget target, GemmChooser chooser) {
     Set<GemmWorkload> both = new HashSet<>();
     for (AcceptanceFigure figure : figures) {
       if (figure.of() == AcceptanceFigure.Ratio.UNTUNED) {
@@ -47,30 +48,30 @@ final class AcceptKernels implements AutoCloseable {
     for (AcceptanceFigure figure : figures) {
       for (GemmWorkload workload : figure.workloads()) {
         kernels.computeIfAbsent(
-            workload, w -> threads.submit(() -> prepare(w, both.contains(w), here, database)));
+            workload, w -> threads.submit(() -> prepare(w, both.contains(w), target, chooser)));
       }
     }
   }
 
   private static Pair prepare(
-      GemmWorkload workload, boolean both, TuningDevice here, TuningDatabase database) {
-    TunedGemm tuned = PerfAction.kernel(workload, false, here, database);
-    compile(tuned.candidate(), here);
+      GemmWorkload workload, boolean both, GpuTarget target, GemmChooser chooser) {
+    TunedGemm tuned = chooser.choose(workload);
+    compile(tuned.candidate(), target);
     if (!both) {
       return new Pair(tuned, null);
     }
-    Candidate untuned = PerfAction.kernel(workload, true, here, database).candidate();
+    Candidate untuned = chooser.chooseUntuned(workload).candidate();
     if (untuned.point().equals(tuned.candidate().point())) {
       return new Pair(tuned, null);
     }
-    compile(untuned, here);
+    compile(untuned, target);
     return new Pair(tuned, untuned);
   }
 
   /** So that the compiler's cache has it. */
-  private static void compile(Candidate candidate, TuningDevice here) {
+  private static void compile(Candidate candidate, GpuTarget target) {
     Kernel kernel = BoundKernel.of(candidate.kernel().get(), candidate.values()).kernel();
-    GpuDevice.compile(CudaPrinter.print(kernel, here.target()), here.target());
+    GpuDevice.compile(CudaPrinter.print(kernel, target), target);
   }
 
   /**

@@ -75,8 +75,12 @@ record CutlassCsv(Path file, List<Row> rows) {
     for (String name : List.of("m", "n", "k", "runtime")) {
       if (!columns.containsKey(name)) {
         throw new UserError(
-            "%s: has no column '%s'; give what 'cutlass_profiler --operation=Gemm --output' wrote"
-                .formatted(file, name.equals("runtime") ? "Runtime" : name));
+            String.format(
+                Locale.ROOT,
+                "%s: has no column '%s'; give what 'cutlass_profiler --operation=Gemm --output'"
+                    + " wrote",
+                file,
+                name.equals("runtime") ? "Runtime" : name));
       }
     }
     return columns;
@@ -134,7 +138,12 @@ record CutlassCsv(Path file, List<Row> rows) {
       // Told below.
     }
     throw new UserError(
-        "%s: %s is %s, not a number".formatted(where, name, text == null ? "missing" : text));
+        String.format(
+            Locale.ROOT,
+            "%s: %s is %s, not a number",
+            where,
+            name,
+            text == null ? "missing" : text));
   }
 
   /** Cells of a line; quotes may hold commas. */

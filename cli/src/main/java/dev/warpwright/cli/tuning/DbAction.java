@@ -7,28 +7,43 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.json.Json;
+import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 
 /** Looks into the tuning database, or changes it. */
 public final class DbAction implements Action<DbRequest> {
+  private final RefreshAction refresh;
+
+  public DbAction() {
+    this(new RefreshAction());
+  }
+
+  DbAction(RefreshAction refresh) {
+    this.refresh = refresh;
+  }
+
   @Override
   public Report perform(DbRequest request, Progress progress) {
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       return switch (request.task()) {
         case LIST -> list(database);
-        case EXPORT -> export(database, Objects.requireNonNull(request.file()));
+        case EXPORT -> export(database, Objects.requireNonNull(request.file()), request.best());
+        case STALE -> refresh.list(database, request.keep(), progress);
+        case REFRESH -> refresh.refresh(database, request.keep(), request.seconds(), progress);
         case IMPORT -> counted("imported", add(database, Objects.requireNonNull(request.file())));
         case MERGE -> counted("merged", merge(database, Objects.requireNonNull(request.file())));
         case PRUNE -> counted("forgotten", database.prune(request.keep()));
@@ -40,8 +55,15 @@ public final class DbAction implements Action<DbRequest> {
     List<TuningDatabase.Summary> summaries = database.summaries();
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%-78s %-8s %-16s %7s %7s %11s"
-            .formatted("workload", "target", "device", "trials", "failed", "best us"));
+        String.format(
+            Locale.ROOT,
+            "%-78s %-8s %-16s %7s %7s %11s",
+            "workload",
+            "target",
+            "device",
+            "trials",
+            "failed",
+            "best us"));
     for (TuningDatabase.Summary s : summaries) {
       lines.add(
           String.format(
@@ -77,11 +99,31 @@ public final class DbAction implements Action<DbRequest> {
                             .with("bestUs", s.bestUs()))));
   }
 
-  private static Report export(TuningDatabase database, Path file) {
-    try (Writer out = Files.newBufferedWriter(file)) {
-      return counted("exported", database.export(out));
+  private static Report export(TuningDatabase database, Path file, int best) {
+    if (isDatabase(file)) {
+      throw new UserError(
+          file + " is a database, which export would replace by JSON lines; name another file");
+    }
+    StringWriter lines = new StringWriter();
+    try {
+      long count = best == 0 ? database.export(lines) : database.exportFastest(lines, best);
+      AtomicFile.write(file, out -> out.write(lines.toString().getBytes(StandardCharsets.UTF_8)));
+      return counted("exported", count);
     } catch (IOException e) {
-      throw new UserError("cannot write " + file + " (" + e.getClass().getSimpleName() + ")");
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Whether a file is SQLite's, this very one or another. */
+  private static boolean isDatabase(Path file) {
+    byte[] magic = "SQLite format 3".getBytes(StandardCharsets.US_ASCII);
+    if (!Files.isRegularFile(file)) {
+      return false;
+    }
+    try (InputStream in = Files.newInputStream(file)) {
+      return Arrays.equals(in.readNBytes(magic.length), magic);
+    } catch (IOException e) {
+      return false;
     }
   }
 
@@ -90,11 +132,8 @@ public final class DbAction implements Action<DbRequest> {
   }
 
   private static long merge(TuningDatabase database, Path file) {
-    if (!Files.isRegularFile(file)) {
-      throw new UserError(file + ": no such file");
-    }
     StringWriter lines = new StringWriter();
-    try (TuningDatabase other = TuningDatabase.open(file)) {
+    try (TuningDatabase other = TuningDatabase.openReadOnly(file)) {
       other.export(lines);
       return database.importLines(
           new BufferedReader(new StringReader(lines.toString())), file.toString());

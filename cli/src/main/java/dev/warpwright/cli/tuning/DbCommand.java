@@ -17,7 +17,9 @@ import picocli.CommandLine.Parameters;
     description = {
       "Look into the tuning database, or change it:",
       "list: workloads, trials and best times; export FILE, import FILE: records as JSON lines;"
-          + " merge FILE: the records of another database; prune: keep the fastest only."
+          + " merge FILE: the records of another database; prune: keep the fastest only; stale:"
+          + " which records were made with another source, driver or compiler than today's;"
+          + " refresh: verify and time those again on the GPU here."
     })
 public final class DbCommand extends Command {
   private final Action<DbRequest> action;
@@ -25,7 +27,7 @@ public final class DbCommand extends Command {
   @Parameters(
       index = "0",
       paramLabel = "TASK",
-      description = "list, export, import, merge or prune.")
+      description = "list, export, import, merge, prune, stale or refresh.")
   String task = "";
 
   @Parameters(index = "1", arity = "0..1", paramLabel = "FILE", description = "See above.")
@@ -37,8 +39,22 @@ public final class DbCommand extends Command {
   @Option(
       names = "--keep",
       paramLabel = "N",
-      description = "With prune: records to keep of each workload and environment; default: 10.")
+      description =
+          "With prune: records to keep of each workload and environment; with stale and refresh:"
+              + " so many of the fastest are looked at; default: 10.")
   int keep = 10;
+
+  @Option(
+      names = "--best",
+      paramLabel = "N",
+      description = "With export: only the N fastest of each workload and device.")
+  int best;
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "S",
+      description = "With refresh: begin nothing more after so many seconds; default: 480.")
+  double seconds = 480;
 
   public DbCommand(Action<DbRequest> action) {
     this.action = action;
@@ -50,12 +66,13 @@ public final class DbCommand extends Command {
     try {
       what = DbRequest.Task.valueOf(task.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      throw new UserError("db " + task + ": it is list, export, import, merge or prune");
+      throw new UserError(
+          "db " + task + ": it is list, export, import, merge, prune, stale or refresh");
     }
     boolean needsFile =
         switch (what) {
           case EXPORT, IMPORT, MERGE -> true;
-          case LIST, PRUNE -> false;
+          case LIST, PRUNE, STALE, REFRESH -> false;
         };
     if (needsFile == (file == null)) {
       throw new UserError(
@@ -64,7 +81,13 @@ public final class DbCommand extends Command {
     if (keep < 1) {
       throw new UserError("--keep " + keep + ": at least 1");
     }
+    if (best < 0) {
+      throw new UserError("--best " + best + ": at least 1");
+    }
+    if (!(seconds > 0)) {
+      throw new UserError("--seconds " + seconds + ": more than 0");
+    }
     return action.perform(
-        new DbRequest(what, TuningFiles.database(database), file, keep), progress);
+        new DbRequest(what, TuningFiles.database(database), file, keep, best, seconds), progress);
   }
 }

@@ -7,15 +7,20 @@ import org.jspecify.annotations.Nullable;
  * Something to do with the tuning database.
  *
  * @param file what is exported to, imported from or merged; null where there is none
- * @param keep how many records of a workload pruning leaves
+ * @param keep how many records of a workload pruning leaves, and a refresh looks at
+ * @param best how many of a workload are exported; 0 for all
+ * @param seconds after which a refresh begins nothing more
  */
-record DbRequest(Task task, Path database, @Nullable Path file, int keep) {
+record DbRequest(
+    Task task, Path database, @Nullable Path file, int keep, int best, double seconds) {
   /** What to do. */
   enum Task {
     LIST,
     EXPORT,
     IMPORT,
     MERGE,
-    PRUNE
+    PRUNE,
+    STALE,
+    REFRESH
   }
 }

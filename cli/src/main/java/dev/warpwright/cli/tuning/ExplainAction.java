@@ -18,6 +18,7 @@ import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -78,12 +79,11 @@ public final class ExplainAction implements Action<ExplainRequest> {
 
   private static TunedGemm winner(
       ExplainRequest request, DeviceModel model, Optional<TuningDevice> here, Progress progress) {
-    String device = here.map(gpu -> gpu.name()).orElse(model.name());
-    String driver = here.map(gpu -> gpu.environment().driver()).orElse("");
+    Environment environment = here.map(TuningDevice::environment).orElse(null);
     try (TuningDatabase database = TuningStore.open(request.database(), progress)) {
       GemmChooser chooser =
           new GemmChooser(
-              new GemmChooser.Where(model.target(), device, model.multiprocessors(), driver),
+              new GemmChooser.Where(model.target(), environment, model.multiprocessors()),
               database,
               KernelCheck.system(),
               RejectedKernels.system());

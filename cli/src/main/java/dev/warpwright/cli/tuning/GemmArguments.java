@@ -39,8 +39,12 @@ public final class GemmArguments {
     boolean half = acc.equals("f16") && operands == DType.F16;
     if (!half && !acc.equals(usual.sums().text())) {
       throw new UserError(
-          "acc=%s: products of %s are summed in %s"
-              .formatted(acc, type, operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
+          String.format(
+              Locale.ROOT,
+              "acc=%s: products of %s are summed in %s",
+              acc,
+              type,
+              operands == DType.F16 ? "f32 or f16" : usual.sums().text()));
     }
     try {
       return new GemmWorkload(
@@ -82,8 +86,11 @@ public final class GemmArguments {
     }
     if (groups > 0 && (count == 1 || sharedA || sharedB)) {
       throw new UserError(
-          "groups=%d: grouped products are several, batch=%d or more, and share no operand"
-              .formatted(groups, Math.max(2, groups)));
+          String.format(
+              Locale.ROOT,
+              "groups=%d: grouped products are several, batch=%d or more, and share no operand",
+              groups,
+              Math.max(2, groups)));
     }
     return count == 1 ? Batch.NONE : new Batch(count, sharedA, sharedB, groups, strides);
   }

@@ -9,8 +9,10 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.compiler.tune.RecordCheck;
 import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.DeviceError;
@@ -22,6 +24,7 @@ import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -170,7 +173,7 @@ public final class PerfAction implements Action<PerfRequest> {
         workload,
         request.untuned(),
         (kernel, skipped) -> {
-          KernelReport report = bench.of(kernel.candidate(), request.rounds(), here, progress);
+          KernelReport report = bench(workload, kernel, request.rounds(), here, database, progress);
           return new Measured(
               task,
               workload,
@@ -187,11 +190,66 @@ public final class PerfAction implements Action<PerfRequest> {
         });
   }
 
-  /** The best known kernel, or the analytic model's choice. */
-  static TunedGemm kernel(
-      GemmWorkload workload, boolean untuned, TuningDevice here, TuningDatabase database) {
-    GemmChooser chooser = here.chooser(database);
-    return untuned ? chooser.chooseUntuned(workload) : chooser.choose(workload);
+  /**
+   * Measures a kernel. If its record was made with another source, driver, compiler or device, what
+   * comes of it is recorded: from now on it is tuned, or known to fail.
+   */
+  private KernelReport bench(
+      GemmWorkload workload,
+      TunedGemm kernel,
+      int rounds,
+      TuningDevice here,
+      TuningDatabase database,
+      Progress progress)
+      throws CandidateFailure {
+    if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
+      return bench.of(kernel.candidate(), rounds, here, progress);
+    }
+    progress.say(
+        GemmKeys.of(workload).text()
+            + ": recorded with "
+            + kernel.untested()
+            + "; it is verified and timed again");
+    try {
+      KernelReport report = bench.of(kernel.candidate(), rounds, here, progress);
+      KernelReport.Timing timing = report.timing();
+      // Without a time nothing is known of the kernel: it would have been thrown.
+      if (timing != null) {
+        KernelReport.Times times = timing.times();
+        store(
+            workload,
+            kernel,
+            new Outcome.Measured(
+                times.graphUs(), times.graph().relativeSpread(), report.relError(), 0, 0),
+            here,
+            database);
+      }
+      return report;
+    } catch (CandidateFailure e) {
+      store(
+          workload,
+          kernel,
+          new Outcome.Failed(e.reason(), OneLine.of(String.valueOf(e.getMessage()))),
+          here,
+          database);
+      throw e;
+    }
+  }
+
+  private static void store(
+      GemmWorkload workload,
+      TunedGemm kernel,
+      Outcome outcome,
+      TuningDevice here,
+      TuningDatabase database) {
+    database.add(
+        new TuningRecord(
+            GemmKeys.of(workload),
+            here.environment(),
+            kernel.candidate().point(),
+            RecordCheck.sourceHash(kernel.candidate(), here.target()),
+            outcome,
+            Instant.now()));
   }
 
   private static Report report(
@@ -204,10 +262,17 @@ public final class PerfAction implements Action<PerfRequest> {
     String origin = origin(kernel);
     return new Report(
         report.ok(),
-        report.text() + System.lineSeparator() + origin + ": " + kernel.candidate().point().text(),
+        report.text()
+            + System.lineSeparator()
+            + (kernel.untested().isEmpty()
+                ? origin
+                : "recorded with " + kernel.untested() + ", verified and timed again just now")
+            + ": "
+            + kernel.candidate().point().text(),
         ((Json.Members) report.json())
             .with("key", GemmKeys.of(workload).text())
             .with("origin", origin)
+            .with("untested", kernel.untested())
             .with("trace", kernel.candidate().point().text())
             .with(
                 "skipped",
@@ -251,7 +316,9 @@ public final class PerfAction implements Action<PerfRequest> {
     String name = ("CUTLASS, from the file: " + row.get().operation()).strip();
     return bench.withPeer(
         new KernelReport.Peer(
-            name, new KernelReport.Times(us, Double.NaN), us / bench.timing().times().graphUs()));
+            name,
+            new KernelReport.Times(Quantiles.of(us), Double.NaN),
+            us / bench.timing().times().graphUs()));
   }
 
   static String origin(TunedGemm kernel) {

@@ -28,6 +28,9 @@ final class TaskFile {
     List<Task> tasks = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
       String line = lines.get(i).replaceAll("#.*", "").strip();
+      if (line.indexOf('\0') >= 0) {
+        throw new UserError(file + ", line " + (i + 1) + ": is no text");
+      }
       if (!line.isEmpty()) {
         List<String> words = List.of(line.split("\\s+"));
         tasks.add(

@@ -191,8 +191,12 @@ public final class TuneAction implements Action<TuneRequest> {
     List<TaskScheduler.Task> tasks = new ArrayList<>();
     for (GemmWorkload workload : products.workloads()) {
       progress.say(
-          "tuning %s on %s, records in %s"
-              .formatted(GemmKeys.of(workload), here.name(), database.file()));
+          String.format(
+              Locale.ROOT,
+              "tuning %s on %s, records in %s",
+              GemmKeys.of(workload),
+              here.name(),
+              database.file()));
       TuningView view = new TuningView(workload, limits.seconds(), progress);
       Tuner tuner =
           GemmTuning.tuner(
@@ -272,8 +276,12 @@ public final class TuneAction implements Action<TuneRequest> {
       TuningProgress.Best best = done.best();
       if (best == null) {
         throw new DeviceError(
-            "%s: no kernel of %d could be measured: %s"
-                .formatted(key, done.trials(), TuningView.reasons(done)));
+            String.format(
+                Locale.ROOT,
+                "%s: no kernel of %d could be measured: %s",
+                key,
+                done.trials(),
+                TuningView.reasons(done)));
       }
       try {
         KernelReport report = bench.of(best.candidate(), request.rounds(), here, progress);

@@ -14,6 +14,7 @@ import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -121,8 +122,11 @@ public final class TuneCommand extends Command {
     Job job = jobs.get().start(command);
     return new Report(
         true,
-        "job %d tunes in the background; 'warpwright jobs watch %d' follows it"
-            .formatted(job.id(), job.id()),
+        String.format(
+            Locale.ROOT,
+            "job %d tunes in the background; 'warpwright jobs watch %d' follows it",
+            job.id(),
+            job.id()),
         Json.object().with("job", job.id()).with("folder", job.folder().toString()));
   }
 

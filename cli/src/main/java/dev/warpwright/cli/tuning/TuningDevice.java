@@ -49,7 +49,7 @@ public record TuningDevice(
   /** What chooses kernels for it. */
   GemmChooser chooser(TuningDatabase database) {
     return new GemmChooser(
-        new GemmChooser.Where(target, name, multiprocessors, environment.driver()),
+        new GemmChooser.Where(target, environment, multiprocessors),
         database,
         KernelCheck.system(),
         RejectedKernels.system());

@@ -57,17 +57,18 @@ final class TuningView {
 
   /** What became of a search, in one line. */
   static String result(GemmWorkload workload, TuningProgress done) {
-    return "tuned %s: %s"
-        .formatted(
-            GemmKeys.of(workload),
-            done.best() == null
-                ? "nothing could be measured"
-                : String.format(
-                    Locale.ROOT,
-                    "%.2f us after %d trials and %.0f s",
-                    done.best().outcome().timeUs(),
-                    done.trials(),
-                    done.seconds()));
+    return String.format(
+        Locale.ROOT,
+        "tuned %s: %s",
+        GemmKeys.of(workload),
+        done.best() == null
+            ? "nothing could be measured"
+            : String.format(
+                Locale.ROOT,
+                "%.2f us after %d trials and %.0f s",
+                done.best().outcome().timeUs(),
+                done.trials(),
+                done.seconds()));
   }
 
   /** How many have no time, by reason: {@code 3 spill, 1 wrong}. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.BlockOrder;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** The board: clicking, keys, touch, two boards, parameters, links. */
@@ -103,7 +104,7 @@ final class BoardPageTest extends PageTest {
     new BlockOrder.Hilbert()
         .tiles(32, 32).stream()
             .limit(1008)
-            .forEach(t -> order.append("(%d, %d, 0),".formatted(t.n(), t.m())));
+            .forEach(t -> order.append(String.format(Locale.ROOT, "(%d, %d, 0),", t.n(), t.m())));
     load("order.txt", order.append("]").toString());
     page.getByText("1008 tiles loaded").waitFor();
     // From the click to the changed page, laid out.
@@ -124,7 +125,7 @@ final class BoardPageTest extends PageTest {
                     }
                     """))
             .doubleValue();
-    System.err.printf("a click at 32 x 32, Belady: %.1f ms%n", milliseconds);
+    System.err.printf(Locale.ROOT, "a click at 32 x 32, Belady: %.1f ms%n", milliseconds);
     assertThat(milliseconds).isLessThan(50);
     assertThat(figure("Tiles")).isEqualTo("1,023 / 1,024");
   }

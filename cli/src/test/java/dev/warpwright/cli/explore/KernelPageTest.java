@@ -17,6 +17,7 @@ import dev.warpwright.tune.space.Point;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** Kernels and tuning runs. */
@@ -63,7 +64,10 @@ final class KernelPageTest extends PageTest {
     record(
         GemmKeys.of(GemmWorkload.nt(512, 512, 512, DType.BF16)),
         "NVIDIA H200",
-        List.of(point.formatted(2, 4), point.formatted(2, 8), point.formatted(1, 4)));
+        List.of(
+            String.format(Locale.ROOT, point, 2, 4),
+            String.format(Locale.ROOT, point, 2, 8),
+            String.format(Locale.ROOT, point, 1, 4)));
     // The first kernel, which is shown unasked, is answered only after the run was chosen.
     page.locator("pre").first().waitFor();
     List<Route> late = new ArrayList<>();

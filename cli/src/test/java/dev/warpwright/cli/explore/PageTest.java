@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -143,7 +144,7 @@ abstract class PageTest {
   }
 
   Locator tile(int row, int column) {
-    return page.locator("[data-tile='0:%d:%d']".formatted(row, column));
+    return page.locator(String.format(Locale.ROOT, "[data-tile='0:%d:%d']", row, column));
   }
 
   String figure(String name) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,7 +16,7 @@ final class ViewsPageTest extends PageTest {
     double milliseconds =
         ((Number) page.evaluate("() => performance.getEntriesByType('navigation')[0].loadEventEnd"))
             .doubleValue();
-    System.err.printf("the page loads in %.0f ms%n", milliseconds);
+    System.err.printf(Locale.ROOT, "the page loads in %.0f ms%n", milliseconds);
     assertThat(milliseconds).isLessThan(1000);
   }
 

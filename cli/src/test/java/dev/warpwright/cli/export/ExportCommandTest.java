@@ -10,6 +10,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,9 +46,79 @@ final class ExportCommandTest {
               "torch_op.cu",
               "torch_op.py",
               "CMakeLists.txt",
-              "trace.json");
+              "trace.json",
+              ExportFolder.WRITTEN);
     }
     assertThat(Files.readString(to.resolve("kernel.cuh"))).contains("constexpr int kK = 50;");
+  }
+
+  private int exportRung(Path to, int k, String... more) {
+    List<String> args =
+        new ArrayList<>(
+            List.of("export", "ladder:shared", "MN=100", "K=" + k, "--target", "sm_80", "-o"));
+    args.add(to.toString());
+    args.addAll(List.of(more));
+    out.reset();
+    err.reset();
+    return run(args.toArray(String[]::new));
+  }
+
+  /** Every file of the folder with its content. */
+  private Map<String, String> content() throws IOException {
+    Map<String, String> content = new TreeMap<>();
+    try (var files = Files.list(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        content.put(file.getFileName().toString(), Files.readString(file));
+      }
+    }
+    return content;
+  }
+
+  @Test
+  void leavesAProjectOfTheUserAlone() throws IOException {
+    Files.writeString(folder.resolve("main.cu"), "int main() { return mine(); }\n");
+    Files.writeString(folder.resolve("CMakeLists.txt"), "project(mine)\n");
+    Map<String, String> before = content();
+    assertThat(exportRung(folder, 50)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .isEqualTo(
+            "warpwright: -o "
+                + folder
+                + ": main.cu, CMakeLists.txt are there and not as an export wrote them; name"
+                + " another folder, or replace with --force\n");
+    assertThat(content()).isEqualTo(before);
+    assertThat(exportRung(folder, 50, "--force")).isEqualTo(ExitCode.OK);
+    assertThat(content().get("main.cu")).isNotEqualTo(before.get("main.cu"));
+    // Its own files it may replace, until somebody works on them.
+    assertThat(exportRung(folder, 50)).isEqualTo(ExitCode.OK);
+    assertThat(exportRung(folder, 52)).isEqualTo(ExitCode.OK);
+    Files.writeString(folder.resolve("main.cu"), "// tuned by hand\n");
+    Map<String, String> edited = content();
+    assertThat(exportRung(folder, 50)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("main.cu is there");
+    assertThat(content()).isEqualTo(edited);
+  }
+
+  @Test
+  void oneFileThatCannotBeWrittenLeavesAllAsTheyWere() throws IOException {
+    assertThat(exportRung(folder, 50)).isEqualTo(ExitCode.OK);
+    Files.delete(folder.resolve("trace.json"));
+    Files.createDirectory(folder.resolve("trace.json"));
+    Map<String, String> before = content();
+    assertThat(exportRung(folder, 52, "--force")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("trace.json: it is a folder");
+    assertThat(content()).isEqualTo(before);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'',name a folder", "/,the root of the file system", "/../,the root of"})
+  void refusesFoldersThatNobodyMeans(String to, String why) throws IOException {
+    assertThat(exportRung(Path.of(to), 50)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .startsWith("warpwright: -o ")
+        .contains(why)
+        .hasLineCount(1);
+    assertThat(Path.of("kernel.cuh")).doesNotExist();
   }
 
   @Test
@@ -110,9 +184,9 @@ final class ExportCommandTest {
             "// C[100, 72] = gelu(0.5 * transposed A[40, 100] * B[40, 72] + bias) + S in f16,"
                 + " row-major; chosen by a model, not measured.\n");
     assertThat(Files.readString(folder.resolve("main.cu")))
-        .contains("sum += value(A[k * kM + i]) * value(B[k * kN + j]);")
+        .contains("double term = value(A[k * kM + i]) * value(B[k * kN + j]);")
         .contains("const double x = 0.5 * sum + value(bias[j]);")
-        .contains("(1 + std::erf(x / std::sqrt(2.0))) + value(S[i * kN + j]));");
+        .contains("(1 + std::erf(x / std::sqrt(2.0))) + value(S[i * kN + j]),");
     assertThat(Files.readString(folder.resolve("torch_op.py")))
         .contains("gelu(0.5 * (A.double().mT @ B.double()) + bias.double()) + S.double()");
   }
@@ -122,7 +196,8 @@ final class ExportCommandTest {
       delimiter = '|',
       value = {
         "export ladder:stairs -o x | async-copies; on tensor cores mma-sync, wgmma",
-        "export ladder:naive MNK=8 --target sm_90a -o pom.xml | -o pom.xml: it is a file; name a folder",
+        "export ladder:naive MNK=8 --target sm_90a -o pom.xml | -o pom.xml: it is a file; name a"
+            + " folder",
         "export ladder:naive Q=4 -o x | there is no 'Q'; known are M, N, K",
         "export ladder:naive M=99999999 -o x | M=99999999: it is a whole number",
         "export model.onnx -o x | model.onnx",
@@ -135,7 +210,8 @@ final class ExportCommandTest {
         "export gemm MNK=64 colour=4 -o x | there is no 'colour'; known are M, N, K, dtype",
         "export gemm MNK=64 batch=4 groups=2 -o x | groups: export takes products whose B is known",
         "export gemm MNK=64 lda=72 -o x | lda, ldb, ldc, stridea, strideb, stridec: export takes",
-        "export gemm MNK=64 dtype=e4m3 --target sm_75 -o x | needs sm_89 or newer, the target is sm_75"
+        "export gemm MNK=64 dtype=e4m3 --target sm_75 -o x | needs sm_89 or newer, the target is"
+            + " sm_75"
       })
   void saysWhatIsWrong(String command, String message) {
     assertThat(run(command.strip().split(" "))).isEqualTo(ExitCode.USAGE);

@@ -102,6 +102,24 @@ final class JobsTest {
             job.startedAt());
     stranger.describe();
     assertThat(jobs().find(77).state()).isEqualTo(Job.State.DIED);
+    // The same without a time by which to tell: it was not told the job's folder.
+    new Job(own, 77, ProcessHandle.current().pid(), null, List.of("tune"), job.startedAt())
+        .describe();
+    assertThat(jobs().find(77).process()).isEmpty();
+    assertThat(jobs().find(77).state()).isEqualTo(Job.State.DIED);
+    assertThatThrownBy(() -> perform(JobsRequest.Task.CANCEL, 77, new ArrayList<>()))
+        .isInstanceOf(UserError.class);
+  }
+
+  /** A system that does not say when a process began. */
+  @Test
+  void aJobWithoutItsTimeIsKnownByItsFolder() throws InterruptedException {
+    Job job = start("wait");
+    while (job.lastLine().isEmpty()) {
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+    Job timeless = new Job(job.folder(), job.id(), job.pid(), null, job.command(), job.startedAt());
+    assertThat(timeless.process()).isPresent();
   }
 
   @Test

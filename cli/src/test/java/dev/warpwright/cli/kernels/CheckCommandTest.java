@@ -94,6 +94,18 @@ final class CheckCommandTest {
         .anyMatch(line -> line.matches("3 +2 +8 +0 +global load: y\\[.*"));
   }
 
+  /** Its workspace has a shape that depends on scalars other than the first. */
+  @Test
+  void aKernelOfSeveralScalarsIsCounted() {
+    Path file = Path.of("..", "kernels", "ffn_bf16_sm90_m16.kernel");
+    int code = execute("check", file, "M=16", "K1=256", "N1=1024", "N2=64", "--counters");
+    assertThat(code).as(err).isEqualTo(ExitCode.OK);
+    // 16 · 1024 · (256 + 64)
+    assertThat(out)
+        .contains("ffn_bf16_sm90_m16 on an H200 SXM")
+        .containsPattern("matrixMultiplyAdds +5242880");
+  }
+
   @Test
   void aRungIsCountedBesideItsBoundAndTime() {
     assertThat(execute("check", "ladder:vectorised", "M=256", "N=256", "K=256", "--counters"))

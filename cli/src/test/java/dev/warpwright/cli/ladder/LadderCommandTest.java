@@ -79,6 +79,41 @@ final class LadderCommandTest {
     assertThat(out()).containsPattern("wgmma +bf16 +\\d");
   }
 
+  @Test
+  void aRungThatTheDeviceDoesNotHaveIsALineThatSaysWhy() {
+    int code =
+        run(
+            ("ladder MNK=64 --device T4 --no-chart --rung naive --rung async-copies --rung mma-sync"
+                    + " --rung wgmma")
+                .split(" "));
+    assertThat(code).isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .containsPattern("naive +f32 +\\d")
+        .contains(
+            "async-copies      f32   not here: cp.async.4 needs sm_80 or newer, the target is"
+                + " sm_75",
+            "mma-sync          bf16  not here: mma-sync needs sm_80 or newer, the target is sm_75",
+            "wgmma             bf16  not here: wgmma needs sm_90a, the target is sm_75")
+        .contains("nothing was run")
+        .doesNotContain("verified");
+  }
+
+  @Test
+  void theSimulatorVerifiesAndCounts() {
+    int code = run("ladder --target sim MN=32 K=16 --rung shared --rung mma-sync".split(" "));
+    assertThat(code).isEqualTo(ExitCode.OK);
+    // A warp for each row of a tile: 32 rows of A, 16 of B, and 32 of the result.
+    assertThat(out())
+        .contains("32x32x16 on H200 SXM, simulated", "verified in the simulator")
+        .containsPattern("shared +f32 +\\d\\.\\d\\de-0[78] +\\d.* 80 +1600 +0\\R")
+        .containsPattern("mma-sync +bf16 +1\\.\\d\\de-03 +\\d");
+    out.reset();
+    code = run("ladder --target sim MN=32 K=16 --rung shared --json --device T4".split(" "));
+    assertThat(code).isEqualTo(ExitCode.OK);
+    assertThat(out())
+        .contains("\"verified\": true", "\"globalLoadRequests\": 48.0", "\"missing\": null");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -87,6 +122,10 @@ final class LadderCommandTest {
         "ladder L=4 | there is no 'L'; known are M, N, K",
         "ladder --rung stairs --predict | there is no rung 'stairs'; there are naive,",
         "ladder --device abacus | --device abacus: known are",
+        "ladder --device T4 --rung mma-sync | none of the rungs runs on T4: mma-sync needs sm_80",
+        "ladder --target cpu | --target cpu: the ladder takes auto and sim",
+        "ladder --target sim --predict | --target sim: leave --predict and --profile out",
+        "ladder --target sim M=4096 | M=4096: it is a whole number from 1 to 2048",
         "ladder --rounds 0 | --rounds 0",
         "check ladder:wgmma | rung 'wgmma' is one on tensor cores; here it is one in f32",
       })

@@ -41,6 +41,38 @@ public record TinyOnnx(String op, String name, float weight) {
         .toBytes();
   }
 
+  /**
+   * Several outputs: {@code h = relu(x · W)}, which {@code a/head = tanh(h)} and {@code y = -h}
+   * read, too; then {@code h} again, and the input itself.
+   */
+  public static byte[] severalOutputs() {
+    Message weights = new Message().number(1, 4).number(1, 3).number(2, FLOAT).text(8, "W");
+    ByteBuffer elements = ByteBuffer.allocate(4 * 12).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < 12; i++) {
+      elements.putFloat(0.1f * (i - 5));
+    }
+    weights.bytes(9, elements.array());
+    Message graph =
+        new Message()
+            .message(1, node("MatMul", "mm", "p", "x", "W"))
+            .message(1, node("Relu", "relu", "h", "p"))
+            .message(1, node("Tanh", "tanh", "a/head", "h"))
+            .message(1, node("Neg", "neg", "y", "h"))
+            .message(1, node("Identity", "identity", "again", "h"))
+            .text(2, "heads")
+            .message(5, weights)
+            .message(11, value("x", 4));
+    for (String output : new String[] {"y", "a/head", "h", "again"}) {
+      graph.message(12, value(output, 3));
+    }
+    graph.message(12, value("x", 4));
+    return new Message()
+        .number(1, 8)
+        .message(7, graph)
+        .message(8, new Message().text(1, "").number(2, 20))
+        .toBytes();
+  }
+
   private static Message node(String op, String name, String output, String... inputs) {
     Message node = new Message();
     for (String input : inputs) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,8 +28,13 @@ final class CutlassCsvTest {
   }
 
   private static String row(String operation, String status, String b, String runtime) {
-    return "1,CUTLASS,gemm,%s,not_verified,%s,universal,512,512,512,bf16:row,bf16:%s,bf16:row,bf16:row,1,2,3,%s,5,6\n"
-        .formatted(operation, status, b, runtime);
+    return String.format(
+        Locale.ROOT,
+        "1,CUTLASS,gemm,%s,not_verified,%s,universal,512,512,512,bf16:row,bf16:%s,bf16:row,bf16:row,1,2,3,%s,5,6\n",
+        operation,
+        status,
+        b,
+        runtime);
   }
 
   @Test

@@ -7,25 +7,47 @@ import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.tune.GemmChooser;
+import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.compiler.tune.GemmSpace;
+import dev.warpwright.compiler.tune.RecordCheck;
 import dev.warpwright.compiler.tune.RejectedKernels;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class PerfActionTest {
+  private static final String SHAPE = "MNK=64 dtype=f32";
+  private static final GemmWorkload WORKLOAD = GemmWorkload.nt(64, 64, 64, DType.F32);
+
   @TempDir private Path folder;
+
+  private final List<String> said = new ArrayList<>();
+
+  private static Environment environment(String driver) {
+    return new Environment("sm_80", "fake", driver, "none", "test");
+  }
 
   private static KernelReport report(@Nullable String failure) {
     return new KernelReport(
@@ -40,24 +62,25 @@ final class PerfActionTest {
         new KernelReport.Compiled("0123456789abcdef", 32, 0, 0, 0, List.of()),
         failure != null
             ? null
-            : new KernelReport.Timing(new KernelReport.Times(10, 12), 1, 1, Prediction.NONE, 1, 9),
+            : new KernelReport.Timing(
+                new KernelReport.Times(Quantiles.of(10), 12), 1, 1, Prediction.NONE, 1, 9),
+        List.of(),
         List.of(),
         List.of(),
         List.of());
   }
 
   private Report perform(PerfAction.Bench bench, String... shapes) {
+    return perform(bench, true, shapes);
+  }
+
+  private Report perform(PerfAction.Bench bench, boolean untuned, String... shapes) {
     PerfAction action =
         new PerfAction(
-            () ->
-                new TuningDevice(
-                    "fake",
-                    108,
-                    GpuTarget.SM_80,
-                    new Environment("sm_80", "fake", "1.0", "none", "test")),
+            () -> new TuningDevice("fake", 108, GpuTarget.SM_80, environment("1.0")),
             (here, database) ->
                 new GemmChooser(
-                    new GemmChooser.Where(here.target(), here.name(), 108, "1.0"),
+                    new GemmChooser.Where(here.target(), here.environment(), 108),
                     database,
                     Optional.empty(),
                     new RejectedKernels(folder.resolve("rejected"))),
@@ -67,7 +90,7 @@ final class PerfActionTest {
             .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" "))), null))
             .toList();
     return action.perform(
-        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, true, null), line -> {});
+        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null), said::add);
   }
 
   @Test
@@ -132,5 +155,98 @@ final class PerfActionTest {
     perform(bench, "MNK=64");
     assertThat(points).hasSize(3);
     assertThat(points.getLast()).isEqualTo(points.get(1));
+  }
+
+  /** Two kernels of a product that were recorded with an older driver, the faster one first. */
+  private List<Candidate> recordBefore() {
+    List<Candidate> kernels = new ArrayList<>();
+    SplittableRandom random = new SplittableRandom(5);
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      while (kernels.size() < 2) {
+        Point point = GemmSpace.of(WORKLOAD, GpuTarget.SM_80, 108).sample(random).point();
+        Optional<Candidate> drawn =
+            RecordCheck.candidate(WORKLOAD, GpuTarget.SM_80, 108, point)
+                .filter(kernel -> !RecordCheck.sourceHash(kernel, GpuTarget.SM_80).isEmpty())
+                .filter(kernel -> kernels.stream().noneMatch(k -> k.point().equals(point)));
+        drawn.ifPresent(
+            kernel -> {
+              database.add(
+                  new TuningRecord(
+                      GemmKeys.of(WORKLOAD),
+                      environment("0.9"),
+                      kernel.point(),
+                      RecordCheck.sourceHash(kernel, GpuTarget.SM_80),
+                      new Outcome.Measured(5 + kernels.size(), 0, 0, 0, 0),
+                      Instant.EPOCH));
+              kernels.add(kernel);
+            });
+      }
+    }
+    return kernels;
+  }
+
+  private List<TuningRecord> recordedHere() {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      return database.records(GemmKeys.of(WORKLOAD), environment("1.0"));
+    }
+  }
+
+  @Test
+  void aRecordThatDoesNotHoldIsVerifiedTimedAndStored() {
+    List<Candidate> before = recordBefore();
+    Report report = perform((kernel, rounds, here, progress) -> report(null), false, SHAPE);
+    assertThat(report.code()).isEqualTo(ExitCode.OK);
+    assertThat(report.text())
+        .contains("recorded with driver 0.9, here 1.0, verified and timed again just now")
+        .contains(before.getFirst().point().text());
+    assertThat(report.json().write()).contains("\"origin\": \"untested\"");
+    assertThat(said)
+        .anyMatch(line -> line.contains("recorded with driver 0.9, here 1.0; it is verified"));
+    assertThat(recordedHere())
+        .singleElement()
+        .satisfies(
+            record -> {
+              assertThat(record.point()).isEqualTo(before.getFirst().point());
+              assertThat(record.sourceHash())
+                  .isEqualTo(RecordCheck.sourceHash(before.getFirst(), GpuTarget.SM_80));
+              assertThat(record.outcome())
+                  .isInstanceOfSatisfying(
+                      Outcome.Measured.class, now -> assertThat(now.timeUs()).isEqualTo(10));
+            });
+  }
+
+  @Test
+  void aRecordThatDoesNotHoldAndIsWrongIsStoredAsSuchAndTheNextOneTaken() {
+    List<Candidate> before = recordBefore();
+    PerfAction.Bench bench =
+        (kernel, rounds, here, progress) -> {
+          if (kernel.point().equals(before.getFirst().point())) {
+            throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
+          }
+          return report(null);
+        };
+    Report report = perform(bench, false, SHAPE);
+    assertThat(report.code()).isEqualTo(ExitCode.OK);
+    assertThat(report.text()).contains(before.getLast().point().text());
+    assertThat(report.json().write()).contains("\"reason\": \"wrong\"");
+    List<TuningRecord> here = recordedHere();
+    assertThat(here).hasSize(2);
+    assertThat(here.getFirst().point()).isEqualTo(before.getFirst().point());
+    assertThat(here.getFirst().outcome())
+        .isEqualTo(new Outcome.Failed(FailureReason.WRONG, "the result is wrong"));
+    assertThat(here.getLast().outcome()).isInstanceOf(Outcome.Measured.class);
+    // From now on the second one is tuned.
+    assertThat(perform(bench, false, SHAPE).json().write()).contains("\"origin\": \"tuned\"");
+    assertThat(recordedHere()).hasSize(2);
+  }
+
+  /** It is no fault of the kernel: it stays what it was. */
+  @Test
+  void aMeasurementThatCannotBeIsNotStored() {
+    recordBefore();
+    KernelReport impossible = report("more than the peak: the measurement is wrong");
+    Report report = perform((kernel, rounds, here, progress) -> impossible, false, SHAPE);
+    assertThat(report.code()).isEqualTo(ExitCode.WRONG);
+    assertThat(recordedHere()).isEmpty();
   }
 }

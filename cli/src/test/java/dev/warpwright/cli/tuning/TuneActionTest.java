@@ -7,6 +7,7 @@ import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.bench.KernelReport;
+import dev.warpwright.compiler.bench.Quantiles;
 import dev.warpwright.compiler.predict.Prediction;
 import dev.warpwright.compiler.tune.GemmChooser;
 import dev.warpwright.compiler.tune.GemmKeys;
@@ -108,7 +109,9 @@ final class TuneActionTest {
         1e-3,
         null,
         new KernelReport.Compiled("0123456789abcdef", 32, 0, 0, 0, List.of()),
-        new KernelReport.Timing(new KernelReport.Times(10, 12), 1, 1, Prediction.NONE, 1, 9),
+        new KernelReport.Timing(
+            new KernelReport.Times(Quantiles.of(10), 12), 1, 1, Prediction.NONE, 1, 9),
+        List.of(),
         List.of(),
         List.of(),
         List.of());
@@ -120,7 +123,7 @@ final class TuneActionTest {
         (target, most) -> List.of(measurer),
         (here, database) ->
             new GemmChooser(
-                new GemmChooser.Where(here.target(), here.name(), 132, "1.0"),
+                new GemmChooser.Where(here.target(), here.environment(), 132),
                 database,
                 Optional.empty(),
                 new RejectedKernels(folder.resolve("rejected"))),

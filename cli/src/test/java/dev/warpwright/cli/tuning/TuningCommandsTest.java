@@ -140,7 +140,7 @@ final class TuningCommandsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "what|it is list, export, import, merge or prune",
+        "what|it is list, export, import, merge, prune, stale or refresh",
         "export|needs a file",
         "list x|takes no file",
         "import nowhere.jsonl|nowhere.jsonl: no such file",

@@ -5,24 +5,22 @@ import dev.warpwright.ir.DeviceError;
 import dev.warpwright.runtime.cuda.CublasLt;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
-import dev.warpwright.runtime.cuda.CudaEvent;
 import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** cuBLASLt on the same inputs: the fastest of all algorithms that it suggests for one product. */
+/** cuBLASLt on the same inputs: all algorithms that it suggests for one product, by their speed. */
 final class CublasLtPeer implements AutoCloseable {
   private static final int MOST_ALGORITHMS = 32;
-  private static final int LAUNCHES = 12;
 
   private final CublasLt library;
   private final CublasLt.Product product;
   private final Workload workload;
   private final BenchMemory memory;
   private final List<CudaBuffer> results = new ArrayList<>();
-  private final int best;
+  private final List<SuggestionRanking.Ranked> ranked;
 
   private CublasLtPeer(
       CublasLt library,
@@ -38,7 +36,12 @@ final class CublasLtPeer implements AutoCloseable {
     for (int set = 0; set < memory.count(); set++) {
       results.add(memory.allocate(Workload.bytes(workload.result())));
     }
-    this.best = fastest(context, stream);
+    List<Contestant> suggestions = new ArrayList<>();
+    for (int i = 0; i < product.algorithms(); i++) {
+      int algorithm = i;
+      suggestions.add(new Contestant("suggestion " + i, set -> enqueue(algorithm, set)));
+    }
+    this.ranked = new SuggestionRanking(context, stream, memory.count()).rank(suggestions);
   }
 
   /**
@@ -83,43 +86,21 @@ final class CublasLtPeer implements AutoCloseable {
     return null;
   }
 
-  private int fastest(CudaContext context, CudaStream stream) {
-    int fastest = 0;
-    double least = Double.POSITIVE_INFINITY;
-    try (CudaEvent start = context.newEvent();
-        CudaEvent end = context.newEvent()) {
-      for (int algorithm = 0; algorithm < product.algorithms(); algorithm++) {
-        try {
-          enqueue(algorithm, 0);
-          start.record(stream);
-          for (int i = 0; i < LAUNCHES; i++) {
-            enqueue(algorithm, i % memory.count());
-          }
-          end.record(stream);
-          end.synchronize();
-          double millis = end.millisSince(start);
-          if (millis < least) {
-            least = millis;
-            fastest = algorithm;
-          }
-        } catch (DeviceError refused) {
-          // A suggestion that is refused is none.
-        }
-      }
-    }
-    return fastest;
+  /** All suggestions, fastest first, without those that are refused. */
+  List<SuggestionRanking.Ranked> ranked() {
+    return ranked;
   }
 
-  String name() {
-    return "cuBLASLt (best of %d suggestions)%s"
-        .formatted(product.algorithms(), CublasPeer.plain(workload));
+  /** What the suggestion in this place of {@link #ranked} is called. */
+  String name(int place) {
+    return (place == 0 ? "cuBLASLt (best of " : "cuBLASLt (no. " + (place + 1) + " of ")
+        + product.algorithms()
+        + " suggestions)"
+        + CublasPeer.plain(workload);
   }
 
-  void enqueue(int set) {
-    enqueue(best, set);
-  }
-
-  private void enqueue(int algorithm, int set) {
+  /** Gives one of the suggestions to the stream, without waiting. */
+  void enqueue(int algorithm, int set) {
     List<Buffer> inputs = workload.inputs();
     product.enqueue(
         algorithm,

@@ -8,6 +8,7 @@ import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.target.MatrixRows;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * cuBLAS on the same inputs, with results of its own: one product, or two without an activation
@@ -35,7 +36,9 @@ final class CublasPeer {
   /** {@code cuBLAS 13.0.0}, and what it does. */
   String name() {
     int version = cublas.version();
-    String text = "cuBLAS %d.%d.%d".formatted(version / 10_000, version / 100 % 100, version % 100);
+    String text =
+        String.format(
+            Locale.ROOT, "cuBLAS %d.%d.%d", version / 10_000, version / 100 % 100, version % 100);
     if (isGrouped(workload)) {
       return text + " (a product for each group)" + plain(workload);
     }

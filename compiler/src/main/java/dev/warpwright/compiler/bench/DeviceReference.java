@@ -17,9 +17,11 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * Compares results on a GPU with a reference computed there in f64, some elements of which are
@@ -35,13 +37,15 @@ final class DeviceReference implements AutoCloseable {
   private final List<ReferenceProduct> products;
   private final CudaModule module;
   private final List<CudaBuffer> results = new ArrayList<>();
+  private final List<CudaBuffer> deviations = new ArrayList<>();
 
   DeviceReference(Workload workload, BenchMemory memory, GpuDevice device, CudaStream stream) {
     this.workload = workload;
     this.memory = memory;
     this.stream = stream;
     this.products = ReferenceProduct.of(workload);
-    List<Kernel> kernels = products.stream().map(ReferenceProduct::kernel).toList();
+    List<Kernel> kernels =
+        products.stream().flatMap(p -> Stream.of(p.kernel(), p.deviation())).toList();
     GpuTarget target = (GpuTarget) device.target();
     this.module =
         device
@@ -49,6 +53,8 @@ final class DeviceReference implements AutoCloseable {
             .load(GpuDevice.compile(CudaPrinter.print(kernels, target), target).bytes());
     for (ReferenceProduct product : products) {
       results.add(device.context().allocate(Workload.bytes(product.kernel().buffers().getLast())));
+      deviations.add(
+          device.context().allocate(Workload.bytes(product.deviation().buffers().getLast())));
     }
   }
 
@@ -56,28 +62,37 @@ final class DeviceReference implements AutoCloseable {
   void compute(int set, long seed) {
     List<Buffer> inputs = workload.inputs();
     for (int i = 0; i < products.size(); i++) {
-      Kernel kernel = products.get(i).kernel();
-      List<Buffer> params = kernel.buffers();
-      Map<Buffer, CudaBuffer> arguments = new HashMap<>();
-      for (int p = 0; p < params.size() - 1; p++) {
-        // The result before takes the first one's place; what an epilogue reads follows the
-        // operands of the one product, then its table.
-        CudaBuffer argument =
-            i > 0 && p == 0
-                ? results.get(i - 1)
-                : memory.get(set, i + p < inputs.size() ? inputs.get(i + p) : table(workload));
-        arguments.put(params.get(p), argument);
-      }
-      arguments.put(params.getLast(), results.get(i));
-      GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
+      launch(products.get(i).kernel(), i, inputs, set, results.get(i));
+      launch(products.get(i).deviation(), i, inputs, set, deviations.get(i));
     }
     stream.synchronize();
     spotCheck(set, seed);
   }
 
+  private void launch(Kernel kernel, int i, List<Buffer> inputs, int set, CudaBuffer result) {
+    List<Buffer> params = kernel.buffers();
+    Map<Buffer, CudaBuffer> arguments = new HashMap<>();
+    for (int p = 0; p < params.size() - 1; p++) {
+      // The result before takes the first one's place; what an epilogue reads follows the
+      // operands of the one product, then its table.
+      CudaBuffer argument =
+          i > 0 && p == 0
+              ? results.get(i - 1)
+              : memory.get(set, i + p < inputs.size() ? inputs.get(i + p) : table(workload));
+      arguments.put(params.get(p), argument);
+    }
+    arguments.put(params.getLast(), result);
+    GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
+  }
+
   /** Where the reference computed last is, in f64. */
   CudaBuffer result() {
     return results.getLast();
+  }
+
+  /** Where the {@link ProductDeviation} of its elements is, in f32. */
+  CudaBuffer deviation() {
+    return deviations.getLast();
   }
 
   /** How far the result in some memory is from the reference computed last. */
@@ -105,6 +120,7 @@ final class DeviceReference implements AutoCloseable {
                     download(result, shape.dtype(), start + row * pitch, rows, pitch)
                         .columns(columns),
                     download(results.get(output), precise, before, rows, columns),
+                    download(deviations.get(output), DType.F32, before, rows, columns),
                     before));
       }
     }
@@ -121,7 +137,9 @@ final class DeviceReference implements AutoCloseable {
     SplittableRandom random = new SplittableRandom(seed);
     for (int p = 0; p < products.size(); p++) {
       Buffer out = products.get(p).kernel().buffers().getLast();
-      Dot sum = workload.hasProducts() ? dot(set, p) : (product, i, j) -> 0;
+      Dot dot =
+          workload.hasProducts() ? dot(set, p) : (product, i, j) -> new HostReference.Sums(0, 0);
+      boolean hidden = p < products.size() - 1;
       for (int spot = 0; spot < SPOTS; spot++) {
         long columns = out.extent(out.rank() - 1);
         // Rows of all products of a batch, one after the other.
@@ -129,24 +147,46 @@ final class DeviceReference implements AutoCloseable {
         long product = at / out.extent(out.rank() - 2);
         long i = at % out.extent(out.rank() - 2);
         long j = random.nextLong(columns);
-        double got = download(results.get(p), out.dtype(), at * columns + j, 1, 1).get(0);
-        double want = sum.of(product, i, j);
-        boolean hidden = p < products.size() - 1;
-        want = hidden ? HostReference.gelu(want) : finished(want, set, product, i, j);
-        double allowed =
-            hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want));
-        if (!(Math.abs(got - want) <= allowed)) {
-          throw new DeviceError(
-              "the reference kernel computes %s at [%d, %d] of %s, the host %s (seed %d)"
-                  .formatted(got, at, j, products.get(p).kernel().name(), want, seed));
-        }
+        HostReference.Sums sums = dot.of(product, i, j);
+        Map<Epilogue.Operand, Double> values = values(set, product, i, j);
+        double want = hidden ? HostReference.gelu(sums.sum()) : finished(sums.sum(), values);
+        check(
+            results.get(p),
+            products.get(p).kernel(),
+            at * columns + j,
+            want,
+            hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want)),
+            String.format(Locale.ROOT, "element [%d, %d], seed %d", at, j, seed));
+        double deviation = workload.deviation(p).of(sums.sum(), sums.squares(), values);
+        check(
+            deviations.get(p),
+            products.get(p).deviation(),
+            at * columns + j,
+            deviation,
+            1e-3 * deviation,
+            String.format(Locale.ROOT, "deviation [%d, %d], seed %d", at, j, seed));
       }
+    }
+  }
+
+  private void check(
+      CudaBuffer result, Kernel kernel, long at, double want, double allowed, String what) {
+    double got = download(result, kernel.buffers().getLast().dtype(), at, 1, 1).get(0);
+    if (!(Math.abs(got - want) <= allowed)) {
+      throw new DeviceError(
+          String.format(
+              Locale.ROOT,
+              "%s: the reference kernel %s computes %s, the host %s",
+              what,
+              kernel.name(),
+              got,
+              want));
     }
   }
 
   /** A sum of products on the host. */
   private interface Dot {
-    double of(long product, long i, long j);
+    HostReference.Sums of(long product, long i, long j);
   }
 
   private Dot dot(int set, int p) {
@@ -197,13 +237,13 @@ final class DeviceReference implements AutoCloseable {
             product * MatrixRows.distance(operand), operand.extent(1), MatrixRows.pitch(operand));
   }
 
-  /** What the workload's epilogue makes of a sum. */
-  private double finished(double sum, int set, long product, long i, long j) {
+  /** What the workload's epilogue reads for an element. */
+  private Map<Epilogue.Operand, Double> values(int set, long product, long i, long j) {
+    Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
     if (!(workload instanceof Workload.Gemm gemm)) {
-      return sum;
+      return values;
     }
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
-    Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
     for (int e = 0; e < operands.size(); e++) {
       HostMatrix extra =
           matrix(memory.host(set, gemm.extras().get(e)), gemm.extras().get(e), product);
@@ -215,12 +255,20 @@ final class DeviceReference implements AutoCloseable {
             case ADDEND, GATE, RESIDUAL -> extra.get(i, j);
           });
     }
-    return HostReference.epilogue(gemm.epilogue(), sum, values);
+    return values;
+  }
+
+  /** What the workload's epilogue makes of a sum. */
+  private double finished(double sum, Map<Epilogue.Operand, Double> values) {
+    return workload instanceof Workload.Gemm gemm
+        ? HostReference.epilogue(gemm.epilogue(), sum, values)
+        : sum;
   }
 
   @Override
   public void close() {
     results.forEach(CudaBuffer::close);
+    deviations.forEach(CudaBuffer::close);
     module.close();
   }
 }

@@ -6,6 +6,7 @@ import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Kernel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
@@ -37,8 +38,11 @@ public final class FastKernelCheck {
     }
     if (usage.spillStores() > 0 || usage.spillLoads() > 0) {
       problems.add(
-          "%d bytes of spill stores, %d bytes of spill loads"
-              .formatted(usage.spillStores(), usage.spillLoads()));
+          String.format(
+              Locale.ROOT,
+              "%d bytes of spill stores, %d bytes of spill loads",
+              usage.spillStores(),
+              usage.spillLoads()));
     }
     if (usage.localBytes() > 0) {
       problems.add(usage.localBytes() + " bytes of local memory a thread");

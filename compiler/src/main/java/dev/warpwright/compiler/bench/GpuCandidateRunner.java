@@ -19,7 +19,6 @@ import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -178,7 +177,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
         data.poison(0);
         launches.getFirst().run(here.stream);
         here.stream.synchronize();
-        double error = verified(data.relativeError(false), bound, "the result is wrong");
+        double error = verified(data.error(false), bound, "the result is wrong");
         TimedGraph graph =
             TimedGraph.capture(
                 here.device.context(),
@@ -231,19 +230,19 @@ public final class GpuCandidateRunner implements CandidateRunner {
     data.poison(data.count() - 1);
     graph.replay();
     here.stream.synchronize();
-    return verified(data.relativeError(true), bound, "the result of the timed launches is wrong");
+    return verified(data.error(true), bound, "the result of the timed launches is wrong");
   }
 
-  private static double verified(double error, BoundKernel bound, String otherwise)
+  private static double verified(OutputError error, BoundKernel bound, String otherwise)
       throws CandidateFailure {
-    double tolerance = bound.workload().tolerance();
-    if (!(error <= tolerance)) {
+    Workload workload = bound.workload();
+    double tolerance = workload.tolerance();
+    if (!error.within(tolerance)) {
+      long columns = workload.result().extent(workload.result().rank() - 1);
       throw new CandidateFailure(
-          FailureReason.WRONG,
-          String.format(
-              Locale.ROOT, "%s: relative error %.2e, at most %.0e", otherwise, error, tolerance));
+          FailureReason.WRONG, otherwise + ": " + error.why(tolerance, columns));
     }
-    return error;
+    return error.relative();
   }
 
   /** After a fault nothing works on the device's context any more. */

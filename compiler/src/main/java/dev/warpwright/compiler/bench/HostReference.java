@@ -8,11 +8,14 @@ import java.util.Map;
 final class HostReference {
   private HostReference() {}
 
+  /** A sum of products, and that of their squares. */
+  record Sums(double sum, double squares) {}
+
   /**
    * Σₖ a[i, k] · w[j, k] in f64; a[k, i] where a is stored {@code transposedA}, w[k, j] where w is
-   * not stored {@code transposedW}.
+   * not stored {@code transposedW}; and the sum of the products' squares.
    */
-  static double dot(
+  static Sums dot(
       HostMatrix a,
       boolean transposedA,
       long i,
@@ -21,10 +24,14 @@ final class HostReference {
       long j,
       long depth) {
     double sum = 0;
+    double squares = 0;
     for (long k = 0; k < depth; k++) {
-      sum += (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
+      double product =
+          (transposedA ? a.get(k, i) : a.get(i, k)) * (transposedW ? w.get(j, k) : w.get(k, j));
+      sum += product;
+      squares += product * product;
     }
-    return sum;
+    return new Sums(sum, squares);
   }
 
   /** What an epilogue makes of a sum, given the elements that it reads. */

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Measures contestants in turn, round by round, so that a change of clock or temperature meets all
- * of them; each goes through all sets of inputs.
+ * Measures contestants in turn, round by round and in another order each round, so that a change of
+ * clock or temperature meets all of them; each goes through all sets of inputs.
  */
 final class InterleavedTimer {
   private static final int WARM_UP = 2;
@@ -56,7 +56,7 @@ final class InterleavedTimer {
       int launches = singleLaunches;
       double[][] singles = new double[graphs.size()][rounds * singleLaunches];
       for (int round = -WARM_UP; round < rounds; round++) {
-        for (int c = 0; c < graphs.size(); c++) {
+        for (int c : TurnOrder.of(round + WARM_UP, graphs.size())) {
           double micros = graphs.get(c).replay();
           if (round >= 0) {
             graphTimes[c][round] = micros;
@@ -65,8 +65,8 @@ final class InterleavedTimer {
           }
         }
         for (int i = 0; i < launches && round >= 0; i++) {
-          for (int c = 0; c < graphs.size(); c++) {
-            int at = round * launches + i;
+          int at = round * launches + i;
+          for (int c : TurnOrder.of(at, graphs.size())) {
             singles[c][at] = time(contestants.get(c), at % sets, start, end);
           }
         }
@@ -75,7 +75,7 @@ final class InterleavedTimer {
       for (int c = 0; c < graphs.size(); c++) {
         times.add(
             new KernelReport.Times(
-                median(graphTimes[c]),
+                Quantiles.of(graphTimes[c]),
                 median(
                     launches == 0 ? graphTimes[c] : Arrays.copyOf(singles[c], rounds * launches))));
       }

@@ -16,6 +16,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.runtime.cuda.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
@@ -36,8 +37,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
-import java.util.function.IntConsumer;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,8 +145,13 @@ public final class KernelBench {
       try (BenchMemory memory = new BenchMemory(bound, context, stream, request.seed());
           DeviceReference reference = new DeviceReference(workload, memory, device, stream)) {
         progress.accept(
-            "%s on %s, seed %d, %d sets of inputs"
-                .formatted(workload.text(), device.name(), request.seed(), memory.count()));
+            String.format(
+                Locale.ROOT,
+                "%s on %s, seed %d, %d sets of inputs",
+                workload.text(),
+                device.name(),
+                request.seed(),
+                memory.count()));
         return measure(compiled, launcher, memory, reference, stream);
       }
     }
@@ -174,8 +178,12 @@ public final class KernelBench {
     for (Repeats r : repeats) {
       if (r.mismatches() > 0) {
         String failure =
-            "%d differences from the verified result in %d launches (%s)"
-                .formatted(r.mismatches(), r.runs(), r.mode());
+            String.format(
+                Locale.ROOT,
+                "%d differences from the verified result in %d launches (%s)",
+                r.mismatches(),
+                r.runs(),
+                r.mode());
         return report(compiled, first, failure, null, List.of(), repeats);
       }
     }
@@ -194,31 +202,13 @@ public final class KernelBench {
       List<Repeats> repeats) {
     List<Contestant> contestants = new ArrayList<>();
     contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
-    @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(stream).orElse(null) : null;
-    @Nullable CublasLtPeer light = null;
     List<RivalKernel> loaded = new ArrayList<>();
     List<KernelReport.Rival> rivals = new ArrayList<>();
-    try {
-      if (cublas == null) {
-        progress.accept(
-            workload.hasProducts()
-                ? "cuBLAS is not installed: there is no peer"
-                : "sums of no products: there is no peer");
-      } else {
-        CudaBuffer workspace = memory.allocate(CUBLAS_WORKSPACE);
-        cublas.setWorkspace(workspace);
-        CublasPeer peer = new CublasPeer(workload, memory, cublas);
-        if (checkPeer(peer.name(), peer::enqueue, peer::result, reference, stream)) {
-          contestants.add(new Contestant(peer.name(), peer::enqueue));
-        }
-        light =
-            CublasLtPeer.open(workload, memory, workspace, device.context(), stream).orElse(null);
-        if (light != null
-            && checkPeer(light.name(), light::enqueue, light::result, reference, stream)) {
-          contestants.add(new Contestant(light.name(), light::enqueue));
-        }
-      }
-      int peerCount = contestants.size() - 1;
+    try (Baselines baselines =
+        Baselines.open(workload, memory, reference, device, stream, progress)) {
+      contestants.addAll(baselines.admitted());
+      int peerCount = baselines.admitted().size();
+      baselines.excluded().forEach(excluded -> contestants.add(excluded.contestant()));
       for (Rival rival : request.rivals()) {
         rivals.add(prepare(rival, memory, reference, stream, loaded, contestants));
       }
@@ -268,6 +258,13 @@ public final class KernelBench {
         peers.add(new Peer(contestants.get(i).name(), its, its.graphUs() / ours.graphUs()));
       }
       int next = peerCount + 1;
+      List<KernelReport.Excluded> excluded = new ArrayList<>();
+      for (Baselines.TooImprecise one : baselines.excluded()) {
+        Times its = times.get(next++);
+        excluded.add(
+            new KernelReport.Excluded(
+                one.contestant().name(), its, its.graphUs() / ours.graphUs(), one.relError()));
+      }
       for (int i = 0; i < rivals.size(); i++) {
         KernelReport.Rival rival = rivals.get(i);
         if (rival.failure() == null) {
@@ -276,15 +273,11 @@ public final class KernelBench {
         }
       }
       OutputError worse = after.relative() > first.relative() ? after : first;
-      return report(compiled, worse, null, timing, peers, repeats).withRivals(rivals);
+      return report(compiled, worse, null, timing, peers, repeats)
+          .withExcluded(excluded)
+          .withRivals(rivals);
     } finally {
       loaded.forEach(RivalKernel::close);
-      if (light != null) {
-        light.close();
-      }
-      if (cublas != null) {
-        cublas.close();
-      }
     }
   }
 
@@ -318,39 +311,6 @@ public final class KernelBench {
     return new KernelReport.Rival(rival.name(), Double.NaN, Double.NaN, failure);
   }
 
-  /**
-   * Whether a peer takes the workload, as not all do where rows are not aligned, and is as precise
-   * as we have to be. One that computes something else would be no peer.
-   */
-  private boolean checkPeer(
-      String name,
-      IntConsumer enqueue,
-      IntFunction<CudaBuffer> result,
-      DeviceReference reference,
-      CudaStream stream) {
-    if (workload instanceof Workload.Gemm) {
-      try {
-        // The reference is that of set 0.
-        enqueue.accept(0);
-      } catch (DeviceError e) {
-        progress.accept(name + " does not take this: " + e.getMessage());
-        return false;
-      }
-      stream.synchronize();
-      if (!CublasPeer.isWhole(workload)) {
-        return true;
-      }
-      OutputError error = reference.error(result.apply(0));
-      if (!error.within(workload.tolerance())) {
-        progress.accept(wrong(name + " is left out: its result is wrong", error));
-        return false;
-      }
-      progress.accept(
-          String.format(Locale.ROOT, "%s: relative error %.2e", name, error.relative()));
-    }
-    return true;
-  }
-
   /** The bound is for units that reach {@code peak} operations a second. */
   private Prediction expected(double peak) {
     return DeviceCatalogue.find(device.name())
@@ -369,10 +329,13 @@ public final class KernelBench {
     progress.accept(
         String.format(
             Locale.ROOT,
-            "set %d: relative error %.2e, greatest %.2e, %d not finite",
+            "set %d: relative error %.2e, greatest %.2e (elements %.2f, groups of them %.2f of what"
+                + " they may be off), %d not finite",
             set,
             error.relative(),
             error.maxAbs(),
+            error.deviations().element(),
+            error.deviations().group(),
             error.nonFinite()));
     if (!error.within(workload.tolerance())) {
       locate(memory, reference, set);
@@ -407,7 +370,7 @@ public final class KernelBench {
     Kernel compare =
         exact
             ? OutputComparison.ofBits(output)
-            : OutputComparison.ofValues(output, workload.tolerance(), typical);
+            : OutputComparison.ofValues(output, apart(), typical);
     try (CudaStream other = device.context().newStream();
         RepeatCheck check = new RepeatCheck(workload, memory, device, stream, launch, compare)) {
       @Nullable Cublas cublas = workload.hasProducts() ? Cublas.open(other).orElse(null) : null;
@@ -428,16 +391,20 @@ public final class KernelBench {
     }
   }
 
+  /** What two honest results of kernels that add in any order may differ by, relative to both. */
+  private double apart() {
+    double sums = workload.deviation(workload.outputs().size() - 1).relative();
+    return 2 * (ErrorBound.of(workload.result().dtype()).unit() + ErrorBound.DEVIATIONS * sums);
+  }
+
   private String wrong(String what, OutputError error) {
+    Buffer result = workload.result();
     return String.format(
         Locale.ROOT,
-        "%s: relative error %.2e (at most %.0e), greatest error %.2e, %d elements not finite (seed"
-            + " %d)",
+        "%s: %s, greatest error %.2e (seed %d)",
         what,
-        error.relative(),
-        workload.tolerance(),
+        error.why(workload.tolerance(), result.extent(result.rank() - 1)),
         error.maxAbs(),
-        error.nonFinite(),
         request.seed());
   }
 
@@ -489,6 +456,7 @@ public final class KernelBench {
         compiled,
         timing,
         peers,
+        List.of(),
         List.of(),
         repeats);
   }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param failure one line that says why there are no figures; null if all is well
  * @param timing null unless the result is right and timing was asked for
  * @param peers others that computed the same inputs, in the same run
+ * @param excluded others that did, but not as precisely as they would have to
  * @param rivals other kernels of ours that did
  * @param repeats what launching again and again showed
  */
@@ -33,6 +34,7 @@ public record KernelReport(
     Compiled compiled,
     @Nullable Timing timing,
     List<Peer> peers,
+    List<Excluded> excluded,
     List<Rival> rivals,
     List<Repeats> repeats) {
   /** The end of a {@link #failure} that is no fault of the kernel. */
@@ -60,11 +62,16 @@ public record KernelReport(
   /**
    * How long a launch takes.
    *
-   * @param graphUs mean of launches back to back in a replayed graph, the median of the rounds
+   * @param graph mean of launches back to back in a replayed graph, over the rounds
    * @param launchUs from one event to the next around a single launch, the median of all; NaN if it
    *     is not known
    */
-  public record Times(double graphUs, double launchUs) {}
+  public record Times(Quantiles graph, double launchUs) {
+    /** The median of the rounds. */
+    public double graphUs() {
+      return graph.median();
+    }
+  }
 
   /**
    * Speed.
@@ -85,6 +92,15 @@ public record KernelReport(
   public record Peer(String name, Times times, double ratio) {}
 
   /**
+   * A library that is faster or slower but no peer: its result misses the tolerance that ours has
+   * to keep. It is told with its figures and counts for nobody.
+   *
+   * @param ratio its time by ours: below 1 it is faster
+   * @param relError of its result
+   */
+  public record Excluded(String name, Times times, double ratio, double relError) {}
+
+  /**
    * Another kernel of ours.
    *
    * @param timeUs of a launch in a graph; NaN if it has none
@@ -103,6 +119,7 @@ public record KernelReport(
 
   public KernelReport {
     peers = List.copyOf(peers);
+    excluded = List.copyOf(excluded);
     rivals = List.copyOf(rivals);
     repeats = List.copyOf(repeats);
   }
@@ -111,15 +128,21 @@ public record KernelReport(
   public KernelReport withPeer(Peer peer) {
     List<Peer> more = new ArrayList<>(peers);
     more.add(peer);
-    return with(more, rivals);
+    return with(more, excluded, rivals);
   }
 
   /** With other kernels of ours in place of those that there are. */
   KernelReport withRivals(List<Rival> others) {
-    return with(peers, others);
+    return with(peers, excluded, others);
   }
 
-  private KernelReport with(List<Peer> newPeers, List<Rival> newRivals) {
+  /** With libraries that are left out for their error in place of those that there are. */
+  KernelReport withExcluded(List<Excluded> others) {
+    return with(peers, others, rivals);
+  }
+
+  private KernelReport with(
+      List<Peer> newPeers, List<Excluded> newExcluded, List<Rival> newRivals) {
     return new KernelReport(
         workload,
         target,
@@ -132,6 +155,7 @@ public record KernelReport(
         compiled,
         timing,
         newPeers,
+        newExcluded,
         newRivals,
         repeats);
   }

@@ -132,8 +132,7 @@ public final class KernelSeries {
     }
     OutputError error = reference.error(peer.result(0));
     if (!error.within(workload.tolerance())) {
-      throw new DeviceError(
-          "the result of " + peer.name() + " is wrong: relative error " + error.relative());
+      throw new DeviceError("the result of " + peer.name() + " is wrong: " + why(error));
     }
   }
 
@@ -158,7 +157,13 @@ public final class KernelSeries {
       OutputError first = error();
       if (!first.within(workload.tolerance())) {
         return new Result(
-            registers, shared, spills, Double.NaN, Double.NaN, relative(first), "wrong result");
+            registers,
+            shared,
+            spills,
+            Double.NaN,
+            Double.NaN,
+            relative(first),
+            "wrong result: " + why(first));
       }
       List<Contestant> contestants = new ArrayList<>();
       contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
@@ -178,13 +183,18 @@ public final class KernelSeries {
           right ? times.getFirst().graphUs() : Double.NaN,
           times.size() > 1 ? times.getLast().graphUs() : Double.NaN,
           Math.max(relative(first), relative(after)),
-          right ? null : "wrong result of the timed launches");
+          right ? null : "wrong result of the timed launches: " + why(after));
     }
   }
 
   private OutputError error() {
     stream.synchronize();
     return reference.error(memory.get(0, workload.result()));
+  }
+
+  private String why(OutputError error) {
+    Buffer result = workload.result();
+    return error.why(workload.tolerance(), result.extent(result.rank() - 1));
   }
 
   private static double relative(OutputError error) {

@@ -17,6 +17,7 @@ import dev.warpwright.ir.arith.Simplify;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -120,8 +121,14 @@ public final class KernelSpecialization {
   private static void checkRange(Kernel kernel, ScalarParam scalar, long value) {
     if (value < scalar.min() || value > scalar.max()) {
       throw new UserError(
-          "%s=%d: kernel %s takes %d to %d"
-              .formatted(scalar.name(), value, kernel.name(), scalar.min(), scalar.max()));
+          String.format(
+              Locale.ROOT,
+              "%s=%d: kernel %s takes %d to %d",
+              scalar.name(),
+              value,
+              kernel.name(),
+              scalar.min(),
+              scalar.max()));
     }
   }
 }

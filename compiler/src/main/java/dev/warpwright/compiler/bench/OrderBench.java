@@ -58,20 +58,20 @@ public final class OrderBench implements AutoCloseable {
   public double launch(Kernel kernel) {
     BoundKernel bound = BoundKernel.of(kernel, Map.of());
     try (Loaded loaded = load(bound)) {
-      return run(loaded, 0);
+      return run(loaded, 0).relative();
     }
   }
 
   /** Verifies, times, verifies again, and records a timeline by a launch of its own. */
   public Result measure(Kernel kernel) {
     BoundKernel bound = BoundKernel.of(kernel, Map.of());
-    double tolerance = bound.workload().tolerance();
     double worst;
     AdaptiveTimer.Time time;
     try (Loaded loaded = load(bound)) {
-      worst = run(loaded, 0);
-      if (!(worst <= tolerance)) {
-        return wrong("the result is wrong", worst, tolerance);
+      OutputError first = run(loaded, 0);
+      worst = first.relative();
+      if (!right(first)) {
+        return wrong("the result is wrong", first);
       }
       data.poison(data.count() - 1);
       List<CudaLaunch> launches = loaded.launches().launches();
@@ -85,9 +85,10 @@ public final class OrderBench implements AutoCloseable {
         graph.warm(GRAPH_US);
         time = AdaptiveTimer.alone(graph::replay);
       }
-      worst = Math.max(worst, data.relativeError(true));
-      if (!(worst <= tolerance)) {
-        return wrong("the result of the timed launches is wrong", worst, tolerance);
+      OutputError after = data.error(true);
+      worst = Math.max(worst, after.relative());
+      if (!right(after)) {
+        return wrong("the result of the timed launches is wrong", after);
       }
     }
     checkRate(bound.workload(), time.micros());
@@ -97,9 +98,9 @@ public final class OrderBench implements AutoCloseable {
     try (Loaded loaded = load(new BoundKernel(probe.kernel(), bound.workload(), contents))) {
       // The first launch is slower than those that follow; the last set was used longest ago.
       run(loaded, 0);
-      double error = run(loaded, data.count() - 1);
-      if (!(error <= tolerance)) {
-        return wrong("the result of the kernel with records is wrong", error, tolerance);
+      OutputError error = run(loaded, data.count() - 1);
+      if (!right(error)) {
+        return wrong("the result of the kernel with records is wrong", error);
       }
       CudaBuffer memory = loaded.launches().own().get(probe.records());
       if (memory == null) {
@@ -108,18 +109,24 @@ public final class OrderBench implements AutoCloseable {
       long[] records = new long[Math.toIntExact(probe.records().storageElements())];
       memory.copyTo(MemorySegment.ofArray(records), 0, stream);
       stream.synchronize();
-      return new Result(time.micros(), time.spread(), Math.max(worst, error), records, null);
+      return new Result(
+          time.micros(), time.spread(), Math.max(worst, error.relative()), records, null);
     }
   }
 
-  private static Result wrong(String what, double error, double tolerance) {
+  private boolean right(OutputError error) {
+    return error.within(data.workload().tolerance());
+  }
+
+  private Result wrong(String what, OutputError error) {
+    Workload workload = data.workload();
+    long columns = workload.result().extent(workload.result().rank() - 1);
     return new Result(
         Double.NaN,
         Double.NaN,
-        error,
+        error.relative(),
         new long[0],
-        String.format(
-            Locale.ROOT, "%s: relative error %.2e, at most %.0e", what, error, tolerance));
+        what + ": " + error.why(workload.tolerance(), columns));
   }
 
   private void checkRate(Workload workload, double micros) {
@@ -156,12 +163,12 @@ public final class OrderBench implements AutoCloseable {
     return new Loaded(module, data.launches(bound, GridLauncher.of(bound.kernel(), module)));
   }
 
-  /** One launch on the first or the last set; the relative error. */
-  private double run(Loaded loaded, int set) {
+  /** One launch on the first or the last set. */
+  private OutputError run(Loaded loaded, int set) {
     data.poison(set);
     loaded.launches().launches().get(set).run(stream);
     stream.synchronize();
-    return data.relativeError(set != 0);
+    return data.error(set != 0);
   }
 
   @Override

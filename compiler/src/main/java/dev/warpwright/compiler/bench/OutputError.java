@@ -1,5 +1,8 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
@@ -11,17 +14,20 @@ import java.util.stream.IntStream;
  * @param maxAbs greatest difference of finite elements
  * @param worst row-major position of the first element that is not finite, or of the greatest
  *     difference; -1 for no elements
+ * @param deviations how the differences compare with those of honest arithmetic
  */
-record OutputError(double errors, double norm, long nonFinite, double maxAbs, long worst) {
-  static final OutputError NONE = new OutputError(0, 0, 0, -1, -1);
+record OutputError(
+    double errors, double norm, long nonFinite, double maxAbs, long worst, Deviations deviations) {
+  static final OutputError NONE = new OutputError(0, 0, 0, -1, -1, Deviations.NONE);
   private static final int CHUNK = 1 << 14;
 
   /**
    * Compares two matrices of one shape.
    *
+   * @param deviation of each element of the reference, {@link ProductDeviation}
    * @param first position of their first element in the whole
    */
-  static OutputError of(HostMatrix result, HostMatrix reference, long first) {
+  static OutputError of(HostMatrix result, HostMatrix reference, HostMatrix deviation, long first) {
     int count = result.count();
     if (count != reference.count()) {
       throw new IllegalArgumentException(count + " elements against " + reference.count());
@@ -31,13 +37,13 @@ record OutputError(double errors, double norm, long nonFinite, double maxAbs, lo
         .mapToObj(
             chunk -> {
               int end = (int) Math.min(count, (chunk + 1L) * CHUNK);
-              return piece(result, reference, chunk * CHUNK, end, first);
+              return piece(result, reference, deviation, chunk * CHUNK, end, first);
             })
         .reduce(NONE, OutputError::plus);
   }
 
   private static OutputError piece(
-      HostMatrix result, HostMatrix reference, int from, int to, long first) {
+      HostMatrix result, HostMatrix reference, HostMatrix deviation, int from, int to, long first) {
     double errors = 0;
     double norm = 0;
     double maxAbs = -1;
@@ -59,7 +65,16 @@ record OutputError(double errors, double norm, long nonFinite, double maxAbs, lo
         nonFinite++;
       }
     }
-    return new OutputError(errors, norm, nonFinite, maxAbs, worst);
+    Deviations deviations =
+        Deviations.of(
+            ErrorBound.of(result.dtype()),
+            i -> result.get(from + i),
+            i -> reference.get(from + i),
+            i -> deviation.get(from + i),
+            to - from,
+            first + from,
+            true);
+    return new OutputError(errors, norm, nonFinite, maxAbs, worst, deviations);
   }
 
   /** This piece and a later one. */
@@ -70,7 +85,8 @@ record OutputError(double errors, double norm, long nonFinite, double maxAbs, lo
         norm + later.norm,
         nonFinite + later.nonFinite,
         Math.max(maxAbs, later.maxAbs),
-        mine ? worst : later.worst);
+        mine ? worst : later.worst,
+        deviations.plus(later.deviations));
   }
 
   /** ‖result − reference‖ / ‖reference‖ over the finite elements. */
@@ -78,7 +94,17 @@ record OutputError(double errors, double norm, long nonFinite, double maxAbs, lo
     return errors == 0 ? 0 : norm == 0 ? Double.POSITIVE_INFINITY : Math.sqrt(errors / norm);
   }
 
+  /** Whether the whole, every element and every group of elements are as honest ones are. */
   boolean within(double tolerance) {
-    return nonFinite == 0 && relative() <= tolerance;
+    return nonFinite == 0 && relative() <= tolerance && deviations.honest();
+  }
+
+  /** Why a result is wrong, in a few words. */
+  String why(double tolerance, long columns) {
+    String norm =
+        String.format(Locale.ROOT, "relative error %.2e (at most %.0e)", relative(), tolerance);
+    return nonFinite > 0
+        ? norm + ", " + nonFinite + " elements not finite"
+        : deviations.honest() ? norm : norm + ", " + deviations.text(columns);
   }
 }

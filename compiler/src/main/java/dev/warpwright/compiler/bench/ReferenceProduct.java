@@ -25,19 +25,22 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The product that a kernel's output is compared with: out[i, j] = f(Σₖ a[i, k] · w[j, k]) with sum
  * and f in f64, of f64 operands {@link CompensatedSums with a compensated sum}; one GPU thread for
- * each element.
+ * each element. Another kernel computes how far an honest result may be from it, in f32: half the
+ * memory.
  *
  * @param func the computation, unscheduled; its parameters are a and w, unless K is 0, what the
  *     epilogue reads, the table of grouped products, and out
  * @param kernel the same for a GPU
+ * @param deviation for a GPU: of the same parameters the {@link ProductDeviation} of each element
  */
-record ReferenceProduct(PrimFunc func, Kernel kernel) {
+record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
   private static final int ROWS = 16;
   private static final int COLUMNS = 16;
 
@@ -48,8 +51,8 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of("reference_hidden", x, w1, Layout.NT, h.dtype(), Ops::gelu),
-              of("reference", h, w2, Layout.NT, DType.F64, v -> v));
+              of("reference_hidden", x, w1, h.dtype(), Ops::gelu, workload.deviation(0)),
+              of("reference", h, w2, DType.F64, v -> v, workload.deviation(1)));
     };
   }
 
@@ -61,6 +64,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
       extras.put(operands.get(i), Tensor.input(buffer));
     }
     boolean plain = gemm.epilogue().equals(Epilogue.NONE);
+    ProductDeviation deviation = gemm.deviation(0);
     return of(
         "reference",
         gemm.a(),
@@ -70,31 +74,57 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
         gemm.batch().count(),
         gemm.group() == null ? null : Tensor.input(gemm.group()),
         List.copyOf(extras.values()),
-        (sum, point) ->
-            plain
-                ? sum
-                : gemm.epilogue()
-                    .of(
-                        DType.F64,
-                        sum,
-                        operand -> {
-                          Tensor tensor = Objects.requireNonNull(extras.get(operand));
-                          return switch (operand) {
-                            case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
-                            case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
-                            case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
-                          };
-                        }));
+        (sum, point) -> plain ? sum : gemm.epilogue().of(DType.F64, sum, operands(extras, point)),
+        (sum, squares, point) -> deviation.of(sum, squares, operands(extras, point)));
+  }
+
+  /** The element of an operand that belongs to one of the result. */
+  private static Function<Epilogue.Operand, Expr> operands(
+      Map<Epilogue.Operand, Tensor> extras, List<? extends Expr> point) {
+    return operand -> {
+      Tensor tensor = Objects.requireNonNull(extras.get(operand));
+      return switch (operand) {
+        case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
+        case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+        case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
+      };
+    };
   }
 
   private static ReferenceProduct of(
-      String name, Buffer a, Buffer w, Layout layout, DType out, UnaryOperator<Expr> f) {
-    return of(name, a, w, layout, out, 1, null, List.of(), (sum, point) -> f.apply(sum));
+      String name,
+      Buffer a,
+      Buffer w,
+      DType out,
+      UnaryOperator<Expr> f,
+      ProductDeviation deviation) {
+    return of(
+        name,
+        a,
+        w,
+        Layout.NT,
+        out,
+        1,
+        null,
+        List.of(),
+        (sum, point) -> f.apply(sum),
+        (sum, squares, point) ->
+            deviation.of(
+                sum,
+                squares,
+                operand -> {
+                  throw new IllegalStateException("no " + operand);
+                }));
   }
 
   /** What becomes of a sum. */
   private interface Finish {
     Expr of(Expr sum, List<? extends Expr> point);
+  }
+
+  /** What may be added to it. */
+  private interface Spread {
+    Expr of(Expr sum, Expr squares, List<? extends Expr> point);
   }
 
   private static ReferenceProduct of(
@@ -106,7 +136,8 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
       long batch,
       @Nullable Tensor group,
       List<Tensor> extras,
-      Finish finish) {
+      Finish finish,
+      Spread spread) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
     long m = a.extent(a.rank() - (ta ? 1 : 2));
@@ -118,41 +149,91 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
     if (a.rank() == 3 || w.rank() == 3 || batch > 1) {
       shape.addFirst(Exprs.i32(batch));
     }
-    Expr zero = Exprs.zero(Type.of(DType.F64));
+    Factors factors =
+        (type, s, step) -> {
+          Expr product = s.getFirst();
+          Expr matrix = group == null ? product : group.at(product);
+          return List.of(
+              Exprs.cast(type, element(left, product, s.get(s.size() - 2), step, ta)),
+              Exprs.cast(type, element(right, matrix, s.getLast(), step, !tb)));
+        };
     Tensor sum =
-        k == 0
-            ? Tensor.compute("sum", DType.F64, shape, v -> zero)
-            : Tensor.reduce(
-                "sum",
-                DType.F64,
-                shape,
-                List.of(Exprs.i32(k)),
-                zero,
-                (s, r, last) -> {
-                  Expr product = s.getFirst();
-                  Expr matrix = group == null ? product : group.at(product);
-                  Expr row = s.get(s.size() - 2);
-                  return Exprs.fma(
-                      Exprs.cast(DType.F64, element(left, product, row, r.get(0), ta)),
-                      Exprs.cast(DType.F64, element(right, matrix, s.getLast(), r.get(0), !tb)),
-                      last);
-                });
+        sum("sum", DType.F64, shape, k, (s, r, last) -> added(factors.at(DType.F64, s, r), last));
     Tensor result =
         Tensor.compute("out", out, shape, v -> finish.of(sum.at(v.toArray(Expr[]::new)), v));
-    List<Param> params = new ArrayList<>();
+    List<Param> inputs = new ArrayList<>();
     if (k > 0) {
-      params.addAll(List.of(left.buffer(), right.buffer()));
+      inputs.addAll(List.of(left.buffer(), right.buffer()));
     }
-    extras.forEach(extra -> params.add(extra.buffer()));
+    extras.forEach(extra -> inputs.add(extra.buffer()));
     if (group != null) {
-      params.add(group.buffer());
+      inputs.add(group.buffer());
     }
-    params.add(result.buffer());
-    PrimFunc func = PrimFuncs.of(name, params, List.of(sum, result));
-    Kernel kernel = SimtLowering.lower(schedule(func));
+    PrimFunc func = PrimFuncs.of(name, with(inputs, result), List.of(sum, result));
+    Kernel kernel = SimtLowering.lower(schedule(func, "sum"));
+    Tensor rough =
+        sum("sum", DType.F32, shape, k, (s, r, last) -> added(factors.at(DType.F32, s, r), last));
+    Tensor squares =
+        sum(
+            "squares",
+            DType.F32,
+            shape,
+            k,
+            (s, r, last) -> {
+              List<Expr> pair = factors.at(DType.F32, s, r);
+              Expr product = Exprs.mul(pair.get(0), pair.get(1));
+              return Exprs.fma(product, product, last);
+            });
+    Tensor deviation =
+        Tensor.compute(
+            "out",
+            DType.F32,
+            shape,
+            v -> {
+              Expr[] at = v.toArray(Expr[]::new);
+              return spread.of(rough.at(at), squares.at(at), v);
+            });
+    PrimFunc spreads =
+        PrimFuncs.of(
+            name + "_deviation", with(inputs, deviation), List.of(rough, squares, deviation));
     // A reference is more precise than what is compared with it.
     return new ReferenceProduct(
-        func, a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel);
+        func,
+        a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel,
+        SimtLowering.lower(schedule(spreads, "sum", "squares")));
+  }
+
+  /** The factors of a step, in a type. */
+  private interface Factors {
+    List<Expr> at(DType type, List<? extends Expr> point, Expr step);
+  }
+
+  /** What a step makes of a sum. */
+  private interface Step {
+    Expr next(List<? extends Expr> point, Expr step, Expr last);
+  }
+
+  private static Expr added(List<Expr> factors, Expr last) {
+    return Exprs.fma(factors.get(0), factors.get(1), last);
+  }
+
+  private static Tensor sum(String name, DType type, List<Expr> shape, long k, Step step) {
+    Expr zero = Exprs.zero(Type.of(type));
+    return k == 0
+        ? Tensor.compute(name, type, shape, v -> zero)
+        : Tensor.reduce(
+            name,
+            type,
+            shape,
+            List.of(Exprs.i32(k)),
+            zero,
+            (s, r, last) -> step.next(s, r.get(0), last));
+  }
+
+  private static List<Param> with(List<Param> inputs, Tensor result) {
+    List<Param> params = new ArrayList<>(inputs);
+    params.add(result.buffer());
+    return params;
   }
 
   /** Element [row, step] of a matrix, which is stored across, or of one of several. */
@@ -164,15 +245,17 @@ record ReferenceProduct(PrimFunc func, Kernel kernel) {
         : operand.at(matrix, first, second);
   }
 
-  private static PrimFunc schedule(PrimFunc func) {
+  private static PrimFunc schedule(PrimFunc func, String... sums) {
     Schedule schedule = new Schedule(func);
     BlockRef out = schedule.block("out");
     List<LoopRef> loops = schedule.loops(out);
     Schedule.Halves rows = schedule.split(loops.get(loops.size() - 2), ROWS);
     Schedule.Halves columns = schedule.split(loops.getLast(), COLUMNS);
     schedule.reorder(rows.outer(), columns.outer(), rows.inner(), columns.inner());
-    schedule.computeAt(schedule.block("sum"), columns.inner());
-    schedule.setScope(new BufferRef("sum"), Scope.LOCAL);
+    for (String sum : sums) {
+      schedule.computeAt(schedule.block(sum), columns.inner());
+      schedule.setScope(new BufferRef(sum), Scope.LOCAL);
+    }
     schedule.compactAll();
     if (loops.size() == 3) {
       schedule.bind(loops.getFirst(), ThreadAxis.BLOCK_Z);

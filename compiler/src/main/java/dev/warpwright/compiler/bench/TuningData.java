@@ -26,8 +26,7 @@ final class TuningData implements AutoCloseable {
   private final List<DeviceReference> references = new ArrayList<>();
   private final CudaModule module;
   private final CudaBuffer sums;
-  private final Kernel difference;
-  private final double[] norms = new double[2];
+  private final Kernel comparison;
   private final GpuDevice device;
 
   TuningData(BoundKernel first, GpuDevice device, CudaStream stream, long seed) {
@@ -35,24 +34,24 @@ final class TuningData implements AutoCloseable {
     this.device = device;
     this.stream = stream;
     this.memory = new BenchMemory(first, device.context(), stream, seed);
-    this.sums = memory.allocate(8L * ErrorSum.THREADS);
-    this.difference = ErrorSum.ofDifference(workload.result());
-    Kernel norm = ErrorSum.ofReference(workload.result());
+    this.sums = memory.allocate(8L * ErrorSum.FIGURES * ErrorSum.THREADS);
+    this.comparison = ErrorSum.of(workload.result());
     GpuTarget target = (GpuTarget) device.target();
     this.module =
         device
             .context()
             .load(
-                GpuDevice.compile(CudaPrinter.print(List.of(difference, norm), target), target)
-                    .bytes());
+                GpuDevice.compile(CudaPrinter.print(List.of(comparison), target), target).bytes());
     for (int i = 0; i < 2; i++) {
       DeviceReference reference = new DeviceReference(workload, memory, device, stream);
       references.add(reference);
       int set = i == 0 ? 0 : count() - 1;
       reference.compute(set, seed + set);
-      List<Buffer> params = norm.buffers();
-      norms[i] = sum(norm, Map.of(params.get(0), reference.result(), params.get(1), sums));
     }
+  }
+
+  Workload workload() {
+    return workload;
   }
 
   int count() {
@@ -64,36 +63,25 @@ final class TuningData implements AutoCloseable {
     memory.poison(set);
   }
 
-  /**
-   * The relative error of what is in the output of the first or the last set; not finite if an
-   * element is not.
-   */
-  double relativeError(boolean last) {
-    int i = last ? 1 : 0;
-    List<Buffer> params = difference.buffers();
-    double errors =
-        sum(
-            difference,
-            Map.of(
-                params.get(0),
-                memory.get(last ? count() - 1 : 0, workload.result()),
-                params.get(1),
-                references.get(i).result(),
-                params.get(2),
-                sums));
-    return errors == 0 ? 0 : Math.sqrt(errors / norms[i]);
-  }
-
-  private double sum(Kernel kernel, Map<Buffer, CudaBuffer> arguments) {
-    GridLauncher.of(kernel, module).prepare(arguments, Map.of()).run(stream);
-    double[] partial = new double[ErrorSum.THREADS];
-    sums.copyTo(MemorySegment.ofArray(partial), 0, stream);
+  /** How far what is in the output of the first or the last set is from its reference. */
+  OutputError error(boolean last) {
+    DeviceReference reference = references.get(last ? 1 : 0);
+    List<Buffer> params = comparison.buffers();
+    Map<Buffer, CudaBuffer> arguments =
+        Map.of(
+            params.get(0),
+            memory.get(last ? count() - 1 : 0, workload.result()),
+            params.get(1),
+            reference.result(),
+            params.get(2),
+            reference.deviation(),
+            params.get(3),
+            sums);
+    GridLauncher.of(comparison, module).prepare(arguments, Map.of()).run(stream);
+    double[] figures = new double[ErrorSum.FIGURES * ErrorSum.THREADS];
+    sums.copyTo(MemorySegment.ofArray(figures), 0, stream);
     stream.synchronize();
-    double sum = 0;
-    for (double p : partial) {
-      sum += p;
-    }
-    return sum;
+    return ErrorSum.error(figures);
   }
 
   /** Prepares a kernel of this workload on every set; the results are where all kernels' are. */

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.bench;
 
+import dev.warpwright.families.Activation;
 import dev.warpwright.families.Arithmetic;
 import dev.warpwright.families.Batch;
 import dev.warpwright.families.Epilogue;
@@ -8,6 +9,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.target.MatrixRows;
 import java.util.List;
 import java.util.Locale;
@@ -21,11 +24,8 @@ import org.jspecify.annotations.Nullable;
  * the type of its buffer.
  */
 public sealed interface Workload {
-  /** Products that a matrix instruction adds to a sum in f16 before it is rounded. */
-  int HALF_GROUP = 8;
-
-  /** Half a unit in the last place of an f16, relative to it. */
-  double HALF_ROUNDING = 0x1p-11;
+  /** How many deviations of its elements a whole result may be off, in the root of the mean. */
+  double WHOLE = 1.25;
 
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
@@ -98,19 +98,19 @@ public sealed interface Workload {
    * = H · W2[N2, N1]ᵀ.
    */
   record FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) implements Workload {
-    long m() {
+    public long m() {
       return y.extent(0);
     }
 
-    long hidden() {
+    public long hidden() {
       return h.extent(1);
     }
 
-    long k() {
+    public long k() {
       return x.extent(1);
     }
 
-    long n() {
+    public long n() {
       return y.extent(1);
     }
   }
@@ -137,23 +137,28 @@ public sealed interface Workload {
   default String text() {
     return switch (this) {
       case Gemm g ->
-          "%s%s M=%d N=%d K=%d %s%s%s%s%s"
-              .formatted(
-                  kind(),
-                  g.batch().isMany() ? " " + g.batch().text() : "",
-                  g.m(),
-                  g.n(),
-                  g.k(),
-                  g.a().dtype(),
-                  g.arithmetic() == Arithmetic.of(g.a().dtype())
-                      ? ""
-                      : " in " + g.arithmetic().text(),
-                  g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
-                  apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
-                  g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
+          String.format(
+              Locale.ROOT,
+              "%s%s M=%d N=%d K=%d %s%s%s%s%s",
+              kind(),
+              g.batch().isMany() ? " " + g.batch().text() : "",
+              g.m(),
+              g.n(),
+              g.k(),
+              g.a().dtype(),
+              g.arithmetic() == Arithmetic.of(g.a().dtype()) ? "" : " in " + g.arithmetic().text(),
+              g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
+              apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
+              g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
       case FfnGelu f ->
-          "ffn_gelu M=%d K1=%d N1=%d N2=%d %s"
-              .formatted(f.m(), f.k(), f.hidden(), f.n(), f.x().dtype());
+          String.format(
+              Locale.ROOT,
+              "ffn_gelu M=%d K1=%d N1=%d N2=%d %s",
+              f.m(),
+              f.k(),
+              f.hidden(),
+              f.n(),
+              f.x().dtype());
     };
   }
 
@@ -268,8 +273,12 @@ public sealed interface Workload {
     long pitch = MatrixRows.pitch(matrix);
     int rank = matrix.rank();
     boolean dense = rank == 2 || MatrixRows.distance(matrix) == matrix.extent(rank - 2) * pitch;
-    return (pitch == matrix.extent(rank - 1) ? "" : " ld%s=%d".formatted(name, pitch))
-        + (dense ? "" : " stride%s=%d".formatted(name, MatrixRows.distance(matrix)));
+    return (pitch == matrix.extent(rank - 1)
+            ? ""
+            : String.format(Locale.ROOT, " ld%s=%d", name, pitch))
+        + (dense
+            ? ""
+            : String.format(Locale.ROOT, " stride%s=%d", name, MatrixRows.distance(matrix)));
   }
 
   /**
@@ -284,34 +293,67 @@ public sealed interface Workload {
     };
   }
 
-  /** The greatest relative error that counts as right, by the coarsest type that is rounded to. */
-  default double tolerance() {
-    double tolerance =
-        switch (arithmetic()) {
-          case F32, I32, F64 -> 0;
-          case TF32 -> 2e-3;
-          case F16 -> halfTolerance();
-        };
-    for (Buffer buffer : inputs()) {
-      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
-    }
-    for (Buffer buffer : outputs()) {
-      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
-    }
-    return tolerance;
+  /** How precisely the sums of a product are computed. */
+  default SumAccuracy accuracy() {
+    return switch (arithmetic()) {
+      case F32 ->
+          switch (operands()) {
+            case F16, BF16 -> SumAccuracy.OF_TENSOR;
+            case F8E4M3, F8E5M2 -> SumAccuracy.OF_F8;
+            case F32, F64, BOOL, I8, U8, I32, U32, I64, U64, MBARRIER, HANDLE -> SumAccuracy.OF_F32;
+          };
+      case TF32 -> SumAccuracy.OF_TF32;
+      case F16 -> SumAccuracy.OF_F16;
+      case I32 -> SumAccuracy.EXACT;
+      case F64 -> SumAccuracy.OF_F64;
+    };
+  }
+
+  /** What may be added to the elements of a product, counted in the workload's order. */
+  default ProductDeviation deviation(int product) {
+    return switch (this) {
+      case Gemm g -> ProductDeviation.of(accuracy(), g.k(), g.epilogue());
+      case FfnGelu f when product == 0 ->
+          ProductDeviation.of(accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
+      // A kernel's first product may be rounded to a neighbour of the reference's.
+      case FfnGelu f ->
+          ProductDeviation.of(
+              accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()), f.hidden(), Epilogue.NONE);
+    };
   }
 
   /**
-   * What sums in f16 may be off by: instructions add the products of a group to the sum and round
-   * that to f16, of 8 products at least (on Hopper of 16). Rounding moves a sum by half a unit of
-   * its last place at most, 2⁻¹¹ of it. The operands are random with mean 0, so that sums grow as
-   * the square root of what has been added, and so does the sum of independent roundings: with S
-   * groups ‖error‖ ≤ 2⁻¹¹ · √(Σ s/S for s = 1 … S) · ‖result‖. The result is rounded once more.
+   * What a program that checks by itself needs of a {@link ProductDeviation}.
+   *
+   * @param relative deviation of the sum
+   * @param unit of the epilogue
+   * @param lipschitz constant of its activation
    */
-  private double halfTolerance() {
-    long k = this instanceof Gemm g ? g.k() : 0;
-    long groups = Math.ceilDiv(k, HALF_GROUP);
-    return HALF_ROUNDING * (Math.sqrt((groups + 1) / 2.0) + 1);
+  record Spread(double relative, double unit, double lipschitz) {}
+
+  /** Of a product, counted in the workload's order. */
+  default Spread spread(int product) {
+    ProductDeviation d = deviation(product);
+    return new Spread(
+        d.relative(), d.unit(), ProductDeviation.lipschitz(d.epilogue().activation()));
+  }
+
+  /**
+   * The greatest relative error that counts as right: the contract's for the coarser of the type of
+   * the result and what operands are rounded to (they are made in their own type: of f32 only for
+   * tf32), or, of accumulators that are not plain f32 or f64, what sums of so many products are off
+   * by where that is more.
+   */
+  default double tolerance() {
+    double tolerance = arithmetic() == Arithmetic.TF32 ? 2e-3 : 0;
+    for (Buffer buffer : outputs()) {
+      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
+    }
+    boolean plain = accuracy().equals(SumAccuracy.OF_F32) || accuracy().equals(SumAccuracy.OF_F64);
+    for (int product = 0; product < outputs().size() && !plain; product++) {
+      tolerance = Math.max(tolerance, WHOLE * deviation(product).relative());
+    }
+    return tolerance;
   }
 
   private static double tolerance(DType dtype) {
@@ -320,9 +362,8 @@ public sealed interface Workload {
       case F16 -> 4e-3;
       case BF16 -> 2e-2;
       case F64 -> 1e-13;
+      case F8E4M3, F8E5M2 -> ErrorBound.of(dtype).unit();
       case I8, U8, I32 -> 0;
-      // Hopper sums their products with 14 significant bits, always toward zero.
-      case F8E4M3, F8E5M2 -> 3e-2;
       case BOOL, U32, I64, U64, MBARRIER, HANDLE ->
           throw new UserError(
               "workloads over "

@@ -174,8 +174,11 @@ final class WorkloadAttributes {
         .orElseThrow(
             () ->
                 new UserError(
-                    "kernel %s: its epilogue needs a buffer %s"
-                        .formatted(kernel.name(), expected)));
+                    String.format(
+                        Locale.ROOT,
+                        "kernel %s: its epilogue needs a buffer %s",
+                        kernel.name(),
+                        expected)));
   }
 
   private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {
@@ -185,7 +188,12 @@ final class WorkloadAttributes {
       }
     }
     throw new UserError(
-        "kernel %s: arithmetic \"%s\" is none for %s".formatted(kernel.name(), text, operands));
+        String.format(
+            Locale.ROOT,
+            "kernel %s: arithmetic \"%s\" is none for %s",
+            kernel.name(),
+            text,
+            operands));
   }
 
   /** Rows or columns of a matrix, or of each of several. */
@@ -222,22 +230,27 @@ final class WorkloadAttributes {
     }
     if (group != null && !isTable(group, c)) {
       throw new UserError(
-          "kernel %s: %s must be an i32 for each of the products of %s"
-              .formatted(kernel.name(), group, c));
+          String.format(
+              Locale.ROOT,
+              "kernel %s: %s must be an i32 for each of the products of %s",
+              kernel.name(),
+              group,
+              c));
     }
     if (!fits || a.dtype() != b.dtype()) {
       throw new UserError(
-          "kernel %s: %s = %s%s · %s%s does not fit %s, %s, %s"
-              .formatted(
-                  kernel.name(),
-                  c.name(),
-                  a.name(),
-                  ta ? "ᵀ" : "",
-                  b.name(),
-                  tb ? "ᵀ" : "",
-                  c,
-                  a,
-                  b));
+          String.format(
+              Locale.ROOT,
+              "kernel %s: %s = %s%s · %s%s does not fit %s, %s, %s",
+              kernel.name(),
+              c.name(),
+              a.name(),
+              ta ? "ᵀ" : "",
+              b.name(),
+              tb ? "ᵀ" : "",
+              c,
+              a,
+              b));
     }
   }
 }

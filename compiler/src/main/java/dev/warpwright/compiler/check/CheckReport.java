@@ -12,6 +12,8 @@ import java.util.Map;
  * @param kernels the kernels that ran
  * @param scalars the values of the scalar parameters
  * @param schedules in how many orders of blocks and warps
+ * @param launches how often in a row in each order
+ * @param comparedWith the workload whose results those are compared with; empty for none
  * @param findings everything found, each once
  * @param expected on a GPU: by the model, and at least; nothing for what does not say its job
  */
@@ -20,6 +22,8 @@ public record CheckReport(
     List<String> kernels,
     Map<String, Long> scalars,
     int schedules,
+    int launches,
+    String comparedWith,
     List<Finding> findings,
     OnDevice expected) {
   /**

@@ -5,6 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
+import dev.warpwright.sim.Arguments;
 import java.util.List;
 import java.util.Map;
 
@@ -37,6 +38,11 @@ public sealed interface CheckSubject {
   record OfProgram(Program program, Map<Buffer, List<Integer>> tables) implements CheckSubject {
     public OfProgram {
       tables = Map.copyOf(tables);
+    }
+
+    /** Random inputs, the tables, and poisoned outputs. */
+    Arguments data(Map<String, Long> scalars, long seed) {
+      return KernelData.of(program, tables, scalars, seed);
     }
 
     @Override

@@ -21,6 +21,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,8 +34,9 @@ import java.util.function.Supplier;
  * does that it must not.
  *
  * <pre>{@code
- * CheckReport report = Checks.check(new CheckSubject.OfKernel(kernel), CheckOptions.of(1));
- * assert report.clean() : report.findings();
+ * for (CheckReport report : Checks.check(new CheckSubject.OfKernel(kernel), CheckOptions.of(1))) {
+ *   assert report.clean() : report.findings();
+ * }
  * }</pre>
  */
 public final class Checks {
@@ -46,9 +48,24 @@ public final class Checks {
   /**
    * Checks.
    *
+   * @return one report, or for a kernel that says what it computes one for each of several small
+   *     shapes, unless the options give all scalars; up to the first with findings
    * @throws UserError if the subject cannot be simulated with these options; the message says why
    */
-  public static CheckReport check(CheckSubject subject, CheckOptions options) {
+  public static List<CheckReport> check(CheckSubject subject, CheckOptions options) {
+    if (subject instanceof CheckSubject.OfKernel(Kernel kernel)
+        && kernel.kind() == Kernel.Kind.GRID
+        && kernel.attrs().getString("workload") != null) {
+      try {
+        return WorkloadCheck.reports(kernel, options);
+      } catch (IllegalArgumentException e) {
+        throw refused(kernel.name(), e);
+      }
+    }
+    return List.of(checkOnce(subject, options));
+  }
+
+  private static CheckReport checkOnce(CheckSubject subject, CheckOptions options) {
     return switch (subject) {
       case CheckSubject.OfFunction(var function) -> {
         Map<String, Long> scalars = scalars(function.params(), options);
@@ -68,7 +85,7 @@ public final class Checks {
             scalars,
             options,
             order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
-            () -> KernelData.of(ofProgram, scalars, options.seed()),
+            () -> ofProgram.data(scalars, options.seed()),
             CheckReport.OnDevice.NONE);
       }
       case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
@@ -84,8 +101,14 @@ public final class Checks {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID -> {
         if (kernel.attrs().getString("workload") != null) {
-          BoundKernel bound = PreparedKernel.bound(kernel, options);
-          yield List.of(MutationSubject.of(kernel.name(), bound, options.seed()));
+          List<Map<String, Long>> shapes = new ArrayList<>();
+          shapes.add(SmallShapes.usual(kernel, options).scalars());
+          for (SmallShapes shape : SmallShapes.of(kernel, options)) {
+            if (!shapes.contains(shape.scalars())) {
+              shapes.add(shape.scalars());
+            }
+          }
+          yield List.of(MutationSubject.of(kernel.name(), kernel, shapes, options.seed()));
         }
         Kernel shaped = KernelSpecialization.specialize(kernel, scalars(kernel.params(), options));
         yield List.of(
@@ -100,7 +123,7 @@ public final class Checks {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);
         yield MutationSubject.of(
-            ofProgram.program(), data -> KernelData.of(ofProgram, scalars, options.seed() + data));
+            ofProgram.program(), data -> ofProgram.data(scalars, options.seed() + data));
       }
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
@@ -125,7 +148,7 @@ public final class Checks {
         options,
         order -> new GridInterpreter(prepared.kernel(), order)::check,
         prepared.arguments(),
-        expected(kernel, options));
+        CheckReport.OnDevice.NONE);
   }
 
   private static CheckReport check(CompiledProgram network, CheckOptions options) {
@@ -149,12 +172,8 @@ public final class Checks {
         expected((GpuTarget) network.target(), gpu -> Prediction.of(network, rows, gpu)));
   }
 
-  /** What is expected of a kernel that says what it computes. */
-  private static CheckReport.OnDevice expected(Kernel kernel, CheckOptions options) {
-    if (kernel.attrs().getString("workload") == null) {
-      return CheckReport.OnDevice.NONE;
-    }
-    BoundKernel bound = PreparedKernel.bound(kernel, options);
+  /** What is expected of a kernel that says what it computes, for one shape. */
+  static CheckReport.OnDevice expected(Kernel kernel, BoundKernel bound) {
     String arch = kernel.attrs().getString("arch");
     GpuTarget target =
         arch == null ? GpuTarget.SM_90A : GpuTarget.find(arch).orElse(GpuTarget.SM_90A);
@@ -208,7 +227,8 @@ public final class Checks {
     } catch (IllegalArgumentException e) {
       throw refused(name, e);
     }
-    return new CheckReport(name, List.of(name), scalars, 1, findings, CheckReport.OnDevice.NONE);
+    return new CheckReport(
+        name, List.of(name), scalars, 1, 1, "", findings, CheckReport.OnDevice.NONE);
   }
 
   private static CheckReport grid(
@@ -228,7 +248,7 @@ public final class Checks {
       throw refused(name, e);
     }
     return new CheckReport(
-        name, kernels, scalars, options.schedules(), List.copyOf(findings), expected);
+        name, kernels, scalars, options.schedules(), 1, "", List.copyOf(findings), expected);
   }
 
   private static UserError refused(String name, IllegalArgumentException e) {

@@ -3,9 +3,6 @@ package dev.warpwright.compiler.check;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.compiler.bench.Workload;
-import dev.warpwright.compiler.ladder.Ladder;
-import dev.warpwright.compiler.ladder.LadderRun;
-import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cost.CounterTime;
 import dev.warpwright.cost.LeastTime;
@@ -18,6 +15,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarEval;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
@@ -113,7 +111,7 @@ public record CounterPrediction(
         device
             .target()
             .blocksPerSm(
-                kernel.threadsPerBlock(), LadderRun.registers(kernel, device.target()), bytes);
+                kernel.threadsPerBlock(), KernelRegisters.of(kernel, device.target()), bytes);
     long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
@@ -177,6 +175,10 @@ public record CounterPrediction(
    */
   public static CounterPrediction whole(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
+    if (kernel.attrs().getString("workload") != null && !kernel.scalars().isEmpty()) {
+      // Buffers of the workspace may have a shape that depends on any of the scalars.
+      return whole(BoundKernel.of(kernel, values).kernel(), Map.of(), device);
+    }
     Map<String, Long> scalars = KernelData.scalars(kernel.params(), values, OptionalInt.empty());
     Arguments arguments =
         kernel.attrs().getString("workload") == null
@@ -189,14 +191,29 @@ public record CounterPrediction(
     Map<Var, Long> byVar = new HashMap<>();
     kernel.scalars().forEach(s -> byVar.put(s.var(), scalars.getOrDefault(s.name(), 1L)));
     double blocks = blocks(kernel, byVar);
+    return whole(kernel, counted, blocks, (long) blocks, device.f16Tflops(), device);
+  }
+
+  /**
+   * A launch that was counted as a whole.
+   *
+   * @param rate of the units that multiply, in 10¹² operations a second
+   */
+  private static CounterPrediction whole(
+      Kernel kernel,
+      CountedLaunch counted,
+      double blocks,
+      long work,
+      double rate,
+      DeviceModel device) {
     int atOnce = resident(kernel) * device.multiprocessors();
     int waves = (int) Math.ceil(blocks / atOnce);
     double least = counted.total("dramReadBytes") + counted.total("l2WriteBytes");
     double units = Math.ceil(blocks / device.multiprocessors()) * device.multiprocessors();
-    CounterTime time = time(counted, device.f16Tflops(), least, blocks / units, device);
+    CounterTime time = time(counted, rate, least, blocks / units, device);
     return new CounterPrediction(
         kernel.name(),
-        (long) blocks,
+        work,
         counted.totals(),
         counted.lines(),
         waves,
@@ -206,16 +223,21 @@ public record CounterPrediction(
         time);
   }
 
+  /** Kernels of one schedule for f32 GEMMs of any shape. */
+  public interface OfShape {
+    Kernel kernel(long m, long n, long k);
+  }
+
   /** A rung of the ladder. */
-  public static CounterPrediction rung(Rung rung, long m, long n, long k, DeviceModel device) {
-    Kernel whole = Ladder.kernel(rung, m, n, k);
+  public static CounterPrediction rung(OfShape rung, long m, long n, long k, DeviceModel device) {
+    Kernel whole = rung.kernel(m, n, k);
     long first = Math.min(k, RUNG_DEPTH);
     long second = Math.min(k, 2 * RUNG_DEPTH);
     double parts = (double) m / RUNG * n / RUNG;
     CountedLaunch counted =
         deeper(
             depth -> {
-              Kernel kernel = Ladder.kernel(rung, RUNG, RUNG, depth);
+              Kernel kernel = rung.kernel(RUNG, RUNG, depth);
               return CountedLaunch.of(
                   new GridInterpreter(kernel, GridOptions.counting(device.multiprocessors()))
                       .count(
@@ -226,7 +248,7 @@ public record CounterPrediction(
             second,
             k,
             parts);
-    Kernel higher = Ladder.kernel(rung, 2 * m, n, k);
+    Kernel higher = rung.kernel(2 * m, n, k);
     boolean rowsFirst = blocks(higher, ThreadAxis.BLOCK_X) > blocks(whole, ThreadAxis.BLOCK_X);
     long rows = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_X : ThreadAxis.BLOCK_Y);
     long columns = blocks(whole, rowsFirst ? ThreadAxis.BLOCK_Y : ThreadAxis.BLOCK_X);
@@ -235,7 +257,7 @@ public record CounterPrediction(
             .target()
             .blocksPerSm(
                 whole.threadsPerBlock(),
-                LadderRun.registers(whole, device.target()),
+                KernelRegisters.of(whole, device.target()),
                 KernelResources.of(whole).sharedBytes());
     return ofProduct(
         whole,
@@ -398,10 +420,30 @@ public record CounterPrediction(
     return blocks;
   }
 
-  /** The kernels of a network for so many rows. */
+  /** The launches of a network for so many rows, or for those that it was compiled for only. */
   public static List<CounterPrediction> network(
       CompiledProgram network, long rows, DeviceModel device) {
     List<CounterPrediction> predictions = new ArrayList<>();
+    if (network.fixedRows().isPresent()) {
+      int fixed = network.fixedRows().getAsInt();
+      List<KernelCounters> counted =
+          new ProgramInterpreter(
+                  network.program(), GridOptions.counting(device.multiprocessors()), Options.EXACT)
+              .count(
+                  Checks.arguments(network, fixed, 1),
+                  kernel -> caches(kernel, device.multiprocessors(), device));
+      double rate = networkRate(network.precision(), device);
+      int launch = 0;
+      for (Program.Step step : network.program().steps()) {
+        if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> _)) {
+          Map<Var, Long> byVar = new HashMap<>();
+          kernel.scalars().forEach(s -> byVar.put(s.var(), (long) fixed));
+          CountedLaunch all = CountedLaunch.of(counted.get(launch++));
+          predictions.add(whole(kernel, all, blocks(kernel, byVar), fixed, rate, device));
+        }
+      }
+      return predictions;
+    }
     List<Kernel> kernels = network.program().kernels();
     for (int i = 0; i < kernels.size(); i++) {
       Kernel kernel = kernels.get(i);

@@ -32,8 +32,9 @@ public enum Equivalence {
   VALUES(
       "no result depends on it",
       "Indices, predicates or values differ. On four more sets of random data, too, there are no"
-          + " findings, and every result has the same bits as the original's: what differs is"
-          + " padding, is written again, or is the same value.");
+          + " findings, and every result has the same bits as the original's, and so it is at three"
+          + " more shapes of kernels for many shapes (whole tiles, less than one, other tails and"
+          + " stages): what differs is padding, is written again, or is the same value.");
 
   /** How many sets of data, or orders, are tried beside the usual ones. */
   static final int MORE = 4;

@@ -144,8 +144,8 @@ public final class GpuComparison {
     Program program = subject.program();
     Map<String, Long> scalars =
         KernelData.scalars(ProgramInterpreter.params(program), options.scalars(), options.rows());
-    Arguments simulated = KernelData.of(subject, scalars, options.seed());
-    Arguments executed = KernelData.of(subject, scalars, options.seed());
+    Arguments simulated = subject.data(scalars, options.seed());
+    Arguments executed = subject.data(scalars, options.seed());
     List<Finding> findings =
         new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(simulated);
     List<OfArray> arrays = new ArrayList<>();
@@ -220,7 +220,20 @@ public final class GpuComparison {
         verification.relError(),
         verification.maxAbsError(),
         tolerance,
-        equal == elements || verification.within(tolerance) && samePadding(executed, simulated));
+        equal == elements
+            || verification.within(tolerance)
+                && Verification.eachWithin(
+                    executed.toDoubles(),
+                    simulated.toDoubles(),
+                    columns(simulated),
+                    simulated.dtype(),
+                    tolerance)
+                && samePadding(executed, simulated));
+  }
+
+  private static int columns(NdArray array) {
+    int rank = array.shape().length;
+    return rank == 0 ? 1 : (int) Math.max(1, array.shape()[rank - 1]);
   }
 
   /** Whether what lies between the rows of a matrix, which is nobody's to write, is the same. */

@@ -12,6 +12,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.ProgramInterpreter;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 
@@ -37,8 +38,13 @@ public final class KernelData {
         long value = given.getOrDefault(scalar.name(), isFirst ? first.orElse((int) usual) : usual);
         if (value < scalar.min() || value > scalar.max()) {
           throw new UserError(
-              "%s = %d: the kernel is for %d to %d"
-                  .formatted(scalar.name(), value, scalar.min(), scalar.max()));
+              String.format(
+                  Locale.ROOT,
+                  "%s = %d: the kernel is for %d to %d",
+                  scalar.name(),
+                  value,
+                  scalar.min(),
+                  scalar.max()));
         }
         values.put(scalar.name(), value);
       }
@@ -84,14 +90,15 @@ public final class KernelData {
   }
 
   /** Random inputs of a program, its tables, and poisoned outputs. */
-  public static Arguments of(CheckSubject.OfProgram subject, Map<String, Long> scalars, long seed) {
-    Arguments arguments = random(ProgramInterpreter.params(subject.program()), scalars, seed);
-    for (Program.ProgramParam param : subject.program().params()) {
+  public static Arguments of(
+      Program program, Map<Buffer, List<Integer>> tables, Map<String, Long> scalars, long seed) {
+    Arguments arguments = random(ProgramInterpreter.params(program), scalars, seed);
+    for (Program.ProgramParam param : program.params()) {
       if (param.role() == Program.Role.OUTPUT) {
         arguments.get((Buffer) param.param()).poison();
       }
     }
-    subject.tables().forEach((buffer, values) -> fill(arguments.get(buffer), values));
+    tables.forEach((buffer, values) -> fill(arguments.get(buffer), values));
     return arguments;
   }
 

@@ -13,6 +13,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -108,12 +109,13 @@ public final class MutantProgram {
       Buffer buffer = (Buffer) param;
       String name = "p" + arguments.size();
       text.append(
-          "    void* %s = filled(%dull, %d, %b);%n"
-              .formatted(
-                  name,
-                  buffer.storageElements() * buffer.dtype().bytes(),
-                  buffer.dtype().bytes(),
-                  buffer.dtype().isFloat()));
+          String.format(
+              Locale.ROOT,
+              "    void* %s = filled(%dull, %d, %b);%n",
+              name,
+              buffer.storageElements() * buffer.dtype().bytes(),
+              buffer.dtype().bytes(),
+              buffer.dtype().isFloat()));
       arguments.add(name);
     }
     String function = CudaPrinter.functionName(kernel);
@@ -123,12 +125,20 @@ public final class MutantProgram {
         .append("};\n");
     if (shared > 0) {
       text.append(
-          "    cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %d);%n"
-              .formatted(function, shared));
+          String.format(
+              Locale.ROOT,
+              "    cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %d);%n",
+              function,
+              shared));
     }
     text.append(
-        "    cudaLaunchKernel((const void*)%s, dim3(%s), dim3(%s), args, %d, 0);%n"
-            .formatted(function, extents(kernel, true), extents(kernel, false), shared));
+        String.format(
+            Locale.ROOT,
+            "    cudaLaunchKernel((const void*)%s, dim3(%s), dim3(%s), args, %d, 0);%n",
+            function,
+            extents(kernel, true),
+            extents(kernel, false),
+            shared));
     text.append(
         """
             if (!finished()) {

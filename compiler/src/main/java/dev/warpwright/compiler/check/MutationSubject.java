@@ -15,6 +15,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
@@ -25,11 +26,34 @@ import java.util.stream.Collectors;
  * @param name for reports
  * @param scalars values of its scalar parameters
  * @param run executes a kernel in the place of {@code kernel}
+ * @param others the same for other shapes, which differ in tails, stages and divisibility
  */
-public record MutationSubject(String name, Kernel kernel, Map<String, Long> scalars, Run run) {
+public record MutationSubject(
+    String name, Kernel kernel, Map<String, Long> scalars, Run run, List<Shape> others) {
   public MutationSubject {
     scalars = Map.copyOf(scalars);
+    others = List.copyOf(others);
   }
+
+  /** At one shape only. */
+  public MutationSubject(String name, Kernel kernel, Map<String, Long> scalars, Run run) {
+    this(name, kernel, scalars, run, List.of());
+  }
+
+  /**
+   * Another shape.
+   *
+   * @param kernel for it; the subject's own if it is for all
+   */
+  public record Shape(String text, Kernel kernel, Run run) {}
+
+  /** The same with other shapes. */
+  public MutationSubject withOthers(List<Shape> more) {
+    return new MutationSubject(name, kernel, scalars, run, more);
+  }
+
+  /** Rows of networks beside the usual ones: one, whole tiles, and a part of a third tile. */
+  private static final List<Integer> OTHER_ROWS = List.of(1, 64, 133);
 
   /** Executes kernels. */
   @FunctionalInterface
@@ -57,7 +81,18 @@ public record MutationSubject(String name, Kernel kernel, Map<String, Long> scal
 
   /** The same under another name. */
   public MutationSubject withName(String other) {
-    return new MutationSubject(other, kernel, scalars, run);
+    return new MutationSubject(other, kernel, scalars, run, others);
+  }
+
+  /** A kernel with a workload, also for other shapes. */
+  public static MutationSubject of(
+      String name, Kernel kernel, List<Map<String, Long>> shapes, long seed) {
+    List<Shape> others = new ArrayList<>();
+    for (Map<String, Long> shape : shapes.subList(1, shapes.size())) {
+      MutationSubject other = of(name, BoundKernel.of(kernel, shape), seed);
+      others.add(new Shape(new TreeMap<>(shape).toString(), other.kernel, other.run));
+    }
+    return of(name, BoundKernel.of(kernel, shapes.getFirst()), seed).withOthers(others);
   }
 
   /** A kernel with a workload. */
@@ -90,15 +125,24 @@ public record MutationSubject(String name, Kernel kernel, Map<String, Long> scal
               kernels.size() == 1 ? name : name + " " + (i + 1),
               kernel,
               scalars(kernel, rows),
-              (other, order, data) -> {
-                Arguments values = Checks.arguments(network, rows, seed + data);
-                Program program = with(network.program(), kernel, other);
-                List<Finding> findings =
-                    new ProgramInterpreter(program, order, Options.CHECKED).check(values);
-                return new Outcome(findings, memory(network.network().outputs(), values));
-              }));
+              run(network, kernel, rows, seed),
+              OTHER_ROWS.stream()
+                  .map(
+                      count ->
+                          new Shape("rows=" + count, kernel, run(network, kernel, count, seed)))
+                  .toList()));
     }
     return subjects;
+  }
+
+  private static Run run(CompiledProgram network, Kernel kernel, int rows, long seed) {
+    return (other, order, data) -> {
+      Arguments values = Checks.arguments(network, rows, seed + data);
+      Program program = with(network.program(), kernel, other);
+      List<Finding> findings =
+          new ProgramInterpreter(program, order, Options.CHECKED).check(values);
+      return new Outcome(findings, memory(network.network().outputs(), values));
+    };
   }
 
   /** The kernels of a program, with arguments for each set of data. */

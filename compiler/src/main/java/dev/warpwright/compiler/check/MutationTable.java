@@ -7,6 +7,7 @@ import dev.warpwright.sim.mutation.Mutation;
 import dev.warpwright.sim.mutation.Mutations;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -38,18 +39,21 @@ public record MutationTable(List<String> subjects, List<Result> results) {
 
   /** One sentence. */
   public String summary() {
-    return "%d mutants of %d kinds in %d kernels: %d reported, %d wrong results, %d refused, %d in statements that do not run, %d as good as the original, %d missed. No findings in the %d kernels as they are."
-        .formatted(
-            results.size(),
-            results.stream().map(r -> r.mutant().mutation()).distinct().count(),
-            subjects.size(),
-            count(Verdict.REPORTED),
-            count(Verdict.WRONG_RESULT),
-            count(Verdict.REFUSED),
-            count(Verdict.NOT_EXECUTED),
-            count(Verdict.EQUIVALENT),
-            count(Verdict.MISSED),
-            subjects.size());
+    return String.format(
+        Locale.ROOT,
+        "%d mutants of %d kinds in %d kernels: %d reported, %d wrong results, %d refused, %d in"
+            + " statements that do not run, %d as good as the original, %d missed. No findings in"
+            + " the %d kernels as they are.",
+        results.size(),
+        results.stream().map(r -> r.mutant().mutation()).distinct().count(),
+        subjects.size(),
+        count(Verdict.REPORTED),
+        count(Verdict.WRONG_RESULT),
+        count(Verdict.REFUSED),
+        count(Verdict.NOT_EXECUTED),
+        count(Verdict.EQUIVALENT),
+        count(Verdict.MISSED),
+        subjects.size());
   }
 
   private long count(Verdict verdict) {
@@ -71,15 +75,16 @@ public record MutationTable(List<String> subjects, List<Result> results) {
     for (Mutation mutation : Mutations.ALL) {
       List<Result> of = results.stream().filter(r -> r.mutant().mutation() == mutation).toList();
       out.append(
-          "| %s | %d | %s | %s | %s | %s | %s |\n"
-              .formatted(
-                  mutation.name(),
-                  of.size(),
-                  kinds(of),
-                  cell(of, Verdict.WRONG_RESULT),
-                  cell(of, Verdict.REFUSED),
-                  cell(of, Verdict.NOT_EXECUTED),
-                  cell(of, Verdict.EQUIVALENT)));
+          String.format(
+              Locale.ROOT,
+              "| %s | %d | %s | %s | %s | %s | %s |\n",
+              mutation.name(),
+              of.size(),
+              kinds(of),
+              cell(of, Verdict.WRONG_RESULT),
+              cell(of, Verdict.REFUSED),
+              cell(of, Verdict.NOT_EXECUTED),
+              cell(of, Verdict.EQUIVALENT)));
     }
     out.append("\n## By kernel\n\n| kernel | mutants | reported | wrong result | refused | not run")
         .append(" | as good | missed |\n|---|---|---|---|---|---|---|---|\n");
@@ -87,8 +92,9 @@ public record MutationTable(List<String> subjects, List<Result> results) {
         results.stream().collect(Collectors.groupingBy(Result::subject));
     for (String subject : subjects) {
       List<Result> of = bySubject.getOrDefault(subject, List.of());
-      out.append("| %s | %d |".formatted(subject, of.size()));
-      COLUMNS.forEach(verdict -> out.append(" %s |".formatted(cell(of, verdict))));
+      out.append(String.format(Locale.ROOT, "| %s | %d |", subject, of.size()));
+      COLUMNS.forEach(
+          verdict -> out.append(String.format(Locale.ROOT, " %s |", cell(of, verdict))));
       out.append('\n');
     }
     return out.append(equivalents()).toString();
@@ -99,14 +105,21 @@ public record MutationTable(List<String> subjects, List<Result> results) {
     for (Equivalence rule : Equivalence.values()) {
       List<Result> of = results.stream().filter(r -> r.rule() == rule).toList();
       out.append(
-          "\n**%s** (%d mutants). %s\n\n".formatted(sentence(rule.text()), of.size(), rule.rule()));
+          String.format(
+              Locale.ROOT,
+              "\n**%s** (%d mutants). %s\n\n",
+              sentence(rule.text()),
+              of.size(),
+              rule.rule()));
       for (Mutation mutation : Mutations.ALL) {
         List<String> places = new ArrayList<>();
         of.stream()
             .filter(r -> r.mutant().mutation() == mutation)
             .forEach(r -> places.add(r.subject() + ":" + r.mutant().line()));
         if (!places.isEmpty()) {
-          out.append("- %s: %s.\n".formatted(mutation.name(), String.join(", ", places)));
+          out.append(
+              String.format(
+                  Locale.ROOT, "- %s: %s.\n", mutation.name(), String.join(", ", places)));
         }
       }
     }

@@ -144,7 +144,81 @@ public final class MutationTesting {
             : result(mutant, Verdict.MISSED, "not in the usual orders and data: " + found);
       }
     }
+    if (rule == Equivalence.VALUES) {
+      for (MutationSubject.Shape shape : subject.others()) {
+        Result elsewhere = at(shape, mutant);
+        if (elsewhere != null) {
+          return elsewhere;
+        }
+      }
+    }
     return new Result(subject.name(), mutant, Verdict.EQUIVALENT, "", rule);
+  }
+
+  /** What a mutant of another shape shows, null if it is as good there, too. */
+  private @Nullable Result at(MutationSubject.Shape shape, Mutant mutant) {
+    Mutant same = samePlace(shape, mutant);
+    if (same == null) {
+      return null;
+    }
+    GridOptions order = orders.getFirst();
+    MutationSubject.Outcome changed;
+    try {
+      changed = shape.run().of(same.kernel(), order, 0);
+    } catch (UserError | IllegalArgumentException e) {
+      return result(mutant, Verdict.REFUSED, String.valueOf(e.getMessage()));
+    }
+    if (!changed.findings().isEmpty()) {
+      Finding first = changed.findings().getFirst();
+      boolean fits = mutant.mutation().kinds().contains(first.kind());
+      return result(
+          mutant,
+          fits ? Verdict.REPORTED : Verdict.MISSED,
+          first.message() + " (at " + shape.text() + ")");
+    }
+    MutationSubject.Outcome original = shape.run().of(shape.kernel(), order, 0);
+    if (!original.findings().isEmpty()) {
+      throw new UserError(
+          subject.name()
+              + " has findings as it is at "
+              + shape.text()
+              + ": "
+              + original.findings().getFirst().message());
+    }
+    if (same(changed.memory(), original.memory())) {
+      return null;
+    }
+    return mutant.mutation().mayOnlyChangeResults()
+        ? result(mutant, Verdict.WRONG_RESULT, "at " + shape.text())
+        : result(mutant, Verdict.MISSED, "wrong results without a finding at " + shape.text());
+  }
+
+  /**
+   * The mistake in the kernel of another shape: the same place if there are as many as here, else
+   * the first like it; null if the other shape has no such statement.
+   */
+  private @Nullable Mutant samePlace(MutationSubject.Shape shape, Mutant mutant) {
+    if (shape.kernel() == subject.kernel()) {
+      return mutant;
+    }
+    List<Mutant> here = mutant.mutation().plant(subject.kernel());
+    List<Mutant> there = mutant.mutation().plant(shape.kernel());
+    if (here.size() == there.size()) {
+      for (int i = 0; i < here.size(); i++) {
+        if (here.get(i).line() == mutant.line()
+            && here.get(i).statement().equals(mutant.statement())) {
+          return there.get(i);
+        }
+      }
+    }
+    return there.stream()
+        .filter(other -> withoutNumbers(other).equals(withoutNumbers(mutant)))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static String withoutNumbers(Mutant mutant) {
+    return mutant.statement().replaceAll("\\d+", "");
   }
 
   private Result result(Mutant mutant, Verdict verdict, String detail) {

@@ -3,10 +3,8 @@ package dev.warpwright.compiler.check;
 import dev.warpwright.compiler.bench.BoundKernel;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.sim.Arguments;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -20,9 +18,6 @@ import java.util.function.Supplier;
  */
 record PreparedKernel(
     Kernel kernel, Map<String, Long> scalars, Supplier<Arguments> arguments, Set<Buffer> scratch) {
-  /** Scalars of a kernel with a workload: small, and no whole tiles. */
-  private static final Map<Character, Long> SMALL = Map.of('M', 72L, 'N', 264L, 'K', 328L);
-
   /**
    * A kernel on random data, or on what its attributes say that its buffers hold.
    *
@@ -63,14 +58,6 @@ record PreparedKernel(
 
   /** What was given, and small values for what was not, unless it follows from the rest. */
   private static Map<String, Long> small(Kernel kernel, CheckOptions options) {
-    Map<String, Long> values = new LinkedHashMap<>(options.scalars());
-    for (ScalarParam scalar : kernel.scalars()) {
-      Long usual = SMALL.get(scalar.name().charAt(0));
-      if (usual != null) {
-        long value = scalar.name().equals("M") ? options.rows().orElse(usual.intValue()) : usual;
-        values.putIfAbsent(scalar.name(), Math.clamp(value, scalar.min(), scalar.max()));
-      }
-    }
-    return values;
+    return SmallShapes.usual(kernel, options).scalars();
   }
 }

@@ -4,7 +4,7 @@ import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.bench.BoundKernel;
+import dev.warpwright.compiler.bench.KernelSpecialization;
 import dev.warpwright.compiler.ladder.Ladder;
 import dev.warpwright.compiler.ladder.Rung;
 import dev.warpwright.ir.Kernel;
@@ -12,6 +12,8 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.io.IOException;
@@ -49,6 +51,43 @@ public record RepositoryKernels(Path folder, long seed) {
           "gemm_bf16_sm90_skinny", Map.of("M", 130L, "N", 112L, "K", 712L),
           "ffn_bf16_sm90_m16", Map.of("M", 16L, "K1", 200L, "N1", 1024L, "N2", 136L));
 
+  /** Beside those: whole tiles and steps; less than one of each; other tails, other stages. */
+  private static final Map<String, List<Map<String, Long>>> OTHERS =
+      Map.of(
+          "gemm_bf16_sm90",
+          List.of(
+              Map.of("M", 256L, "N", 256L, "K", 256L),
+              Map.of("M", 200L, "N", 200L, "K", 40L),
+              Map.of("M", 300L, "N", 520L, "K", 136L)),
+          "gemm_bf16_sm80",
+          List.of(
+              Map.of("M", 256L, "N", 128L, "K", 320L),
+              Map.of("M", 97L, "N", 88L, "K", 40L),
+              Map.of("M", 129L, "N", 264L, "K", 72L)),
+          "gemm_f32_simt",
+          List.of(
+              Map.of("M", 128L, "N", 256L, "K", 32L),
+              Map.of("M", 97L, "N", 88L, "K", 4L),
+              Map.of("M", 129L, "N", 260L, "K", 20L)),
+          "gemm_bf16_sm90_m16",
+          List.of(
+              Map.of("M", 16L, "N", 128L, "K", 640L),
+              Map.of("M", 1L, "N", 56L, "K", 40L),
+              Map.of("M", 19L, "N", 72L, "K", 328L)),
+          "gemm_bf16_sm90_skinny",
+          List.of(
+              Map.of("M", 64L, "N", 224L, "K", 640L),
+              Map.of("M", 33L, "N", 96L, "K", 40L),
+              Map.of("M", 65L, "N", 120L, "K", 1288L)),
+          "ffn_bf16_sm90_m16",
+          List.of(
+              Map.of("M", 16L, "K1", 256L, "N1", 1024L, "N2", 128L),
+              Map.of("M", 1L, "K1", 40L, "N1", 1088L, "N2", 56L),
+              Map.of("M", 13L, "K1", 584L, "N1", 2504L, "N2", 72L)));
+
+  /** Tiles that are no whole rounds of the warpgroups of the only block. */
+  private static final Map<String, Long> NETWORK = Map.of("M", 250L, "G", 1L);
+
   private static final Map<String, Map<Long, Long>> GRIDS =
       Map.of(
           "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
@@ -72,10 +111,29 @@ public record RepositoryKernels(Path folder, long seed) {
   public MutationSubject kernel(String name) {
     Kernel kernel = ChangedConstants.of(read(name), GRIDS.getOrDefault(name, Map.of()));
     if (SHAPES.containsKey(name)) {
-      return MutationSubject.of(name, BoundKernel.of(kernel, SHAPES.get(name)), seed);
+      List<Map<String, Long>> shapes = new ArrayList<>(List.of(SHAPES.get(name)));
+      shapes.addAll(OTHERS.getOrDefault(name, List.of()));
+      return MutationSubject.of(name, kernel, shapes, seed);
+    }
+    if (name.startsWith("mlp_")) {
+      Kernel shaped = KernelSpecialization.specialize(kernel, NETWORK);
+      return MutationSubject.of(name, shaped, data -> networkData(shaped, seed + data));
     }
     return Checks.mutationSubjects(new CheckSubject.OfKernel(kernel), CheckOptions.of(seed))
         .getFirst();
+  }
+
+  /** Random data with weights that keep values as large as they are from layer to layer. */
+  private static Arguments networkData(Kernel kernel, long seed) {
+    Arguments arguments = KernelData.random(kernel.params(), Map.of(), seed);
+    NdArray weights = arguments.get("W");
+    // Of uniform values in [-1, 1), half of whose sums the activation drops.
+    double scale = Math.sqrt(6.0 / weights.shape()[2]);
+    for (int i = 0; i < weights.size(); i++) {
+      weights.setElement(i, scale * weights.element(i));
+    }
+    arguments.get("y").poison();
+    return arguments;
   }
 
   private Kernel read(String name) {

@@ -46,6 +46,7 @@ public final class CudaExecutable implements Executable {
   private final List<CudaLaunch> launches = new ArrayList<>();
   private @Nullable CudaGraph graph;
   private int rows = -1;
+  private boolean closed;
 
   /**
    * Loads the module and uploads the constants.
@@ -85,6 +86,9 @@ public final class CudaExecutable implements Executable {
 
   @Override
   public void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
+    if (closed) {
+      throw new IllegalStateException("the program is closed");
+    }
     prepare(newRows == 0 ? 0 : compiled.fixedRows().orElse(newRows));
     if (newRows == 0) {
       return;
@@ -239,6 +243,7 @@ public final class CudaExecutable implements Executable {
 
   @Override
   public void close() {
+    closed = true;
     if (graph != null) {
       graph.close();
     }

@@ -76,6 +76,7 @@ public final class HostExecutable implements Executable {
 
   private int rows = -1;
   private boolean rehearsed;
+  private boolean closed;
   private long spentNanos;
 
   public HostExecutable(CompiledProgram compiled, ConstantStore constants, Parallel parallel) {
@@ -169,6 +170,9 @@ public final class HostExecutable implements Executable {
 
   /** Has the launches use these arrays, unless they do. */
   private void bind(int newRows, List<float[]> in, List<float[]> out) {
+    if (closed) {
+      throw new IllegalStateException("the program is closed");
+    }
     boolean same = newRows == rows;
     for (int i = 0; i < inputPlaces.length; i++) {
       same &= put(inputPlaces[i], rounds ? round(i, in.get(i)) : in.get(i));
@@ -282,6 +286,7 @@ public final class HostExecutable implements Executable {
 
   @Override
   public void close() {
+    closed = true;
     Arrays.fill(arrays, new byte[0]);
     Arrays.fill(bound, null);
     rows = -1;

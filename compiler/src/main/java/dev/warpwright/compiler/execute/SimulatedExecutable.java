@@ -27,6 +27,7 @@ public final class SimulatedExecutable implements Executable {
   private final Arguments arguments;
   private List<String> findings = List.of();
   private int rows;
+  private boolean closed;
 
   public SimulatedExecutable(CompiledProgram compiled) {
     this.compiled = compiled;
@@ -54,6 +55,9 @@ public final class SimulatedExecutable implements Executable {
 
   @Override
   public void run(int newRows, List<float[]> inputs, List<float[]> outputs) {
+    if (closed) {
+      throw new IllegalStateException("the program is closed");
+    }
     rows = newRows;
     if (newRows == 0) {
       return;
@@ -108,6 +112,7 @@ public final class SimulatedExecutable implements Executable {
 
   @Override
   public void close() {
+    closed = true;
     findings = List.of();
   }
 }

@@ -7,12 +7,17 @@ import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.HostText;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Value;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +56,20 @@ public final class CudaExport {
         traces.put(kernel.kernel().name(), kernel.trace());
       }
       Exported exported =
-          new Exported(about, target, program.program(), Map.of(), null, traces, null);
+          new Exported(
+              about + outputs(model), target, program.program(), Map.of(), null, traces, null);
       return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
     }
+  }
+
+  /** What a model of several outputs gives, in the order of the operator's results. */
+  private static String outputs(Model model) {
+    List<Value> outputs = model.graph().outputs();
+    return outputs.size() == 1
+        ? ""
+        : outputs.stream()
+            .map(output -> Names.quote(output.name()))
+            .collect(Collectors.joining(", ", ", which gives ", ""));
   }
 
   private static Map<String, byte[]> files(Exported exported) {
@@ -82,25 +98,29 @@ public final class CudaExport {
   /** Options of nvcc; -arch=sm_90a would compile for sm_90, too, which lacks instructions. */
   static String flags(GpuTarget target) {
     String number = target.name().substring("sm_".length());
-    return "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3"
-        .formatted(number, number);
+    return String.format(
+        Locale.ROOT,
+        "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3",
+        number,
+        number);
   }
 
   private static String cmake(Exported exported) {
-    return """
-    cmake_minimum_required(VERSION 3.24)
-    project(%1$s LANGUAGES CUDA)
+    return String.format(
+        Locale.ROOT,
+        """
+        cmake_minimum_required(VERSION 3.24)
+        project(%1$s LANGUAGES CUDA)
 
-    add_executable(%1$s main.cu)
-    add_library(%1$s_op SHARED torch_op.cu)
-    foreach(built %1$s %1$s_op)
-      set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
-      # Products and sums are fused where the source says so, and nowhere else.
-      target_compile_options(${built} PRIVATE -fmad=false)
-    endforeach()
-    """
-        .formatted(
-            HostText.identifier(exported.program().name()),
-            exported.target().name().substring("sm_".length()));
+        add_executable(%1$s main.cu)
+        add_library(%1$s_op SHARED torch_op.cu)
+        foreach(built %1$s %1$s_op)
+          set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
+          # Products and sums are fused where the source says so, and nowhere else.
+          target_compile_options(${built} PRIVATE -fmad=false)
+        endforeach()
+        """,
+        HostText.identifier(exported.program().name()),
+        exported.target().name().substring("sm_".length()));
   }
 }

@@ -19,6 +19,7 @@ import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -94,8 +95,12 @@ record Exported(
     } else if (!kernel.scalars().isEmpty()) {
       ScalarParam scalar = kernel.scalars().getFirst();
       throw new UserError(
-          "kernel %s cannot be exported: no value for %s; give it, as %s=4096"
-              .formatted(kernel.name(), scalar.name(), scalar.name()));
+          String.format(
+              Locale.ROOT,
+              "kernel %s cannot be exported: no value for %s; give it, as %s=4096",
+              kernel.name(),
+              scalar.name(),
+              scalar.name()));
     }
     return new Exported(
         about,

@@ -10,6 +10,7 @@ import dev.warpwright.schedule.trace.ScheduleText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** The header: kernels, constants, and the function that launches. */
@@ -48,7 +49,8 @@ final class HeaderText {
     }
     constants.putAll(LaunchText.constants(exported));
     constants.forEach(
-        (name, value) -> out.append("constexpr int %s = %d;\n".formatted(name, value)));
+        (name, value) ->
+            out.append(String.format(Locale.ROOT, "constexpr int %s = %d;\n", name, value)));
     out.append(constants.isEmpty() ? "" : "\n");
     out.append(CudaPrinter.printNamed(exported.program().kernels(), exported.target()))
         .append('\n');
@@ -85,13 +87,16 @@ final class HeaderText {
   private static String table(Signature signature, Buffer buffer, List<Integer> values) {
     boolean group = buffer.name().equals(GemmWorkload.GROUP);
     List<String> numbers =
-        values.stream().map(v -> group ? v.toString() : "0x%x".formatted(v)).toList();
-    return "// What %s holds: %s.\nstatic const int %s[] = {\n    %s};\n"
-        .formatted(
-            buffer.name(),
-            group ? "which B each product takes" : "tiles in their order, row << 16 | column",
-            signature.table(buffer),
-            LaunchText.wrapped(numbers, 2));
+        values.stream()
+            .map(v -> group ? v.toString() : String.format(Locale.ROOT, "0x%x", v))
+            .toList();
+    return String.format(
+        Locale.ROOT,
+        "// What %s holds: %s.\nstatic const int %s[] = {\n    %s};\n",
+        buffer.name(),
+        group ? "which B each product takes" : "tiles in their order, row << 16 | column",
+        signature.table(buffer),
+        LaunchText.wrapped(numbers, 2));
   }
 
   /** The name of a constant's offset. */
@@ -107,7 +112,12 @@ final class HeaderText {
                 + " {\n");
     for (Buffer buffer : exported.buffers(Role.CONSTANT)) {
       Long offset = exported.sample() == null ? null : exported.sample().constants().get(buffer);
-      out.append("constexpr std::size_t %s = %d;\n".formatted(signature.text().of(buffer), offset));
+      out.append(
+          String.format(
+              Locale.ROOT,
+              "constexpr std::size_t %s = %d;\n",
+              signature.text().of(buffer),
+              offset));
     }
     return out.append("}  // namespace " + CONSTANTS_AT + "\n").toString();
   }

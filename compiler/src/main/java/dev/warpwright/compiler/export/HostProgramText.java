@@ -39,16 +39,17 @@ final class HostProgramText {
   private void write() {
     String name = HostText.identifier(exported.program().name());
     out.append(
-        """
-        // Runs it on %s data%s and times it:
-        //   nvcc %s -o %s main.cu && ./%s
-        """
-            .formatted(
-                exported.sample() == null ? "random" : "the sample's",
-                exported.isChecked() ? ", checks the result" : "",
-                CudaExport.flags(exported.target()),
-                name,
-                name));
+        String.format(
+            Locale.ROOT,
+            """
+            // Runs it on %s data%s and times it:
+            //   nvcc %s -o %s main.cu && ./%s
+            """,
+            exported.sample() == null ? "random" : "the sample's",
+            exported.isChecked() ? ", checks the result" : "",
+            CudaExport.flags(exported.target()),
+            name,
+            name));
     new TreeSet<>(headers()).forEach(header -> out.append("#include <" + header + ">\n"));
     out.append("\n#include \"kernel.cuh\"\n\n");
     out.append(
@@ -63,7 +64,8 @@ final class HostProgramText {
         """);
     types().forEach(type -> out.append(conversions(type)).append('\n'));
     out.append(memory());
-    out.append("int main() {\n");
+    out.append(
+        ResultsText.isDrawn(exported) ? "int main(int argc, char** argv) {\n" : "int main() {\n");
     fill();
     launch();
     out.append(ResultsText.of(exported, signature));
@@ -120,8 +122,11 @@ final class HostProgramText {
               "y.bits = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, " + bits(dtype) + ");";
           case BOOL, MBARRIER, HANDLE ->
               throw new UserError(
-                  "%s cannot be exported: its host program has no elements of type %s"
-                      .formatted(exported.program().name(), dtype));
+                  String.format(
+                      Locale.ROOT,
+                      "%s cannot be exported: its host program has no elements of type %s",
+                      exported.program().name(),
+                      dtype));
         };
     String value =
         switch (dtype) {
@@ -159,58 +164,58 @@ final class HostProgramText {
     String source =
         exported.sample() == null
             ? """
-              template <typename T>
-              static std::vector<T> random_values(std::size_t count, float deviation, unsigned seed) {
-                std::mt19937 generator(seed);
-                std::normal_distribution<float> normal(0, deviation);
-                std::vector<T> values(count);
-                for (T& each : values) {
-                  encode(normal(generator), each);
-                }
-                return values;
+            template <typename T>
+            static std::vector<T> random_values(std::size_t count, float deviation, unsigned seed) {
+              std::mt19937 generator(seed);
+              std::normal_distribution<float> normal(0, deviation);
+              std::vector<T> values(count);
+              for (T& each : values) {
+                encode(normal(generator), each);
               }
+              return values;
+            }
 
-              """
+            """
             : """
-              template <typename T>
-              static std::vector<T> read_file(const char* name, std::size_t count) {
-                std::vector<T> values(count);
-                std::ifstream file(name, std::ios::binary);
-                if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
-                  std::fprintf(stderr, "cannot read %s; run the program in its folder\\n", name);
-                  std::exit(2);
-                }
-                return values;
+            template <typename T>
+            static std::vector<T> read_file(const char* name, std::size_t count) {
+              std::vector<T> values(count);
+              std::ifstream file(name, std::ios::binary);
+              if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
+                std::fprintf(stderr, "cannot read %s; run the program in its folder\\n", name);
+                std::exit(2);
               }
+              return values;
+            }
 
-              """;
+            """;
     return source
         + """
-          template <typename T>
-          static T* allocate(std::size_t count, int every_byte) {
-            T* device = nullptr;
-            check(cudaMalloc(&device, count * sizeof(T)), "cudaMalloc");
-            check(cudaMemset(device, every_byte, count * sizeof(T)), "cudaMemset");
-            return device;
-          }
+        template <typename T>
+        static T* allocate(std::size_t count, int every_byte) {
+          T* device = nullptr;
+          check(cudaMalloc(&device, count * sizeof(T)), "cudaMalloc");
+          check(cudaMemset(device, every_byte, count * sizeof(T)), "cudaMemset");
+          return device;
+        }
 
-          template <typename T>
-          static T* upload(const std::vector<T>& host) {
-            T* device = allocate<T>(host.size(), 0);
-            check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
-                  "cudaMemcpy");
-            return device;
-          }
+        template <typename T>
+        static T* upload(const std::vector<T>& host) {
+          T* device = allocate<T>(host.size(), 0);
+          check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+                "cudaMemcpy");
+          return device;
+        }
 
-          template <typename T>
-          static std::vector<T> download(const T* device, std::size_t count) {
-            std::vector<T> host(count);
-            check(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost),
-                  "cudaMemcpy");
-            return host;
-          }
+        template <typename T>
+        static std::vector<T> download(const T* device, std::size_t count) {
+          std::vector<T> host(count);
+          check(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost),
+                "cudaMemcpy");
+          return host;
+        }
 
-          """;
+        """;
   }
 
   private void fill() {
@@ -218,7 +223,12 @@ final class HostProgramText {
     if (sample != null) {
       var rows = exported.rows();
       if (rows != null) {
-        line("const int %s = %d;  // rows".formatted(signature.text().of(rows), sample.rows()));
+        line(
+            String.format(
+                Locale.ROOT,
+                "const int %s = %d;  // rows",
+                signature.text().of(rows),
+                sample.rows()));
       }
     }
     int seed = 1;
@@ -228,11 +238,24 @@ final class HostProgramText {
       String elements = signature.elements(input);
       line(
           sample == null
-              ? "const std::vector<%s> %s = random_values<%s>(%s, %s, %d);"
-                  .formatted(type, name, type, elements, deviation(input), seed++)
-              : "const std::vector<%s> %s = read_file<%s>(\"%s\", %s);"
-                  .formatted(type, name, type, SampleFiles.input(name), elements));
-      line("%s* d_%s = upload(%s);".formatted(type, name, name));
+              ? String.format(
+                  Locale.ROOT,
+                  "const std::vector<%s> %s = random_values<%s>(%s, %s, %d);",
+                  type,
+                  name,
+                  type,
+                  elements,
+                  deviation(input),
+                  seed++)
+              : String.format(
+                  Locale.ROOT,
+                  "const std::vector<%s> %s = read_file<%s>(\"%s\", %s);",
+                  type,
+                  name,
+                  type,
+                  SampleFiles.input(name),
+                  elements));
+      line(String.format(Locale.ROOT, "%s* d_%s = upload(%s);", type, name, name));
     }
     for (Buffer output : exported.buffers(Role.OUTPUT)) {
       allocate(output, "0xFF");
@@ -240,21 +263,23 @@ final class HostProgramText {
     if (!exported.buffers(Role.CONSTANT).isEmpty() && sample != null) {
       byte[] constants = sample.files().get(SampleFiles.CONSTANTS);
       line(
-          "char* d_%s = upload(read_file<char>(\"%s\", %d));"
-              .formatted(
-                  Signature.CONSTANTS,
-                  SampleFiles.CONSTANTS,
-                  constants == null ? 0 : constants.length));
+          String.format(
+              Locale.ROOT,
+              "char* d_%s = upload(read_file<char>(\"%s\", %d));",
+              Signature.CONSTANTS,
+              SampleFiles.CONSTANTS,
+              constants == null ? 0 : constants.length));
     }
     for (Buffer buffer : exported.program().workspace()) {
       switch (exported.state().get(buffer)) {
         case State.Table(List<Integer> _) ->
             line(
-                "int* d_%s = upload(std::vector<int>(std::begin(%s), std::end(%s)));"
-                    .formatted(
-                        signature.text().of(buffer),
-                        signature.table(buffer),
-                        signature.table(buffer)));
+                String.format(
+                    Locale.ROOT,
+                    "int* d_%s = upload(std::vector<int>(std::begin(%s), std::end(%s)));",
+                    signature.text().of(buffer),
+                    signature.table(buffer),
+                    signature.table(buffer)));
         case State.Zero() -> allocate(buffer, "0");
         case null -> allocate(buffer, "0xFF");
       }
@@ -263,13 +288,14 @@ final class HostProgramText {
 
   private void allocate(Buffer buffer, String everyByte) {
     line(
-        "%s* d_%s = allocate<%s>(%s, %s);"
-            .formatted(
-                HostText.type(buffer.dtype()),
-                signature.text().of(buffer),
-                HostText.type(buffer.dtype()),
-                signature.elements(buffer),
-                everyByte));
+        String.format(
+            Locale.ROOT,
+            "%s* d_%s = allocate<%s>(%s, %s);",
+            HostText.type(buffer.dtype()),
+            signature.text().of(buffer),
+            HostText.type(buffer.dtype()),
+            signature.elements(buffer),
+            everyByte));
   }
 
   private String deviation(Buffer input) {
@@ -288,20 +314,23 @@ final class HostProgramText {
                 .toList());
     arguments.add("stream");
     out.append(
-        """
+        String.format(
+            Locale.ROOT,
+            """
 
-          cudaStream_t stream;
-          check(cudaStreamCreate(&stream), "cudaStreamCreate");
-          const auto launch = [&] {
-            check(%1$s(
-                      %2$s),
-                  "%1$s");
-          };
-          launch();
-          check(cudaStreamSynchronize(stream), "%1$s");
+              cudaStream_t stream;
+              check(cudaStreamCreate(&stream), "cudaStreamCreate");
+              const auto launch = [&] {
+                check(%1$s(
+                          %2$s),
+                      "%1$s");
+              };
+              launch();
+              check(cudaStreamSynchronize(stream), "%1$s");
 
-        """
-            .formatted(signature.function(), LaunchText.wrapped(arguments, 11)));
+            """,
+            signature.function(),
+            LaunchText.wrapped(arguments, 11)));
   }
 
   private void time() {
@@ -314,42 +343,45 @@ final class HostProgramText {
               + " * kM * kN * kK / seconds * 1e-9";
     }
     out.append(
-        """
+        String.format(
+            Locale.ROOT,
+            """
 
-          cudaEvent_t start;
-          cudaEvent_t stop;
-          check(cudaEventCreate(&start), "cudaEventCreate");
-          check(cudaEventCreate(&stop), "cudaEventCreate");
-          const auto time = [&](auto work) {
-            check(cudaEventRecord(start, stream), "cudaEventRecord");
-            work();
-            check(cudaEventRecord(stop, stream), "cudaEventRecord");
-            check(cudaEventSynchronize(stop), "cudaEventSynchronize");
-            float milliseconds = 0;
-            check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
-            return milliseconds;
-          };
+              cudaEvent_t start;
+              cudaEvent_t stop;
+              check(cudaEventCreate(&start), "cudaEventCreate");
+              check(cudaEventCreate(&stop), "cudaEventCreate");
+              const auto time = [&](auto work) {
+                check(cudaEventRecord(start, stream), "cudaEventRecord");
+                work();
+                check(cudaEventRecord(stop, stream), "cudaEventRecord");
+                check(cudaEventSynchronize(stop), "cudaEventSynchronize");
+                float milliseconds = 0;
+                check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+                return milliseconds;
+              };
 
-          // Twenty launches in a graph, so that the time of the host does not count; one of a slow
-          // kernel.
-          const int launches = time(launch) < 10 ? 20 : 1;
-          cudaGraph_t graph;
-          cudaGraphExec_t replay;
-          check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-          for (int i = 0; i < launches; ++i) {
-            launch();
-          }
-          check(cudaStreamEndCapture(stream, &graph), "capture");
-          check(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
-          std::vector<float> times;
-          for (int round = 0; round < 11; ++round) {
-            times.push_back(time([&] { check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch"); }));
-          }
-          std::sort(times.begin(), times.end());
-          const double seconds = times[times.size() / 2] * 1e-3 / launches;
-          std::printf("%%.2f us%s\\n", seconds * 1e6%s);
-        """
-            .formatted(rate.replace("%", "%"), values));
+              // Twenty launches in a graph, so that the time of the host does not count; one of a slow
+              // kernel.
+              const int launches = time(launch) < 10 ? 20 : 1;
+              cudaGraph_t graph;
+              cudaGraphExec_t replay;
+              check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+              for (int i = 0; i < launches; ++i) {
+                launch();
+              }
+              check(cudaStreamEndCapture(stream, &graph), "capture");
+              check(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+              std::vector<float> times;
+              for (int round = 0; round < 11; ++round) {
+                times.push_back(time([&] { check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch"); }));
+              }
+              std::sort(times.begin(), times.end());
+              const double seconds = times[times.size() / 2] * 1e-3 / launches;
+              std::printf("%%.2f us%s\\n", seconds * 1e6%s);
+            """,
+            rate.replace("%", "%"),
+            values));
   }
 
   private void line(@Nullable String text) {

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -143,8 +144,13 @@ final class LaunchText {
           String name = signature.text().of(buffer);
           line(
               1,
-              "status = cudaMemsetAsync(%s, %d, sizeof(*%s) * (%s), stream);"
-                  .formatted(name, value, name, signature.elements(buffer)));
+              String.format(
+                  Locale.ROOT,
+                  "status = cudaMemsetAsync(%s, %d, sizeof(*%s) * (%s), stream);",
+                  name,
+                  value,
+                  name,
+                  signature.elements(buffer)));
           giveUp();
         }
       }
@@ -205,7 +211,10 @@ final class LaunchText {
     String block = single ? "(kBlockX, kBlockY, kBlockZ)" : dim(kernel, ThreadAxis.THREAD_X, at);
     line(1, "const dim3 grid" + suffix + grid + ";");
     line(1, "const dim3 block" + suffix + block + ";");
-    line(1, "%s<<<grid%s, block%s, %s, stream>>>(".formatted(function, suffix, suffix, bytes));
+    line(
+        1,
+        String.format(
+            Locale.ROOT, "%s<<<grid%s, block%s, %s, stream>>>(", function, suffix, suffix, bytes));
     line(3, wrapped(arguments, 3) + ");");
   }
 
@@ -215,8 +224,11 @@ final class LaunchText {
       return signature.text().of(buffer);
     }
     String type = HostText.type(buffer.dtype());
-    return "reinterpret_cast<const %s*>(base + %s)"
-        .formatted(type, HeaderText.offset(signature, buffer));
+    return String.format(
+        Locale.ROOT,
+        "reinterpret_cast<const %s*>(base + %s)",
+        type,
+        HeaderText.offset(signature, buffer));
   }
 
   /** Makes a tensor map, and gives its name. */
@@ -234,13 +246,25 @@ final class LaunchText {
     line(1, "TensorMap " + name + ";");
     line(
         1,
-        "status = make_tensor_map(&%s, %s, %s, %s, %s,"
-            .formatted(name, matrix, type(dtype), rows, columns));
+        String.format(
+            Locale.ROOT,
+            "status = make_tensor_map(&%s, %s, %s, %s, %s,",
+            name,
+            matrix,
+            type(dtype),
+            rows,
+            columns));
     line(
         1,
-        "                         %s * sizeof(*%s), %d, %d, %s%s);"
-            .formatted(
-                columns, matrix, map.rows(), map.cols(), swizzle(map.swizzleBytes()), matrices));
+        String.format(
+            Locale.ROOT,
+            "                         %s * sizeof(*%s), %d, %d, %s%s);",
+            columns,
+            matrix,
+            map.rows(),
+            map.cols(),
+            swizzle(map.swizzleBytes()),
+            matrices));
     giveUp();
     return name;
   }

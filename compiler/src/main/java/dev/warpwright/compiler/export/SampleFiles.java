@@ -10,9 +10,11 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.model.function.NetworkDeviation;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +40,11 @@ final class SampleFiles {
   /** The file with the expected rows of an output, in f32. */
   static String expected(String name) {
     return name + ".expected.bin";
+  }
+
+  /** The file with what honest arithmetic may add to them, in f32. */
+  static String deviation(String name) {
+    return name + ".deviation.bin";
   }
 
   /** Makes the files. */
@@ -77,16 +84,29 @@ final class SampleFiles {
       files.put(input(signature.text().of(input)), bytes(values, input.dtype()));
     }
     List<double[]> outputs = new Reference(model.graph()).outputs(rows, inputs);
+    List<double[]> wide = inputs.stream().map(SampleFiles::widen).toList();
+    List<double[]> deviations =
+        NetworkDeviation.of(model.graph(), compiled.precision(), rows, wide);
     for (int i = 0; i < outputs.size(); i++) {
-      double[] wanted = outputs.get(i);
-      float[] values = new float[wanted.length];
-      for (int e = 0; e < values.length; e++) {
-        values[e] = (float) wanted[e];
-      }
-      Buffer output = compiled.network().outputs().get(i);
-      files.put(expected(signature.text().of(output)), bytes(values, DType.F32));
+      String output = signature.text().of(compiled.network().outputs().get(i));
+      files.put(expected(output), bytes(narrow(outputs.get(i)), DType.F32));
+      files.put(deviation(output), bytes(narrow(deviations.get(i)), DType.F32));
     }
     return new Sample(rows, compiled.precision().tolerance(), files, offsets);
+  }
+
+  private static double[] widen(float[] values) {
+    double[] wide = new double[values.length];
+    Arrays.setAll(wide, i -> values[i]);
+    return wide;
+  }
+
+  private static float[] narrow(double[] values) {
+    float[] narrow = new float[values.length];
+    for (int i = 0; i < values.length; i++) {
+      narrow[i] = (float) values[i];
+    }
+    return narrow;
   }
 
   /** As the type holds it, so that the reference computes with what the kernels read. */

@@ -12,6 +12,7 @@ import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +51,11 @@ final class Signature {
   private void requireDense(Param param) {
     if (param instanceof Buffer buffer && buffer.layout() != null) {
       throw new UserError(
-          "%s: %s has a layout, and only what lies densely can be exported"
-              .formatted(exported.program().name(), buffer.name()));
+          String.format(
+              Locale.ROOT,
+              "%s: %s has a layout, and only what lies densely can be exported",
+              exported.program().name(),
+              buffer.name()));
     }
   }
 

@@ -4,33 +4,29 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.bench.KernelBench;
 import dev.warpwright.compiler.bench.KernelReport;
 import dev.warpwright.compiler.bench.KernelSeries;
+import dev.warpwright.compiler.check.KernelRegisters;
 import dev.warpwright.cost.LeastTime;
 import dev.warpwright.cost.LowerBounds;
 import dev.warpwright.cost.SimtTime;
 import dev.warpwright.cost.WarpProfile;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Measures the rungs on a GPU, or predicts them. */
 public final class LadderRun {
-  /** Registers that a thread needs beside its arrays, where no compiler says it. */
-  private static final int SCALARS = 40;
 
   /** Part of the rate of tensor cores that products reach; those of warps less on Hopper. */
   private static final double TENSOR_EFFICIENCY = 0.75;
@@ -62,8 +58,7 @@ public final class LadderRun {
     List<RungReport> reports = new ArrayList<>();
     for (Rung rung : rungs) {
       progress.accept("predicting " + rung.name());
-      Kernel kernel = Ladder.kernel(rung, m, n, k);
-      reports.add(predict(rung, kernel, registers(kernel)));
+      reports.add(possible(rung, kernel -> predict(rung, kernel, registers(kernel))));
     }
     return reports;
   }
@@ -71,16 +66,32 @@ public final class LadderRun {
   /** Times of a GPU, each verified. */
   public List<RungReport> measure(
       List<Rung> rungs, GpuDevice device, long seed, int rounds, Consumer<String> progress) {
-    List<Kernel> kernels = rungs.stream().map(rung -> Ladder.kernel(rung, m, n, k)).toList();
-    List<KernelSeries.Result> results = KernelSeries.run(kernels, device, seed, rounds, progress);
+    GpuTarget target = (GpuTarget) device.target();
+    List<Kernel> kernels = new ArrayList<>();
+    for (Rung rung : rungs) {
+      Kernel kernel = Ladder.kernel(rung, m, n, k);
+      if (whyNot(kernel, target) == null) {
+        kernels.add(kernel);
+      }
+    }
+    List<KernelSeries.Result> results =
+        kernels.isEmpty() ? List.of() : KernelSeries.run(kernels, device, seed, rounds, progress);
     List<RungReport> reports = new ArrayList<>();
-    for (int i = 0; i < rungs.size(); i++) {
-      KernelSeries.Result result = results.get(i);
-      RungReport predicted = predict(rungs.get(i), kernels.get(i), result.registers());
+    int next = 0;
+    for (Rung rung : rungs) {
+      Kernel kernel = Ladder.kernel(rung, m, n, k);
+      String why = whyNot(kernel, target);
+      if (why != null) {
+        reports.add(
+            RungReport.missing(rung.name(), rung.change(), DType.F32, least(DType.F32), why));
+        continue;
+      }
+      KernelSeries.Result result = results.get(next++);
+      RungReport predicted = predict(rung, kernel, result.registers());
       reports.add(
           new RungReport(
-              rungs.get(i).name(),
-              rungs.get(i).change(),
+              rung.name(),
+              rung.change(),
               DType.F32,
               result.timeUs(),
               result.peerUs(),
@@ -105,25 +116,53 @@ public final class LadderRun {
   public List<RungReport> predictTensor(List<TensorRung> rungs) {
     List<RungReport> reports = new ArrayList<>();
     for (TensorRung rung : rungs) {
-      if (rung.runsOn(model.target())) {
-        reports.add(
-            tensor(
-                rung,
-                () -> {
-                  Kernel kernel = kernel(rung, model.target(), model.multiprocessors());
-                  return report(
-                      rung,
-                      kernel,
-                      tensorUs(rung),
-                      Double.NaN,
-                      Double.NaN,
-                      true,
-                      registers(kernel),
-                      null);
-                }));
-      }
+      reports.add(possible(rung, kernel -> predict(rung, kernel, registers(kernel))));
     }
     return reports;
+  }
+
+  /** What is said of a rung's kernel, or why there is none on the device. */
+  public RungReport possible(Rung rung, Function<Kernel, RungReport> report) {
+    Kernel kernel = Ladder.kernel(rung, m, n, k);
+    String why = whyNot(kernel, model.target());
+    return why == null
+        ? report.apply(kernel)
+        : RungReport.missing(rung.name(), rung.change(), DType.F32, least(DType.F32), why);
+  }
+
+  /** What is said of a rung's kernel, or why there is none on the device or for the shape. */
+  public RungReport possible(TensorRung rung, Function<Kernel, RungReport> report) {
+    return rung.runsOn(model.target())
+        ? tensor(rung, () -> report.apply(kernel(rung, model.target(), model.multiprocessors())))
+        : missing(rung, model.target());
+  }
+
+  private RungReport missing(TensorRung rung, GpuTarget target) {
+    return RungReport.missing(
+        rung.text(), rung.change(), DType.BF16, least(DType.BF16), rung.whyNot(target));
+  }
+
+  /** Why a target does not have what the kernel needs, or null. */
+  private static @Nullable String whyNot(Kernel kernel, GpuTarget target) {
+    try {
+      CudaPrinter.print(kernel, target);
+    } catch (UserError e) {
+      return e.getMessage();
+    }
+    long shared = KernelResources.of(kernel).sharedBytes();
+    return shared > target.sharedPerBlock()
+        ? String.format(
+            Locale.ROOT,
+            "a block needs %d bytes of shared memory, %s has %d",
+            shared,
+            target.name(),
+            target.sharedPerBlock())
+        : null;
+  }
+
+  /** What is expected of a rung on tensor cores. */
+  public RungReport predict(TensorRung rung, Kernel kernel, int registers) {
+    return report(rung, kernel, tensorUs(rung), Double.NaN, Double.NaN, true, registers, null);
   }
 
   /** As {@link #measure}, for rungs on tensor cores. */
@@ -133,7 +172,9 @@ public final class LadderRun {
     int multiprocessors = device.context().device().multiprocessors();
     List<RungReport> reports = new ArrayList<>();
     for (TensorRung rung : rungs) {
-      if (rung.runsOn(target)) {
+      if (!rung.runsOn(target)) {
+        reports.add(missing(rung, target));
+      } else {
         reports.add(
             tensor(
                 rung,
@@ -254,7 +295,8 @@ public final class LadderRun {
     return 2.0 * m * n * k / micros * 1e-3;
   }
 
-  private RungReport predict(Rung rung, Kernel kernel, int registers) {
+  /** What the model expects of a rung in f32. */
+  public RungReport predict(Rung rung, Kernel kernel, int registers) {
     WarpProfile warp = WarpProfile.of(kernel);
     SimtTime time = SimtTime.of(kernel, warp, model, registers);
     return new RungReport(
@@ -279,29 +321,6 @@ public final class LadderRun {
   }
 
   private int registers(Kernel kernel) {
-    return registers(kernel, model.target());
-  }
-
-  /** Registers of a thread: what the compiler says, or else an estimate from the arrays. */
-  public static int registers(Kernel kernel, GpuTarget target) {
-    return CudaCompilers.system()
-        .flatMap(
-            compiler ->
-                GpuDevice.compile(CudaPrinter.print(kernel, target), target)
-                    .usage(CudaPrinter.functionName(kernel)))
-        .map(ResourceUsage::registers)
-        .orElseGet(() -> estimate(kernel));
-  }
-
-  private static int estimate(Kernel kernel) {
-    long[] elements = {0};
-    Walk.statements(
-        kernel.body(),
-        s -> {
-          if (s instanceof Stmt.Alloc alloc && alloc.buffer().scope() == Scope.LOCAL) {
-            elements[0] += alloc.buffer().storageElements();
-          }
-        });
-    return (int) Math.min(255, SCALARS + elements[0]);
+    return KernelRegisters.of(kernel, model.target());
   }
 }

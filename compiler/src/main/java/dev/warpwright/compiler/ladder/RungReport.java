@@ -2,6 +2,9 @@ package dev.warpwright.compiler.ladder;
 
 import dev.warpwright.cost.LeastTime;
 import dev.warpwright.ir.DType;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param conflicts rounds of shared memory lost to bank conflicts, as a part of those needed
  * @param bound what the model takes for the bottleneck
  * @param failure null if all is well
+ * @param missing why the device or the shape does not have this rung; null if it does
+ * @param counters what was counted in the simulator, by name; empty if nothing was
  */
 public record RungReport(
     String name,
@@ -40,9 +45,98 @@ public record RungReport(
     double l2Bytes,
     double conflicts,
     String bound,
-    @Nullable String failure) {
+    @Nullable String failure,
+    @Nullable String missing,
+    Map<String, Double> counters) {
+  public RungReport {
+    counters = Collections.unmodifiableMap(new LinkedHashMap<>(counters));
+  }
+
+  /** A rung that the device has, and that did not run in the simulator. */
+  RungReport(
+      String name,
+      String change,
+      DType dtype,
+      double timeUs,
+      double peerUs,
+      double gflops,
+      double predictedUs,
+      LeastTime least,
+      double relError,
+      boolean predicted,
+      int registers,
+      int sharedBytes,
+      double occupancy,
+      double dramBytes,
+      double l2Bytes,
+      double conflicts,
+      String bound,
+      @Nullable String failure) {
+    this(
+        name,
+        change,
+        dtype,
+        timeUs,
+        peerUs,
+        gflops,
+        predictedUs,
+        least,
+        relError,
+        predicted,
+        registers,
+        sharedBytes,
+        occupancy,
+        dramBytes,
+        l2Bytes,
+        conflicts,
+        bound,
+        failure,
+        null,
+        Map.of());
+  }
+
+  /** A rung that there is none of here, and why. */
+  static RungReport missing(String name, String change, DType dtype, LeastTime least, String why) {
+    double none = Double.NaN;
+    return new RungReport(
+        name, change, dtype, none, none, none, none, least, none, true, 0, 0, 0, none, none, none,
+        "", null, why, Map.of());
+  }
+
+  /**
+   * The same after a run in the simulator.
+   *
+   * @param micros what the counters make it take on the device
+   * @param error of the result, relative
+   * @param wrong what is wrong with it; null if nothing is
+   */
+  public RungReport simulated(
+      double micros, double error, Map<String, Double> counted, @Nullable String wrong) {
+    return new RungReport(
+        name,
+        change,
+        dtype,
+        micros,
+        peerUs,
+        gflops * timeUs / micros,
+        micros,
+        least,
+        error,
+        true,
+        registers,
+        sharedBytes,
+        occupancy,
+        dramBytes,
+        l2Bytes,
+        conflicts,
+        bound,
+        wrong,
+        null,
+        counted);
+  }
+
   /** Whether the whole result was compared with a reference and is right. */
   public boolean verified() {
-    return !predicted && failure == null;
+    return failure == null && missing == null && !Double.isNaN(relError);
   }
 }

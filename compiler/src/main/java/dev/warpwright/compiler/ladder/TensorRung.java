@@ -7,6 +7,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -67,6 +68,16 @@ public enum TensorRung {
   abstract Schedule schedule(PrimFunc matmul, GemmWorkload workload, int multiprocessors);
 
   abstract boolean runsOn(GpuTarget target);
+
+  /** Why a target does not have it. */
+  String whyNot(GpuTarget target) {
+    return String.format(
+        Locale.ROOT,
+        "%s needs %s, the target is %s",
+        text,
+        this == WGMMA ? "sm_90a" : "sm_80 or newer",
+        target.name());
+  }
 
   /**
    * The product for one shape.

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.ladder;
 
+import java.util.Locale;
+
 /**
  * How a tile of the result is shared by the warps of a block, and a warp's part by its lanes, in
  * elements.
@@ -48,7 +50,15 @@ public record Tiling(
 
   /** {@code 128x128x8, warps of 64x32, 8x4 lanes}. */
   public String text() {
-    return "%dx%dx%d, warps of %dx%d, %dx%d lanes"
-        .formatted(m, n, k, warpM, warpN, lanesM, lanesN());
+    return String.format(
+        Locale.ROOT,
+        "%dx%dx%d, warps of %dx%d, %dx%d lanes",
+        m,
+        n,
+        k,
+        warpM,
+        warpN,
+        lanesM,
+        lanesN());
   }
 }

@@ -12,6 +12,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -28,15 +29,19 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
           LaunchOrders.kernels(
               request, (GpuTarget) device.target(), device.context().device().multiprocessors());
       watcher.say(
-          "%s on %s: %d kernels, random data"
-              .formatted(request.shape().text(), device.name(), kernels.size()));
+          String.format(
+              Locale.ROOT,
+              "%s on %s: %d kernels, random data",
+              request.shape().text(),
+              device.name(),
+              kernels.size()));
       try (var bench = new OrderBench(kernels.getFirst(), device, request.seed())) {
         for (Tiling tiling : request.tilings()) {
           for (BlockOrder order : request.orders()) {
             if (watcher.cancelled()) {
               return measured;
             }
-            watcher.say("%s, %s".formatted(tiling.text(), order.text()));
+            watcher.say(String.format(Locale.ROOT, "%s, %s", tiling.text(), order.text()));
             measured.add(
                 measurement(
                     request,
@@ -94,7 +99,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
   /** Adds counters; says why there are none. */
   private static List<OrderMeasurement> counted(
       Request request, List<OrderMeasurement> measured, Watcher watcher) {
-    watcher.say("Nsight Compute counts %d launches".formatted(measured.size()));
+    watcher.say(String.format(Locale.ROOT, "Nsight Compute counts %d launches", measured.size()));
     List<Map<String, Double>> launches;
     try {
       launches =

@@ -39,7 +39,7 @@ public final class LaunchOrders {
           new OrderMeasurer.Request(
               shape,
               Arrays.stream(args[5].split(",")).map(Tiling::parse).toList(),
-              Arrays.stream(args[6].split(",")).map(BlockOrder::parse).toList(),
+              BlockOrder.parseAll(args[6]),
               0,
               Long.parseLong(args[4]));
       launch(request);

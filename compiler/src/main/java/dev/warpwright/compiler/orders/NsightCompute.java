@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -64,7 +65,10 @@ final class NsightCompute {
         }
         if (System.nanoTime() > end) {
           throw new DeviceError(
-              "Nsight Compute did not end within %.0f s: nothing was counted".formatted(seconds));
+              String.format(
+                  Locale.ROOT,
+                  "Nsight Compute did not end within %.0f s: nothing was counted",
+                  seconds));
         }
       }
       reader.join();

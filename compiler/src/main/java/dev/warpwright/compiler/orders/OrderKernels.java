@@ -13,6 +13,7 @@ import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
+import java.util.Locale;
 
 /**
  * The kernels that stand for sizes of tiles: 256 × 256 is a cluster of two blocks that stay and
@@ -39,8 +40,11 @@ final class OrderKernels {
     if (tiling.multiprocessors() > 1) {
       if (!target.hasHopper()) {
         throw new UserError(
-            "tile=%s is what a cluster computes; %s has none"
-                .formatted(tiling.text(), target.name()));
+            String.format(
+                Locale.ROOT,
+                "tile=%s is what a cluster computes; %s has none",
+                tiling.text(),
+                target.name()));
       }
       HopperConfig pair =
           HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, multiprocessors / 2 * 2);
@@ -63,7 +67,8 @@ final class OrderKernels {
       }
     }
     throw new UserError(
-        "tile=%s: no kernel for %s: %s".formatted(tiling.text(), target.name(), problem));
+        String.format(
+            Locale.ROOT, "tile=%s: no kernel for %s: %s", tiling.text(), target.name(), problem));
   }
 
   private static boolean fitsRegisters(AmpereConfig config) {

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -71,18 +72,22 @@ public final class RecordedOrders implements OrderMeasurer {
             .toList();
     if (found.isEmpty()) {
       throw new UserError(
-          "nothing is recorded of that; recorded are: %s"
-              .formatted(
-                  String.join(
-                      ", ",
-                      recorded.stream()
-                          .map(
-                              m ->
-                                  "%s %s %s"
-                                      .formatted(
-                                          m.shape().text(), m.tiling().text(), m.order().text()))
-                          .distinct()
-                          .toList())));
+          String.format(
+              Locale.ROOT,
+              "nothing is recorded of that; recorded are: %s",
+              String.join(
+                  ", ",
+                  recorded.stream()
+                      .map(
+                          m ->
+                              String.format(
+                                  Locale.ROOT,
+                                  "%s %s %s",
+                                  m.shape().text(),
+                                  m.tiling().text(),
+                                  m.order().text()))
+                      .distinct()
+                      .toList())));
     }
     return found;
   }

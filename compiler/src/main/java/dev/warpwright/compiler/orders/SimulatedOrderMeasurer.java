@@ -22,6 +22,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -48,8 +49,11 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
     GemmShape shape = request.shape();
     if (shape.flops() / 2 > MOST_PRODUCTS) {
       throw new UserError(
-          "%s is too large for the simulator, which takes at most M·N·K = %d"
-              .formatted(shape.text(), MOST_PRODUCTS));
+          String.format(
+              Locale.ROOT,
+              "%s is too large for the simulator, which takes at most M·N·K = %d",
+              shape.text(),
+              MOST_PRODUCTS));
     }
     List<OrderMeasurement> measured = new ArrayList<>();
     for (Tiling tiling : request.tilings()) {
@@ -57,7 +61,8 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
         if (watcher.cancelled()) {
           return measured;
         }
-        watcher.say("%s, %s in the simulator".formatted(tiling.text(), order.text()));
+        watcher.say(
+            String.format(Locale.ROOT, "%s, %s in the simulator", tiling.text(), order.text()));
         measured.add(measure(request, tiling, order));
       }
     }
@@ -83,7 +88,11 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
       new GridInterpreter(probe.kernel(), options).run(arguments);
     } catch (SimulationError e) {
       throw new UserError(
-          "the kernel for tile=%s cannot be simulated: %s".formatted(tiling.text(), e.getMessage()),
+          String.format(
+              Locale.ROOT,
+              "the kernel for tile=%s cannot be simulated: %s",
+              tiling.text(),
+              e.getMessage()),
           e);
     }
     double error = error(arguments);

@@ -67,7 +67,7 @@ public record Timeline(Unit unit, List<Event> events) {
       long end = records[4 * row + 3] - first;
       if (records[4 * row] < 0 || records[4 * row + 1] < 0 || begin < 0 || end < begin) {
         throw new IllegalStateException(
-            "work item %d was not recorded, or wrongly".formatted(row / perItem));
+            String.format(Locale.ROOT, "work item %d was not recorded, or wrongly", row / perItem));
       }
       events.add(
           new Event(

@@ -65,15 +65,28 @@ final class RowBlockSchedule {
     return Scheduled.by(script.schedule);
   }
 
-  /** Splits the rows of the last stage; the loop over tiles is where everything else goes. */
+  /**
+   * Splits the rows of the last stage, and of what else is read outside; they share the loop over
+   * tiles, where everything else goes.
+   */
   private LoopRef tileRows(int rows) {
     for (Stage stage : group.stages()) {
       if (stage instanceof NetworkFunction.Store store) {
         wholeWidth(store);
       }
     }
-    BlockRef last = schedule.block(group.stages().getLast().block());
-    return schedule.split(schedule.loops(last).getFirst(), rows).outer();
+    Stage last = group.stages().getLast();
+    LoopRef tiles = splitRows(last, rows);
+    for (Stage stage : group.stages()) {
+      if (stage != last && outside.contains(Partition.written(stage))) {
+        schedule.merge(splitRows(stage, rows), tiles);
+      }
+    }
+    return tiles;
+  }
+
+  private LoopRef splitRows(Stage stage, int rows) {
+    return schedule.split(schedule.loops(schedule.block(stage.block())).getFirst(), rows).outer();
   }
 
   /**
@@ -87,14 +100,18 @@ final class RowBlockSchedule {
     }
   }
 
-  /**
-   * Computes every earlier stage where the last one needs it, and makes the buffers as small as a
-   * tile.
-   */
+  /** Computes every stage where a result needs it, and makes the buffers as small as a tile. */
   private void gather(LoopRef rows) {
-    List<BlockRef> blocks = schedule.blocks();
-    for (BlockRef block : blocks.subList(0, blocks.size() - 1).reversed()) {
-      schedule.computeAt(block, rows);
+    Set<String> results = new HashSet<>();
+    for (Stage stage : group.stages()) {
+      if (outside.contains(Partition.written(stage))) {
+        results.add(stage.block());
+      }
+    }
+    for (BlockRef block : schedule.blocks().reversed()) {
+      if (!results.contains(block.name())) {
+        schedule.computeAt(block, rows);
+      }
     }
     schedule.compactAll();
   }

@@ -63,9 +63,11 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
     for (Stmt nest : nests(network.func().body())) {
       nests.put(blockName(nest), nest);
     }
+    Map<Buffer, Integer> readers = readers(network.stages(), nests);
     List<StageGroup> groups = new ArrayList<>();
     for (List<Stage> stages : partition) {
-      groups.add(group(network, stages, nests, "k" + groups.size(), partition.size() == 1));
+      String name = "k" + groups.size();
+      groups.add(group(network, stages, nests, readers, name, partition.size() == 1));
     }
     return groups;
   }
@@ -74,6 +76,7 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
       NetworkFunction network,
       List<Stage> stages,
       Map<String, Stmt> nests,
+      Map<Buffer, Integer> readers,
       String name,
       boolean only) {
     List<Stmt> body = stages.stream().map(stage -> nest(nests, stage)).toList();
@@ -82,13 +85,7 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
     for (Stmt nest : body) {
       touched(nest, read, written);
     }
-    Set<Buffer> readElsewhere = new HashSet<>(network.outputs());
-    Set<Stage> inside = new HashSet<>(stages);
-    for (Stage stage : network.stages()) {
-      if (!inside.contains(stage)) {
-        touched(nest(nests, stage), readElsewhere, new HashSet<>());
-      }
-    }
+    Map<Buffer, Integer> readersInside = readers(stages, nests);
     List<Param> params = new ArrayList<>();
     List<Buffer> writes = new ArrayList<>();
     List<Buffer> internal = new ArrayList<>();
@@ -98,7 +95,8 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
       }
     }
     for (Buffer buffer : written) {
-      if (readElsewhere.contains(buffer)) {
+      int elsewhere = readers.getOrDefault(buffer, 0) - readersInside.getOrDefault(buffer, 0);
+      if (elsewhere > 0 || network.outputs().contains(buffer)) {
         params.add(buffer);
         writes.add(buffer);
       } else {
@@ -113,6 +111,17 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
             Stmts.alloc(internal, Stmts.seq(body)),
             Attrs.NONE);
     return new StageGroup(func, stages, writes);
+  }
+
+  /** How many of the stages read each buffer. */
+  private static Map<Buffer, Integer> readers(List<Stage> stages, Map<String, Stmt> nests) {
+    Map<Buffer, Integer> readers = new HashMap<>();
+    for (Stage stage : stages) {
+      Set<Buffer> read = new HashSet<>();
+      touched(nest(nests, stage), read, new HashSet<>());
+      read.forEach(buffer -> readers.merge(buffer, 1, Integer::sum));
+    }
+    return readers;
   }
 
   private static Stmt nest(Map<String, Stmt> nests, Stage stage) {

@@ -288,6 +288,7 @@ final class WideNetwork {
     String origin =
         switch (kernel.found().origin()) {
           case TUNED -> "tuned for this shape";
+          case UNTESTED -> "recorded for this shape, untested with this compiler, driver or source";
           case TRANSFERRED -> "tuned for this shape with another epilogue or type";
           case UNTUNED -> "chosen by the analytic model, not tuned";
         };

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param workload the product, as records name it
  * @param device that measured, or that the times are predicted for
  * @param measured whether times are measured; otherwise all are the analytic model's
- * @param origin how the kernel was found: {@code tuned}, {@code transferred} or {@code untuned}
+ * @param origin how the kernel was found: {@code tuned}, {@code untested}, {@code transferred} or
+ *     {@code untuned}
  * @param winner the kernel itself
  * @param rows the kernel with one decision changed, in the order of the decisions
  */
@@ -126,25 +127,27 @@ public record Explanation(
   public String text() {
     StringBuilder text = new StringBuilder();
     text.append(
-        "%s on %s, %s, %s%n%s%n"
-            .formatted(
-                workload,
-                device,
-                origin,
-                measured ? "times measured" : "times predicted, not measured",
-                winner.point()));
+        String.format(
+            Locale.ROOT,
+            "%s on %s, %s, %s%n%s%n",
+            workload,
+            device,
+            origin,
+            measured ? "times measured" : "times predicted, not measured",
+            winner.point()));
     text.append(
-        "%-38s %10s %7s %9s %9s %9s %5s %8s %6s%n"
-            .formatted(
-                "",
-                measured ? "us" : "predicted",
-                "ratio",
-                "DRAM MB",
-                "L2 MB",
-                "conflicts",
-                "regs",
-                "shared",
-                "spills"));
+        String.format(
+            Locale.ROOT,
+            "%-38s %10s %7s %9s %9s %9s %5s %8s %6s%n",
+            "",
+            measured ? "us" : "predicted",
+            "ratio",
+            "DRAM MB",
+            "L2 MB",
+            "conflicts",
+            "regs",
+            "shared",
+            "spills"));
     text.append(line("as it is", winner));
     for (Row row : rows) {
       StringBuilder change =
@@ -159,7 +162,7 @@ public record Explanation(
   }
 
   private static String line(String name, Row row) {
-    StringBuilder line = new StringBuilder("%-38s".formatted(name));
+    StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-38s", name));
     line.append(number(" %10.2f", 11, row.timeUs())).append(number(" %7.3f", 8, row.ratio()));
     Facts facts = row.facts();
     if (facts != null) {

@@ -12,6 +12,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.CandidateFailure;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
@@ -20,17 +21,20 @@ import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernel to use for a GEMM: the first of all choices that compiles without spills, and that
  * nobody has found to be wrong. Choices are what was measured, then what was measured for another
  * workload of the same shape, then what the analytic model thinks, then the model's smallest tiles.
- * What was found useless is {@linkplain RejectedKernels remembered}. Every command that needs the
- * kernel of a GEMM asks here.
+ * A record that was made with another source, driver, compiler or device is a choice like others,
+ * {@link TunedGemm.Origin#UNTESTED}. What was found useless is {@linkplain RejectedKernels
+ * remembered}. Every command that needs the kernel of a GEMM asks here.
  *
  * <p>Where there is no compiler, the first choice that was not found wrong is taken.
  */
@@ -54,11 +58,10 @@ public final class GemmChooser {
   /**
    * For what is chosen.
    *
-   * @param device its name, by which records are found; those of other devices come after
-   * @param driver identity of what runs the kernels, on which results may depend; empty if they do
-   *     not run here
+   * @param here the device, by whose name records are found, those of other devices after, and what
+   *     a record must agree with to count as tuned; null if there is no such device here
    */
-  public record Where(GpuTarget target, String device, int multiprocessors, String driver) {}
+  public record Where(GpuTarget target, @Nullable Environment here, int multiprocessors) {}
 
   /** A chooser; {@code check} is empty to take what has not been compiled. */
   public GemmChooser(
@@ -135,8 +138,12 @@ public final class GemmChooser {
       }
     }
     throw new DeviceError(
-        "%s: %d kernels in turn are useless, the first one because %s"
-            .formatted(GemmKeys.of(workload), skipped.size(), skipped.getFirst().message()));
+        String.format(
+            Locale.ROOT,
+            "%s: %d kernels in turn are useless, the first one because %s",
+            GemmKeys.of(workload),
+            skipped.size(),
+            skipped.getFirst().message()));
   }
 
   /** Remembers that a kernel was compiled, but is useless on this device. */
@@ -165,11 +172,10 @@ public final class GemmChooser {
    *
    * @param tries so many of them are looked at, at most
    */
-  private record Turn(int tries, Supplier<List<TunedGemm.Recorded>> choices) {
+  private record Turn(int tries, Supplier<Stream<TunedGemm.Recorded>> choices) {
     static Turn of(int tries, Supplier<List<TunedGemm>> choices) {
       return new Turn(
-          tries,
-          () -> choices.get().stream().map(gemm -> new TunedGemm.Recorded(gemm, "")).toList());
+          tries, () -> choices.get().stream().map(gemm -> new TunedGemm.Recorded(gemm, "")));
     }
   }
 
@@ -183,8 +189,7 @@ public final class GemmChooser {
       turns.add(
           new Turn(
               ALL,
-              () ->
-                  TunedGemm.measured(workload, target, where.device(), multiprocessors, database)));
+              () -> TunedGemm.measured(workload, target, where.here(), multiprocessors, database)));
     }
     turns.add(
         Turn.of(
@@ -225,7 +230,8 @@ public final class GemmChooser {
     List<Outcome.Failed> failures = new ArrayList<>();
     for (Turn turn : turns(workload, untuned)) {
       int tries = turn.tries();
-      for (TunedGemm.Recorded choice : turn.choices().get()) {
+      Iterable<TunedGemm.Recorded> choices = turn.choices().get()::iterator;
+      for (TunedGemm.Recorded choice : choices) {
         Candidate candidate = choice.gemm().candidate();
         if (tries == 0) {
           break;
@@ -262,8 +268,13 @@ public final class GemmChooser {
       return new UserError(GemmKeys.of(workload) + ": " + first);
     }
     return new DeviceError(
-        "%s: none of %d kernels can be used on %s, the first one because %s"
-            .formatted(GemmKeys.of(workload), failures.size(), where.target().name(), first));
+        String.format(
+            Locale.ROOT,
+            "%s: none of %d kernels can be used on %s, the first one because %s",
+            GemmKeys.of(workload),
+            failures.size(),
+            where.target().name(),
+            first));
   }
 
   /** Whether a failure is seen when a kernel runs: another one of nearly the same code need not. */
@@ -320,6 +331,8 @@ public final class GemmChooser {
   }
 
   private String device() {
-    return compiler() + " on " + where.device() + " " + where.driver();
+    // On the driver and the device results may depend.
+    Environment here = where.here();
+    return compiler() + " on " + (here == null ? " " : here.device() + " " + here.driver());
   }
 }

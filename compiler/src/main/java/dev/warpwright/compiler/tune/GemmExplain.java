@@ -56,8 +56,11 @@ public final class GemmExplain {
     Space space = GemmSpace.of(workload, model.target(), model.multiprocessors(), kernel.point());
     List<Variant> variants = Variants.of(space, kernel);
     progress.accept(
-        "%d kernels that differ in one decision, %s"
-            .formatted(variants.size(), measurer == null ? "predicted" : "measured"));
+        String.format(
+            Locale.ROOT,
+            "%d kernels that differ in one decision, %s",
+            variants.size(),
+            measurer == null ? "predicted" : "measured"));
     List<Time> times = measurer == null ? predicted(kernel, variants) : new ArrayList<>();
     if (measurer != null) {
       times.addAll(measured(kernel, variants, measurer));
@@ -68,8 +71,14 @@ public final class GemmExplain {
     for (int i = 0; i < variants.size(); i++) {
       Variant variant = variants.get(i);
       progress.accept(
-          "%d of %d: %s %s -> %s"
-              .formatted(i + 1, variants.size(), variant.decision(), variant.from(), variant.to()));
+          String.format(
+              Locale.ROOT,
+              "%d of %d: %s %s -> %s",
+              i + 1,
+              variants.size(),
+              variant.decision(),
+              variant.from(),
+              variant.to()));
       rows.add(row(variant, times.get(i + 1), best, facts));
     }
     return new Explanation(

@@ -13,6 +13,7 @@ import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** What there is to choose from for a product on a target. */
 public final class GemmSpace {
@@ -40,8 +41,11 @@ public final class GemmSpace {
         FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors);
     if (sketches.isEmpty()) {
       throw new UserError(
-          "no free space for %s on %s; leave out space=free"
-              .formatted(GemmKeys.of(workload), target.name()));
+          String.format(
+              Locale.ROOT,
+              "no free space for %s on %s; leave out space=free",
+              GemmKeys.of(workload),
+              target.name()));
     }
     return new Space(List.copyOf(sketches));
   }

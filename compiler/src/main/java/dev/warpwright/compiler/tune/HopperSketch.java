@@ -15,6 +15,7 @@ import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.LongStream;
 
@@ -100,8 +101,15 @@ final class HopperSketch implements GemmSketch {
     if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
       throw new Rejected(
           "registers",
-          "%d sums, %d of an instruction, and %d other registers; a thread has %d, and may get %d"
-              .formatted(sums, instruction, others, each, consumer));
+          String.format(
+              Locale.ROOT,
+              "%d sums, %d of an instruction, and %d other registers; a thread has %d, and may get"
+                  + " %d",
+              sums,
+              instruction,
+              others,
+              each,
+              consumer));
     }
   }
 
@@ -253,7 +261,8 @@ final class HopperSketch implements GemmSketch {
     }
     if (possible.isEmpty()) {
       throw new Rejected(
-          "shared memory", "two stages of %d x %d x %d do not fit".formatted(tileM, tileN, tileK));
+          "shared memory",
+          String.format(Locale.ROOT, "two stages of %d x %d x %d do not fit", tileM, tileN, tileK));
     }
     // Fewer stages than fit are rarely better: the greatest five, the greatest first.
     return Math.toIntExact(

@@ -8,6 +8,7 @@ import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
@@ -52,11 +53,11 @@ public final class ProductKernels implements AutoCloseable {
   /**
    * For a device.
    *
-   * @param driver its version
+   * @param here its name, by which records are found, and what they must agree with to count as
+   *     tuned; what is blank is not compared
    */
-  public static ProductKernels of(
-      GpuTarget target, String device, int multiprocessors, String driver) {
-    return of(new GemmChooser.Where(target, device, multiprocessors, driver), KernelCheck.system());
+  public static ProductKernels of(GpuTarget target, Environment here, int multiprocessors) {
+    return of(new GemmChooser.Where(target, here, multiprocessors), KernelCheck.system());
   }
 
   /** The same, but what was measured with the source of today is not compiled. */
@@ -91,20 +92,20 @@ public final class ProductKernels implements AutoCloseable {
             .mapToInt(DeviceModel::multiprocessors)
             .max()
             .orElse(1);
-    return new GemmChooser.Where(target, "", multiprocessors, "");
+    return new GemmChooser.Where(target, null, multiprocessors);
   }
 
   /** The user's records if there are any, and those that come with Warpwright. */
   private static TuningDatabase database() {
-    Path file = TuningLocation.database();
-    if (Files.isRegularFile(file)) {
-      try {
+    try {
+      Path file = TuningLocation.database();
+      if (Files.isRegularFile(file)) {
         TuningDatabase database = TuningDatabase.open(file);
         withShipped(database);
         return database;
-      } catch (UserError e) {
-        // Records make a network fast, not right: a broken file must not stop it.
       }
+    } catch (UserError e) {
+      // Records make a network fast, not right: a broken file must not stop it, nor no home.
     }
     return shippedDatabase();
   }

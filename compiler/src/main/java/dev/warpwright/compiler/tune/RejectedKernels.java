@@ -15,8 +15,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Kernels that were chosen once and turned out to be useless, so that they are not tried again: a
@@ -34,15 +36,24 @@ public final class RejectedKernels {
   private static final int MOST = 4096;
   private static final int LONGEST = 400;
 
-  private final Path folder;
+  private final @Nullable Path folder;
 
-  public RejectedKernels(Path folder) {
+  /**
+   * Remembers in a folder.
+   *
+   * @param folder null to remember nothing
+   */
+  public RejectedKernels(@Nullable Path folder) {
     this.folder = folder;
   }
 
-  /** The user's, {@code rejected} in {@link HostEnvironment#cacheFolder()}. */
+  /** The user's, {@code rejected} in {@link HostEnvironment#cacheFolder()}, if there is one. */
   public static RejectedKernels system() {
-    return new RejectedKernels(HostEnvironment.system().cacheFolder().resolve("rejected"));
+    return new RejectedKernels(
+        HostEnvironment.system()
+            .cacheFolder()
+            .map(cache -> cache.resolve("rejected"))
+            .orElse(null));
   }
 
   /**
@@ -51,8 +62,11 @@ public final class RejectedKernels {
    * @param by the identity of a compiler or of a device
    */
   public Optional<Outcome.Failed> find(String sourceHash, String by) {
+    if (folder == null) {
+      return Optional.empty();
+    }
     try {
-      List<String> lines = Files.readAllLines(file(sourceHash, by), UTF_8);
+      List<String> lines = Files.readAllLines(file(folder, sourceHash, by), UTF_8);
       return Optional.of(new Outcome.Failed(FailureReason.parse(lines.get(0)), lines.get(1)));
     } catch (IOException | RuntimeException e) {
       // Not there, or not ours: then it is tried again.
@@ -67,20 +81,28 @@ public final class RejectedKernels {
    * @param about workload and decisions, for people who look at the file
    */
   public void add(String sourceHash, String by, Outcome.Failed failure, String about) {
+    if (folder == null) {
+      return;
+    }
     try {
       Files.createDirectories(folder);
       Path draft = Files.createTempFile(folder, DRAFT_PREFIX, "");
       try {
         Files.writeString(
             draft,
-            "%s%n%s%n%s%n%s%n"
-                .formatted(failure.reason().text(), line(failure.message()), line(about), line(by)),
+            String.format(
+                Locale.ROOT,
+                "%s%n%s%n%s%n%s%n",
+                failure.reason().text(),
+                line(failure.message()),
+                line(about),
+                line(by)),
             UTF_8);
-        Files.move(draft, file(sourceHash, by), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(draft, file(folder, sourceHash, by), StandardCopyOption.ATOMIC_MOVE);
       } finally {
         Files.deleteIfExists(draft);
       }
-      prune();
+      prune(folder);
     } catch (IOException e) {
       // It is found out again the next time.
     }
@@ -91,7 +113,7 @@ public final class RejectedKernels {
     return line.length() > LONGEST ? line.substring(0, LONGEST) : line;
   }
 
-  private Path file(String sourceHash, String by) {
+  private static Path file(Path folder, String sourceHash, String by) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       byte[] hash = digest.digest((sourceHash + "\n" + by).getBytes(UTF_8));
@@ -102,7 +124,7 @@ public final class RejectedKernels {
   }
 
   /** Forgets the oldest if there are too many, and what killed processes left. */
-  private void prune() throws IOException {
+  private static void prune(Path folder) throws IOException {
     List<Path> files;
     try (Stream<Path> all = Files.list(folder)) {
       files = all.toList();

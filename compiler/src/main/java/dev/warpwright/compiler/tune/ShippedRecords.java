@@ -1,10 +1,8 @@
 package dev.warpwright.compiler.tune;
 
 import dev.warpwright.tune.record.TuningDatabase;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
@@ -15,7 +13,7 @@ public final class ShippedRecords {
   private ShippedRecords() {}
 
   /**
-   * Adds those that a database does not have.
+   * Adds those that a database has never had: what was pruned does not come back.
    *
    * @return how many
    */
@@ -24,8 +22,7 @@ public final class ShippedRecords {
       if (in == null) {
         throw new IllegalStateException(RESOURCE + " is not in the jar");
       }
-      return database.importLines(
-          new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8)), RESOURCE);
+      return database.importOnce(new String(in.readAllBytes(), StandardCharsets.UTF_8), RESOURCE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

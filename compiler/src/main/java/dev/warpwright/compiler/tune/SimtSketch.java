@@ -9,6 +9,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.LongStream;
@@ -173,7 +174,7 @@ final class SimtSketch implements GemmSketch {
 
   private @Nullable String problem(SimtConfig config) {
     return isTooLong(config)
-        ? "a chain of %d sums loses too much".formatted(chain(config))
+        ? String.format(Locale.ROOT, "a chain of %d sums loses too much", chain(config))
         : SimtGemm.problem(workload, config, target);
   }
 

@@ -4,6 +4,7 @@ import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
@@ -15,13 +16,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The best known kernel of a product.
+ * A kernel of a product, chosen but not compiled: what to use is asked of {@link GemmChooser}.
  *
  * @param origin how it was found
+ * @param untested what a record does not hold for, see {@link RecordCheck#untested}; empty unless
+ *     the origin is {@link Origin#UNTESTED}
  */
-public record TunedGemm(Candidate candidate, Origin origin) {
+public record TunedGemm(Candidate candidate, Origin origin, String untested) {
   private static final int NEIGHBOURS = 8;
 
   /** So many records of a workload are tried before the model is asked. */
@@ -32,31 +37,19 @@ public record TunedGemm(Candidate candidate, Origin origin) {
 
   /** Where a kernel comes from. */
   public enum Origin {
-    /** Measured for this workload. */
+    /** Verified and measured for this workload: this source, driver, compiler and device. */
     TUNED,
+    /** Measured for this workload, but with another source, driver, compiler or device. */
+    UNTESTED,
     /** Measured for the same shape with other types, another layout or another epilogue. */
     TRANSFERRED,
     /** The analytic model's choice: nothing was measured for this workload. */
     UNTUNED
   }
 
-  /**
-   * Looks in the database, also for what differs in types, layout or epilogue only, and asks the
-   * analytic model if there is nothing that is still a point of the space. What to use is asked of
-   * {@link GemmChooser}: this has not been compiled.
-   *
-   * @throws UserError if no family of kernels computes the product
-   */
-  public static TunedGemm find(
-      GemmWorkload workload,
-      GpuTarget target,
-      String device,
-      int multiprocessors,
-      TuningDatabase database) {
-    return measured(workload, target, device, multiprocessors, database).stream()
-        .map(Recorded::gemm)
-        .findFirst()
-        .orElseGet(() -> modelled(workload, target, multiprocessors, database).getFirst());
+  /** A kernel that no record of another state leads to. */
+  public TunedGemm(Candidate candidate, Origin origin) {
+    this(candidate, origin, "");
   }
 
   /**
@@ -83,16 +76,22 @@ public record TunedGemm(Candidate candidate, Origin origin) {
     return all;
   }
 
-  /** The fastest that were measured for a workload, on this device if there are any. */
-  static List<Recorded> measured(
+  /**
+   * The fastest that were measured for a workload, on this device if there are any. Whether a
+   * record holds is looked at when its kernel is asked for.
+   *
+   * @param here where the kernel is to run; null if there is no such device here
+   */
+  static Stream<Recorded> measured(
       GemmWorkload workload,
       GpuTarget target,
-      String device,
+      @Nullable Environment here,
       int multiprocessors,
       TuningDatabase database) {
-    Optional<TuningRecord> best = database.best(GemmKeys.of(workload), target.name(), device);
+    Optional<TuningRecord> best =
+        database.best(GemmKeys.of(workload), target.name(), here == null ? "" : here.device());
     if (best.isEmpty()) {
-      return List.of();
+      return Stream.empty();
     }
     // Of what was measured more than once, the last time counts.
     Map<Point, TuningRecord> latest = new LinkedHashMap<>();
@@ -107,28 +106,31 @@ public record TunedGemm(Candidate candidate, Origin origin) {
         .filter(record -> record.outcome() instanceof Outcome.Measured)
         .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
         .forEach(record -> fastest.putIfAbsent(record.point(), record));
-    List<Recorded> kernels = new ArrayList<>();
-    for (TuningRecord record : fastest.values().stream().limit(MEASURED).toList()) {
-      replayed(workload, target, multiprocessors, record.point())
-          .map(candidate -> new TunedGemm(candidate, Origin.TUNED))
-          .ifPresent(gemm -> kernels.add(new Recorded(gemm, record.sourceHash())));
-    }
-    return kernels;
+    return List.copyOf(fastest.values()).stream()
+        .limit(MEASURED)
+        .flatMap(record -> recorded(workload, target, here, multiprocessors, record).stream());
+  }
+
+  /** The kernel of a record, if its decisions are still a point of the space. */
+  private static Optional<Recorded> recorded(
+      GemmWorkload workload,
+      GpuTarget target,
+      @Nullable Environment here,
+      int multiprocessors,
+      TuningRecord record) {
+    return RecordCheck.candidate(workload, target, multiprocessors, record.point())
+        .map(
+            candidate -> {
+              String untested = RecordCheck.untested(record, candidate, target, here);
+              Origin origin = untested.isEmpty() ? Origin.TUNED : Origin.UNTESTED;
+              return new Recorded(new TunedGemm(candidate, origin, untested), record.sourceHash());
+            });
   }
 
   private static double timeUs(TuningRecord record) {
     return record.outcome() instanceof Outcome.Measured measured
         ? measured.timeUs()
         : Double.POSITIVE_INFINITY;
-  }
-
-  /** The candidate of a record, if it is still one. */
-  private static Optional<Candidate> replayed(
-      GemmWorkload workload, GpuTarget target, int multiprocessors, Point recorded) {
-    Space.Drawn drawn = GemmSpace.of(workload, target, multiprocessors, recorded).replay(recorded);
-    return drawn.point().agrees(recorded)
-        ? Optional.ofNullable(drawn.candidate())
-        : Optional.empty();
   }
 
   /**

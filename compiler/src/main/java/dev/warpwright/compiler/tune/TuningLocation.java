@@ -1,38 +1,29 @@
 package dev.warpwright.compiler.tune;
 
+import dev.warpwright.ir.files.UserFolders;
 import java.nio.file.Path;
 
-/** Where tuning keeps what it finds. */
+/** Where tuning keeps what it finds: see {@link UserFolders}, which decides. */
 public final class TuningLocation {
   private TuningLocation() {}
 
   /**
    * The database: {@code WARPWRIGHT_DB}, else {@code warpwright/tuning.db} in the user's data
    * folder.
+   *
+   * @throws dev.warpwright.ir.UserError if the user has no home folder
    */
   public static Path database() {
-    String variable = System.getenv("WARPWRIGHT_DB");
-    return variable == null || variable.isBlank()
-        ? dataFolder().resolve("tuning.db")
-        : Path.of(variable);
+    return UserFolders.system().database();
   }
 
-  /** By the XDG base directory specification. */
+  /** The user's data folder. */
   public static Path dataFolder() {
-    return folder("XDG_DATA_HOME", ".local", "share");
+    return UserFolders.system().data();
   }
 
-  /** Where what runs in the background keeps its state, by the same specification. */
+  /** Where what runs in the background keeps its state. */
   public static Path stateFolder() {
-    return folder("XDG_STATE_HOME", ".local", "state");
-  }
-
-  private static Path folder(String variable, String... otherwise) {
-    String xdg = System.getenv(variable);
-    Path base =
-        xdg == null || xdg.isBlank() || !Path.of(xdg).isAbsolute()
-            ? Path.of(System.getProperty("user.home"), otherwise)
-            : Path.of(xdg);
-    return base.resolve("warpwright");
+    return UserFolders.system().state();
   }
 }

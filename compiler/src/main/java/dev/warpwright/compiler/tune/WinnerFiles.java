@@ -8,6 +8,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.schedule.trace.ScheduleText;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;
@@ -16,11 +17,14 @@ import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.record.WorkloadKey;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** The folder that a tuned workload leaves: the winner at every level, and how it was found. */
 public final class WinnerFiles {
@@ -70,20 +74,19 @@ public final class WinnerFiles {
     ScheduledGemm scheduled =
         GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point());
     Kernel bound = BoundKernel.of(kernel, best.candidate().values()).kernel();
-    try {
-      Files.createDirectories(folder);
-      Files.writeString(folder.resolve("computation.txt"), IrPrinter.text(scheduled.func()));
-      Files.writeString(folder.resolve("schedule.txt"), ScheduleText.of(scheduled.trace()));
-      Files.writeString(folder.resolve("trace.json"), scheduled.trace().toJson());
-      Files.writeString(folder.resolve("tiles.txt"), IrPrinter.text(scheduled.tiles()));
-      Files.writeString(folder.resolve("kernel.kernel"), IrPrinter.text(kernel));
-      Files.writeString(folder.resolve("kernel.cu"), CudaPrinter.print(bound, target));
-      Files.writeString(folder.resolve("decisions.txt"), best.candidate().point().text() + "\n");
-      Files.writeString(folder.resolve("tuning.csv"), csv(records));
-      Files.writeString(folder.resolve("report.md"), report(workload, environment, done, report));
-    } catch (IOException e) {
-      throw new UserError("cannot write to " + folder + ": " + e.getMessage());
-    }
+    Map<String, String> texts = new LinkedHashMap<>();
+    texts.put("computation.txt", IrPrinter.text(scheduled.func()));
+    texts.put("schedule.txt", ScheduleText.of(scheduled.trace()));
+    texts.put("trace.json", scheduled.trace().toJson());
+    texts.put("tiles.txt", IrPrinter.text(scheduled.tiles()));
+    texts.put("kernel.kernel", IrPrinter.text(kernel));
+    texts.put("kernel.cu", CudaPrinter.print(bound, target));
+    texts.put("decisions.txt", best.candidate().point().text() + "\n");
+    texts.put("tuning.csv", csv(records));
+    texts.put("report.md", report(workload, environment, done, report));
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    texts.forEach((name, text) -> files.put(name, text.getBytes(StandardCharsets.UTF_8)));
+    AtomicFile.writeAll(folder, files);
   }
 
   private static String csv(List<TuningRecord> records) {
@@ -112,12 +115,13 @@ public final class WinnerFiles {
     lines.add("# " + GemmKeys.of(workload));
     lines.add("");
     lines.add(
-        "%s, driver %s, %s, Warpwright %s"
-            .formatted(
-                environment.device(),
-                environment.driver(),
-                environment.toolkit(),
-                environment.generator()));
+        String.format(
+            Locale.ROOT,
+            "%s, driver %s, %s, Warpwright %s",
+            environment.device(),
+            environment.driver(),
+            environment.toolkit(),
+            environment.generator()));
     lines.add("");
     if (report.timing() == null) {
       lines.add("Not verified: " + report.failure());
@@ -145,8 +149,12 @@ public final class WinnerFiles {
     }
     lines.add("");
     lines.add(
-        "Found in %d trials. Without a time: %s. Rejected before: %s."
-            .formatted(done.trials(), done.failures(), done.rejections()));
+        String.format(
+            Locale.ROOT,
+            "Found in %d trials. Without a time: %s. Rejected before: %s.",
+            done.trials(),
+            done.failures(),
+            done.rejections()));
     return String.join("\n", lines) + "\n";
   }
 

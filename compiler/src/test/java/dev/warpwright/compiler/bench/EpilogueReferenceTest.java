@@ -59,11 +59,21 @@ class EpilogueReferenceTest {
     NdArray a = arguments.get(params.get(0).name());
     NdArray b = arguments.get(params.get(1).name());
     NdArray out = arguments.get(params.getLast().name());
+    Kernel spreads = ReferenceProduct.of(gemm).getFirst().deviation();
+    Arguments same = Arguments.random(spreads.params(), SEED);
+    for (int p = 0; p < params.size() - 1; p++) {
+      same.bind(spreads.buffers().get(p), arguments.get(params.get(p)));
+    }
+    new GridInterpreter(spreads, GridOptions.DEFAULT).run(same);
+    NdArray deviations = same.get(spreads.buffers().getLast());
     for (int i = 0; i < 9; i++) {
       for (int j = 0; j < 16; j++) {
         double sum = 0;
+        double squares = 0;
         for (int k = 0; k < 24; k++) {
-          sum += a.get(i, k) * b.get(j, k);
+          double product = a.get(i, k) * b.get(j, k);
+          sum += product;
+          squares += product * product;
         }
         Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
         for (Epilogue.Operand operand : epilogue.operands()) {
@@ -79,6 +89,10 @@ class EpilogueReferenceTest {
         assertThat(out.get(i, j))
             .as("[%d, %d], seed %d", i, j, SEED)
             .isCloseTo(HostReference.epilogue(epilogue, sum, values), offset(1e-9));
+        double spread = gemm.deviation(0).of(sum, squares, values);
+        assertThat(deviations.get(i, j))
+            .as("deviation [%d, %d], seed %d", i, j, SEED)
+            .isCloseTo(spread, offset(1e-5 * spread));
       }
     }
   }
@@ -129,10 +143,11 @@ class EpilogueReferenceTest {
   @Test
   void errorsOfPitchedResults() {
     Workload.Gemm gemm = (Workload.Gemm) BoundKernel.of(kernel(Epilogue.NONE), Map.of()).workload();
-    Kernel sum = ErrorSum.ofDifference(gemm.c());
+    Kernel sum = ErrorSum.of(gemm.c());
     Arguments arguments = Arguments.random(sum.params(), SEED);
     NdArray x = arguments.get("x");
     NdArray y = arguments.get("y");
+    arguments.get("s").fill(0);
     x.poison();
     for (int i = 0; i < 9; i++) {
       for (int j = 0; j < 16; j++) {
@@ -141,11 +156,9 @@ class EpilogueReferenceTest {
       }
     }
     new GridInterpreter(sum, GridOptions.DEFAULT).run(arguments);
-    double total = 0;
-    for (int t = 0; t < ErrorSum.THREADS; t++) {
-      total += arguments.get("sums").get(t);
-    }
-    assertThat(total).isEqualTo(4);
+    OutputError error = ErrorSum.error(arguments.get("sums").toDoubles());
+    assertThat(error.errors()).isEqualTo(4);
+    assertThat(error.deviations().honest()).isFalse();
   }
 
   /** The same of products whose matrices do not follow each other. */
@@ -161,10 +174,11 @@ class EpilogueReferenceTest {
     assertThat(Workload.bytes(gemm.a())).isEqualTo((2 * 300 + 9 * 24) * 4);
     assertThat(Workload.bytes(gemm.c())).isEqualTo((2 * 190 + 9 * 20) * 4);
     assertThat(gemm.leastBytes()).isEqualTo(3 * (9 * 24 + 16 * 24 + 9 * 16) * 4);
-    Kernel sum = ErrorSum.ofDifference(gemm.c());
+    Kernel sum = ErrorSum.of(gemm.c());
     Arguments arguments = Arguments.random(sum.params(), SEED);
     NdArray x = arguments.get("x");
     NdArray y = arguments.get("y");
+    arguments.get("s").fill(0);
     x.poison();
     for (int p = 0; p < 3; p++) {
       for (int i = 0; i < 9; i++) {
@@ -175,11 +189,9 @@ class EpilogueReferenceTest {
       }
     }
     new GridInterpreter(sum, GridOptions.DEFAULT).run(arguments);
-    double total = 0;
-    for (int t = 0; t < ErrorSum.THREADS; t++) {
-      total += arguments.get("sums").get(t);
-    }
-    assertThat(total).isEqualTo(4);
+    OutputError error = ErrorSum.error(arguments.get("sums").toDoubles());
+    assertThat(error.errors()).isEqualTo(4);
+    assertThat(error.deviations().honest()).isFalse();
     // What the host makes of A: a matrix begins where the kernel reads it.
     HostMatrix all = HostMatrix.random(gemm.a(), 1, SEED);
     assertThat(all.count()).isEqualTo(2 * 300 + 9 * 24);

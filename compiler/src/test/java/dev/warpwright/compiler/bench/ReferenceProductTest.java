@@ -215,6 +215,15 @@ class ReferenceProductTest {
       assertThat(cubin.usage(product.kernel().name()).orElseThrow().localBytes())
           .as(source)
           .isZero();
+      String spreads = CudaPrinter.print(product.deviation(), GpuTarget.SM_90A);
+      Cubin second = compiler.compile(new CompileRequest(spreads, "sm_90a"));
+      assertThat(second.usage(product.deviation().name()).orElseThrow().localBytes())
+          .as(spreads)
+          .isZero();
+      String judge =
+          CudaPrinter.print(ErrorSum.of(product.kernel().buffers().getLast()), GpuTarget.SM_90A);
+      assertThat(compiler.compile(new CompileRequest(judge, "sm_90a")).usage("error_sum"))
+          .isPresent();
     }
   }
 }

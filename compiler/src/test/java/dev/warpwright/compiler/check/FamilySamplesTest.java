@@ -29,7 +29,8 @@ class FamilySamplesTest {
   void isClean(String name) {
     CheckSubject sample = Objects.requireNonNull(FamilySamples.find(name));
     assertThat(sample.name()).isEqualTo(name.replace('-', '_'));
-    assertThat(Checks.check(sample, CheckOptions.of(3).withSchedules(1)).findings()).isEmpty();
+    assertThat(Checks.check(sample, CheckOptions.of(3).withSchedules(1)))
+        .allSatisfy(report -> assertThat(report.findings()).isEmpty());
   }
 
   @Test

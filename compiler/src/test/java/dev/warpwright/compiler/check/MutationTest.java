@@ -48,6 +48,7 @@ class MutationTest {
     subjects.add(KERNELS.kernel("ffn_bf16_sm90_m16"));
     subjects.add(KERNELS.kernel("gemm_bf16_sm80"));
     subjects.add(KERNELS.kernel("gemm_f32_simt"));
+    subjects.add(KERNELS.kernel("mlp_f16_sm90_64x4"));
     subjects.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F16));
     // Only here do copies go to some blocks of a cluster, not to all.
     KERNELS.families().stream()

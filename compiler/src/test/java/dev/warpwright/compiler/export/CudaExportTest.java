@@ -25,6 +25,7 @@ import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
@@ -137,7 +138,7 @@ final class CudaExportTest {
         .contains("inline cudaError_t launch_matmul_async_copies(");
     assertThat(text(files, "kernel.cuh").lines().count()).as("lines").isLessThan(450);
     var matmul = Ladder.matmul(512, 256, 128);
-    var replayed = Trace.parse(text(files, "trace.json")).replay(matmul);
+    var replayed = Replay.func(Trace.parse(text(files, "trace.json")), matmul);
     assertThat(
             StructuralEquality.difference(
                 Ladder.require("async-copies").schedule(matmul).func(), replayed))
@@ -214,11 +215,11 @@ final class CudaExportTest {
         .contains("constexpr int kBatch = 3;")
         .contains("CU_TENSOR_MAP_SWIZZLE_128B, 3);");
     assertThat(text(files, "main.cu"))
-        .contains("sum += value(A[z * kM * kK + i * kK + k]) * value(B[k * kN + j]);")
+        .contains("double term = value(A[z * kM * kK + i * kK + k]) * value(B[k * kN + j]);")
         .contains(
             "const double x = 0.5 * sum * value(row_scale[i]) * value(column_scale[j])"
                 + " + value(bias[j]) + 2.0 * value(R[z * kM * kN + i * kN + j]);")
-        .contains(" * value(G[z * kM * kN + i * kN + j]) + value(S[z * kM * kN + i * kN + j]));");
+        .contains(" * value(G[z * kM * kN + i * kN + j]) + value(S[z * kM * kN + i * kN + j]),");
     assertThat(text(files, "torch_op.py"))
         .contains(
             "gelu(0.5 * (A.double() @ B.double()) * row_scale.double()[:, None]"
@@ -236,7 +237,8 @@ final class CudaExportTest {
     assertThatThrownBy(
             () ->
                 export(
-                    "kernel k(x: f32[n], n: i32 in 1..8) grid(bx = 1) block(tx = 1) { x[0] = 0.0f32 }"))
+                    "kernel k(x: f32[n], n: i32 in 1..8) grid(bx = 1) block(tx = 1) { x[0] = 0.0f32"
+                        + " }"))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("no value for n");
   }

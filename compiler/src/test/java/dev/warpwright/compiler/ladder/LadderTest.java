@@ -12,6 +12,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.StructuralEquality;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
@@ -97,7 +98,8 @@ final class LadderTest {
                       var schedule = rung.schedule(matmul);
                       Trace trace = Trace.parse(schedule.trace().toJson());
                       assertThat(
-                              StructuralEquality.difference(schedule.func(), trace.replay(matmul)))
+                              StructuralEquality.difference(
+                                  schedule.func(), Replay.func(trace, matmul)))
                           .isEmpty();
                     }))
         .toList();

@@ -22,6 +22,7 @@ import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -41,7 +42,7 @@ final class TensorRungTest {
       for (long[] s : shapes) {
         tests.add(
             DynamicTest.dynamicTest(
-                "%s %dx%dx%d".formatted(rung.text(), s[0], s[1], s[2]),
+                String.format(Locale.ROOT, "%s %dx%dx%d", rung.text(), s[0], s[1], s[2]),
                 () -> check.of(gemm(rung, s))));
       }
     }

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,10 +120,13 @@ class TimelineProbeTest {
           }
         }
         """;
-    assertThat(IrPrinter.text(TimelineProbe.of(parse(text.formatted("tid < 64"))).kernel()))
+    assertThat(
+            IrPrinter.text(
+                TimelineProbe.of(parse(String.format(Locale.ROOT, text, "tid < 64"))).kernel()))
         .contains("if tid == 64 {\n        records[bx + i * 2, 0] = u64(bx)")
         .doesNotContain("sync_threads");
-    assertThatThrownBy(() -> TimelineProbe.of(parse(text.formatted("tid / 32 != 2"))))
+    assertThatThrownBy(
+            () -> TimelineProbe.of(parse(String.format(Locale.ROOT, text, "tid / 32 != 2"))))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("which of its threads");
   }

@@ -23,6 +23,7 @@ import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Space;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -99,7 +100,8 @@ class EveryProductTest {
           arguments.bind(buffer, expected.get(buffer.name()));
         }
       }
-      String what = "%s on %s, seed %d".formatted(candidate.point(), target.name(), SEED);
+      String what =
+          String.format(Locale.ROOT, "%s on %s, seed %d", candidate.point(), target.name(), SEED);
       assertThat(new GridInterpreter(bound.kernel(), GridOptions.DEFAULT).check(arguments))
           .as(what)
           .isEmpty();

@@ -46,12 +46,18 @@ final class GemmChooserTest {
   private static final Outcome.Failed REFUSED =
       new Outcome.Failed(FailureReason.COMPILE, "does not compile");
 
+  private static final GpuTarget SM_80 = GpuTarget.SM_80;
+
   @TempDir private Path folder;
 
   private final List<String> compiled = new ArrayList<>();
 
+  private static Environment environment(String driver) {
+    return new Environment("sm_80", "fake", driver, "1", "1");
+  }
+
   private static GemmChooser.Where where(String driver) {
-    return new GemmChooser.Where(GpuTarget.SM_80, "fake", 108, driver);
+    return new GemmChooser.Where(SM_80, environment(driver), 108);
   }
 
   /** A compiler that says this of the sources it is given, the first of which is number 0. */
@@ -87,7 +93,7 @@ final class GemmChooserTest {
   }
 
   private static List<Candidate> ranking() {
-    return GemmRanking.of(GemmSpace.of(WORKLOAD, GpuTarget.SM_80, 108));
+    return GemmRanking.of(GemmSpace.of(WORKLOAD, SM_80, 108));
   }
 
   @Test
@@ -169,21 +175,68 @@ final class GemmChooserTest {
   void aRecordThatSpillsTodayIsSkippedForTheNextRecord() {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       List<Candidate> ranking = ranking();
-      Environment environment = new Environment("sm_80", "fake", "1", "1", "1");
-      for (int i = 0; i < 2; i++) {
-        database.add(
-            new TuningRecord(
-                GemmKeys.of(WORKLOAD),
-                environment,
-                ranking.get(i == 0 ? 300 : 200).point(),
-                "hash",
-                new Outcome.Measured(10 + i, 0, 0, 0, 0),
-                Instant.EPOCH));
-      }
+      database.add(
+          record(ranking.get(300), "1", RecordCheck.sourceHash(ranking.get(300), SM_80), 10));
+      database.add(
+          record(ranking.get(200), "1", RecordCheck.sourceHash(ranking.get(200), SM_80), 11));
       TunedGemm chosen =
           chooser(database, "1", compiler("a", i -> i == 0 ? SPILL : fine())).choose(WORKLOAD);
       assertThat(chosen.origin()).isEqualTo(TunedGemm.Origin.TUNED);
       assertThat(chosen.candidate().point()).isEqualTo(ranking.get(200).point());
+    }
+  }
+
+  private static TuningRecord record(
+      Candidate candidate, String driver, String sourceHash, double timeUs) {
+    return new TuningRecord(
+        GemmKeys.of(WORKLOAD),
+        environment(driver),
+        candidate.point(),
+        sourceHash,
+        new Outcome.Measured(timeUs, 0, 0, 0, 0),
+        Instant.EPOCH);
+  }
+
+  @Test
+  void aRecordThatDoesNotHoldIsAFirstChoiceWithItsLabelAndSkippedIfItSpills() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      List<Candidate> ranking = ranking();
+      Candidate fastest = ranking.get(300);
+      database.add(record(fastest, "0", RecordCheck.sourceHash(fastest, SM_80), 10));
+      database.add(record(ranking.get(200), "1", "another", 11));
+      GemmChooser chooser = chooser(database, "1", compiler("a", i -> i == 1 ? SPILL : fine()));
+      TunedGemm first = chooser.choose(WORKLOAD);
+      assertThat(first.origin()).isEqualTo(TunedGemm.Origin.UNTESTED);
+      assertThat(first.untested()).isEqualTo("driver 0, here 1");
+      assertThat(first.candidate().point()).isEqualTo(fastest.point());
+      // Where it spills today the next record is taken, with a label of its own.
+      TunedGemm second = chooser.choose(WORKLOAD);
+      assertThat(second.origin()).isEqualTo(TunedGemm.Origin.UNTESTED);
+      assertThat(second.untested()).isEqualTo("another source");
+      assertThat(second.candidate().point()).isEqualTo(ranking.get(200).point());
+    }
+  }
+
+  @Test
+  void aRecordThatDoesNotHoldAndIsWrongMakesRoomForOneThatDoes() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      Candidate stale = ranking().get(300);
+      Candidate sound = ranking().get(200);
+      database.add(record(stale, "1", "another", 10));
+      database.add(record(sound, "1", RecordCheck.sourceHash(sound, SM_80), 11));
+      List<TunedGemm.Origin> origins = new ArrayList<>();
+      chooser(database, "1", compiler("a", i -> fine()))
+          .use(
+              WORKLOAD,
+              false,
+              (kernel, skipped) -> {
+                origins.add(kernel.origin());
+                if (kernel.origin() == TunedGemm.Origin.UNTESTED) {
+                  throw new CandidateFailure(FailureReason.WRONG, "wrong");
+                }
+                return kernel;
+              });
+      assertThat(origins).containsExactly(TunedGemm.Origin.UNTESTED, TunedGemm.Origin.TUNED);
     }
   }
 
@@ -192,7 +245,7 @@ final class GemmChooserTest {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       Candidate measured = ranking().get(200);
       Kernel kernel = BoundKernel.of(measured.kernel().get(), measured.values()).kernel();
-      String hash = KernelBench.hash(CudaPrinter.print(kernel, GpuTarget.SM_80));
+      String hash = KernelBench.hash(CudaPrinter.print(kernel, SM_80));
       GemmChooser chooser = chooser(database, "1", compiler("a", i -> fine())).trusting();
       for (String recorded : List.of("hash", hash)) {
         compiled.clear();
@@ -231,9 +284,7 @@ final class GemmChooserTest {
       TunedGemm chosen = chooser(database, "1", check).choose(WORKLOAD);
       assertThat(chosen.candidate().point().option(Space.SKETCH)).isEqualTo("plain");
       assertThat(compiled).hasSizeLessThan(30);
-      assertThat(
-              GemmSpace.schedule(WORKLOAD, GpuTarget.SM_80, 108, chosen.candidate().point())
-                  .kernel())
+      assertThat(GemmSpace.schedule(WORKLOAD, SM_80, 108, chosen.candidate().point()).kernel())
           .isNotNull();
     }
   }
@@ -280,7 +331,7 @@ final class GemmChooserTest {
     try (TuningDatabase database = TuningDatabase.inMemory()) {
       GemmChooser chooser =
           new GemmChooser(
-              new GemmChooser.Where(GpuTarget.SM_90A, "fake", 132, "1"),
+              new GemmChooser.Where(GpuTarget.SM_90A, null, 132),
               database,
               Optional.of(check),
               new RejectedKernels(folder));

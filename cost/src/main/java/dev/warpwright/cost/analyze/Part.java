@@ -1,6 +1,7 @@
 package dev.warpwright.cost.analyze;
 
 import dev.warpwright.ir.UserError;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,8 @@ public record Part(
       for (long extent : new long[] {m, n, k}) {
         if (extent < 1 || extent > MOST) {
           throw new UserError(
-              "M=%d N=%d K=%d: each must be between 1 and %d".formatted(m, n, k, MOST));
+              String.format(
+                  Locale.ROOT, "M=%d N=%d K=%d: each must be between 1 and %d", m, n, k, MOST));
         }
       }
     }

@@ -57,7 +57,12 @@ public record Tiling(int m, int n, int multiprocessors, int perMultiprocessor) {
     if (!matcher.matches()) {
       throw new UserError("tile '" + text + "' is not of the form 128x256");
     }
-    return of(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+    int m = Integer.parseInt(matcher.group(1));
+    int n = Integer.parseInt(matcher.group(2));
+    if (m < 1 || n < 1) {
+      throw new UserError("tile '" + text + "' has no elements; write 128x256");
+    }
+    return of(m, n);
   }
 
   /** As {@link #parse} reads it. */

@@ -4,6 +4,7 @@ import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -154,7 +155,9 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     parts.addAll(ffn(model.layers, m, model.width, model.hidden, model.gated, type));
     parts.add(Part.gemm("logits", 1, m, model.vocabulary, model.width, type));
     return new Workload(
-        "%s, M=%d, %d sequences, %d keys".formatted(name, m, batch, keys), type, parts);
+        String.format(Locale.ROOT, "%s, M=%d, %d sequences, %d keys", name, m, batch, keys),
+        type,
+        parts);
   }
 
   private static Workload gemm(Values values, NumberType type) {
@@ -162,7 +165,9 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     long n = values.need("N");
     long k = values.need("K");
     return new Workload(
-        "gemm %d x %d x %d".formatted(m, n, k), type, List.of(Part.gemm("gemm", 1, m, n, k, type)));
+        String.format(Locale.ROOT, "gemm %d x %d x %d", m, n, k),
+        type,
+        List.of(Part.gemm("gemm", 1, m, n, k, type)));
   }
 
   private static Workload ffn(Values values, NumberType type) {
@@ -171,7 +176,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     long hidden = values.get("H", 14336);
     boolean gated = values.flag("gated");
     return new Workload(
-        "ffn M=%d D=%d H=%d%s".formatted(m, width, hidden, gated ? " gated" : ""),
+        String.format(Locale.ROOT, "ffn M=%d D=%d H=%d%s", m, width, hidden, gated ? " gated" : ""),
         type,
         ffn(1, m, width, hidden, gated, type));
   }
@@ -232,8 +237,16 @@ public record Workload(String name, NumberType type, List<Part> parts) {
                 null,
                 true));
     return new Workload(
-        "attention M=%d S=%d heads=%d kv=%d d=%d batch=%d%s"
-            .formatted(queries, keys, heads, keyHeads, head, batch, causal ? " causal" : ""),
+        String.format(
+            Locale.ROOT,
+            "attention M=%d S=%d heads=%d kv=%d d=%d batch=%d%s",
+            queries,
+            keys,
+            heads,
+            keyHeads,
+            head,
+            batch,
+            causal ? " causal" : ""),
         type,
         parts);
   }

@@ -3,6 +3,7 @@ package dev.warpwright.cost.order;
 import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -35,7 +36,11 @@ public record OrderText(int atOnce, List<WorkItem> items) {
   public static OrderText parse(String text) {
     if (text.length() > LONGEST) {
       throw new UserError(
-          "an order of %d characters is too long, at most %d".formatted(text.length(), LONGEST));
+          String.format(
+              Locale.ROOT,
+              "an order of %d characters is too long, at most %d",
+              text.length(),
+              LONGEST));
     }
     Matcher matcher = HEAD.matcher(text);
     if (!matcher.lookingAt()) {
@@ -66,15 +71,20 @@ public record OrderText(int atOnce, List<WorkItem> items) {
       }
       int line = (int) text.substring(0, at).lines().count();
       throw new UserError(
-          "order, line %d, tile %d: expected (x, y, gemmId) with gemmId 0 or 1, or ]"
-              .formatted(Math.max(1, line), items.size()));
+          String.format(
+              Locale.ROOT,
+              "order, line %d, tile %d: expected (x, y, gemmId) with gemmId 0 or 1, or ]",
+              Math.max(1, line),
+              items.size()));
     }
   }
 
   /** What {@link #parse} reads. */
   public String text() {
     return items.stream()
-        .map(item -> "(%d, %d, %d)".formatted(item.column(), item.row(), item.gemm()))
+        .map(
+            item ->
+                String.format(Locale.ROOT, "(%d, %d, %d)", item.column(), item.row(), item.gemm()))
         .collect(Collectors.joining(", ", "t1 = " + atOnce + " Order 0: [", "]"));
   }
 }

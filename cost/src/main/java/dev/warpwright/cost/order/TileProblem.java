@@ -2,6 +2,7 @@ package dev.warpwright.cost.order;
 
 import dev.warpwright.ir.UserError;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,8 +54,14 @@ public record TileProblem(
     long accesses = (long) rows * columns * (depth + (long) chained) * 2;
     if (Math.max(Math.max(rows, columns), Math.max(depth, chained)) > MOST || accesses > MOST) {
       throw new UserError(
-          "a grid of %dx%d tiles with %d blocks along K is too large: %d accesses, at most %d"
-              .formatted(rows, columns, depth, accesses, MOST));
+          String.format(
+              Locale.ROOT,
+              "a grid of %dx%d tiles with %d blocks along K is too large: %d accesses, at most %d",
+              rows,
+              columns,
+              depth,
+              accesses,
+              MOST));
     }
     if (atOnce < 1) {
       throw new UserError(atOnce + " tiles at a time: there must be at least 1");
@@ -176,7 +183,8 @@ public record TileProblem(
           || item.row() >= rows
           || item.column() < 0
           || item.column() >= width) {
-        return "%s is outside the grid of %dx%d tiles".formatted(place(item, i), rows, width);
+        return String.format(
+            Locale.ROOT, "%s is outside the grid of %dx%d tiles", place(item, i), rows, width);
       }
       int index = item.gemm() * rows * columns + item.row() * width + item.column();
       if (seen[index]) {
@@ -199,7 +207,12 @@ public record TileProblem(
   }
 
   private static String place(WorkItem item, int position) {
-    return "tile (%d, %d) of matmul %d, number %d of the order,"
-        .formatted(item.row(), item.column(), item.gemm(), position);
+    return String.format(
+        Locale.ROOT,
+        "tile (%d, %d) of matmul %d, number %d of the order,",
+        item.row(),
+        item.column(),
+        item.gemm(),
+        position);
   }
 }

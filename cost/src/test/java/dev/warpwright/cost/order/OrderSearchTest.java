@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -126,7 +127,8 @@ class OrderSearchTest {
           long begin = System.nanoTime();
           Result result = search(problem, policy, 30);
           double seconds = (System.nanoTime() - begin) / 1e9;
-          String what = "%dx%d, capacity %d, %s".formatted(rows, columns, capacity, policy);
+          String what =
+              String.format(Locale.ROOT, "%dx%d, capacity %d, %s", rows, columns, capacity, policy);
           assertThat(result.proven()).as(what).isTrue();
           assertThat(result.lowerBound()).as(what).isEqualTo(result.simulation().loads());
           assertThat(seconds).as(what).isLessThan(rows * columns <= 16 ? 2 : 30);

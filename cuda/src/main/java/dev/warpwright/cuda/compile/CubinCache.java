@@ -2,13 +2,14 @@ package dev.warpwright.cuda.compile;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.warpwright.ir.files.StagedFiles;
 import dev.warpwright.target.host.HostEnvironment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -20,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cubins on disk, addressed by all that decides them.
@@ -38,11 +40,11 @@ public final class CubinCache {
   private static final int CHECKSUM_BYTES = 32;
   private static final int HEADER_BYTES = MAGIC.length + CHECKSUM_BYTES + 2 * Integer.BYTES;
   private static final String SUFFIX = ".cubin";
-  private static final String DRAFT_PREFIX = ".draft";
+  private static final String DRAFT_SUFFIX = ".tmp";
   private static final long DEFAULT_BOUND = 512L << 20;
   private static final long ABANDONED_SECONDS = 3600;
 
-  private final Path folder;
+  private final @Nullable Path folder;
   private final long bound;
   private final Consumer<String> warn;
   private final AtomicBoolean warned = new AtomicBoolean();
@@ -53,11 +55,11 @@ public final class CubinCache {
   private final AtomicLong puts = new AtomicLong();
 
   /**
-   * @param folder where entries live; made when the first is written
+   * @param folder where entries live; made when the first is written. Null to keep none
    * @param bound bytes that the entries may take together
    * @param warn told once, in one line, if the folder cannot be used
    */
-  public CubinCache(Path folder, long bound, Consumer<String> warn) {
+  public CubinCache(@Nullable Path folder, long bound, Consumer<String> warn) {
     if (bound <= 0) {
       throw new IllegalArgumentException("cache bound is " + bound + " bytes, must be positive");
     }
@@ -66,10 +68,13 @@ public final class CubinCache {
     this.warn = warn;
   }
 
-  /** The user's cache, {@code cubin} in {@link HostEnvironment#cacheFolder()}, 512 MB at most. */
+  /**
+   * The user's cache, {@code cubin} in {@link HostEnvironment#cacheFolder()}, 512 MB at most; none
+   * for a user without a home.
+   */
   public static CubinCache system() {
     return new CubinCache(
-        HostEnvironment.system().cacheFolder().resolve("cubin"),
+        HostEnvironment.system().cacheFolder().map(all -> all.resolve("cubin")).orElse(null),
         DEFAULT_BOUND,
         line -> System.err.println("warpwright: " + line));
   }
@@ -87,9 +92,17 @@ public final class CubinCache {
 
   /** The entry of this key, if there is a sound one. */
   public Optional<Cubin> get(String key) {
-    Path file = file(key);
+    if (folder == null) {
+      return Optional.empty();
+    }
+    Path file = file(folder, key);
     byte[] entry;
     try {
+      BasicFileAttributes is = Files.readAttributes(file, BasicFileAttributes.class);
+      // A named pipe would be waited for; the next put replaces it.
+      if (!is.isRegularFile() || is.size() > bound) {
+        return Optional.empty();
+      }
       entry = Files.readAllBytes(file);
     } catch (NoSuchFileException e) {
       return Optional.empty();
@@ -109,19 +122,13 @@ public final class CubinCache {
   /** Keeps an entry; fails silently but for the one warning. */
   public void put(String key, Cubin cubin) {
     byte[] entry = encode(cubin);
-    if (entry.length > bound) {
+    if (folder == null || entry.length > bound) {
       return;
     }
     try {
       Files.createDirectories(folder);
-      Path draft = Files.createTempFile(folder, DRAFT_PREFIX, "");
-      try {
-        Files.write(draft, entry);
-        Files.move(draft, file(key), StandardCopyOption.ATOMIC_MOVE);
-      } finally {
-        Files.deleteIfExists(draft);
-      }
-      keepWithinBound(entry.length);
+      StagedFiles.write(file(folder, key), out -> out.write(entry));
+      keepWithinBound(folder, entry.length);
     } catch (IOException e) {
       complain(e);
     }
@@ -129,17 +136,17 @@ public final class CubinCache {
 
   private record Entry(Path file, long bytes, Instant used) {}
 
-  private void keepWithinBound(long added) {
+  private void keepWithinBound(Path folder, long added) {
     boolean unknown = bytes.get() < 0;
     // Other processes' entries are seen when this one lists the folder: at first, when full, and
     // now and then.
     if (unknown || bytes.addAndGet(added) > bound || puts.incrementAndGet() % 64 == 0) {
-      prune();
+      prune(folder);
     }
   }
 
-  private synchronized void prune() {
-    List<Entry> entries = entries();
+  private synchronized void prune(Path folder) {
+    List<Entry> entries = entries(folder);
     long total = entries.stream().mapToLong(Entry::bytes).sum();
     if (total > bound) {
       entries.sort(
@@ -161,7 +168,7 @@ public final class CubinCache {
   }
 
   /** All entries; drafts that a killed process left behind are deleted on the way. */
-  private List<Entry> entries() {
+  private static List<Entry> entries(Path folder) {
     List<Entry> entries = new ArrayList<>();
     Instant abandoned = Instant.now().minusSeconds(ABANDONED_SECONDS);
     try (var files = Files.newDirectoryStream(folder)) {
@@ -171,7 +178,7 @@ public final class CubinCache {
           Instant used = Files.getLastModifiedTime(file).toInstant();
           if (name.endsWith(SUFFIX)) {
             entries.add(new Entry(file, Files.size(file), used));
-          } else if (name.startsWith(DRAFT_PREFIX) && used.isBefore(abandoned)) {
+          } else if (name.endsWith(DRAFT_SUFFIX) && used.isBefore(abandoned)) {
             delete(file);
           }
         } catch (NoSuchFileException e) {
@@ -184,7 +191,7 @@ public final class CubinCache {
     return entries;
   }
 
-  private Path file(String key) {
+  private static Path file(Path folder, String key) {
     return folder.resolve(key + SUFFIX);
   }
 

@@ -1,7 +1,7 @@
 package dev.warpwright.cuda.compile;
 
 /** Compiles CUDA C++ to a cubin. Implementations may be called from several threads. */
-public sealed interface CudaCompiler permits Nvrtc, Nvcc {
+public interface CudaCompiler {
 
   /** A name for people: {@code NVRTC (/usr/local/cuda/lib64/libnvrtc.so.13)}. */
   String describe();

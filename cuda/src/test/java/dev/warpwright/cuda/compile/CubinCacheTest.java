@@ -114,9 +114,9 @@ class CubinCacheTest {
 
   @Test
   void draftsOfKilledProcessesGoAndYoungOnesStay() throws IOException {
-    Path old = Files.writeString(folder.resolve(".draft1"), "x");
+    Path old = Files.writeString(folder.resolve(".warpwright-1.tmp"), "x");
     Files.setLastModifiedTime(old, FileTime.from(Instant.now().minusSeconds(7200)));
-    Path young = Files.writeString(folder.resolve(".draft2"), "x");
+    Path young = Files.writeString(folder.resolve(".warpwright-2.tmp"), "x");
     cache(LARGE).put("a", cubin("a", 10));
     assertThat(old).doesNotExist();
     assertThat(young).exists();
@@ -131,6 +131,25 @@ class CubinCacheTest {
       assertThat(cache.get("a")).isEmpty();
     }
     assertThat(warnings).singleElement().asString().contains(file.toString()).doesNotContain("\n");
+  }
+
+  /** Nobody ever writes into this pipe: reading it would wait for ever. */
+  @Test
+  @Timeout(20)
+  void whatIsNoFileIsMissingAndReplaced() throws Exception {
+    Path pipe = folder.resolve("a.cubin");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertThat(cache(LARGE).get("a")).isEmpty();
+    cache(LARGE).put("a", cubin("a", 10));
+    assertThat(cache(LARGE).get("a")).isPresent();
+  }
+
+  @Test
+  void aUserWithoutAHomeHasNoCache() {
+    CubinCache none = new CubinCache(null, LARGE, warnings::add);
+    none.put("a", cubin("a", 10));
+    assertThat(none.get("a")).isEmpty();
+    assertThat(warnings).isEmpty();
   }
 
   @Test
@@ -233,7 +252,7 @@ class CubinCacheTest {
     CubinCache cache = cache(40_000);
     cache.put("last", cubin("last", 2000));
     assertThat(size()).isLessThanOrEqualTo(40_000);
-    assertThat(names()).noneMatch(name -> name.startsWith(".draft"));
+    assertThat(names()).noneMatch(name -> name.endsWith(".tmp"));
     assertThat(cache.get("last")).isPresent();
   }
 

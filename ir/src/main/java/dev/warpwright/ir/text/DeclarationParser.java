@@ -122,6 +122,9 @@ final class DeclarationParser {
     return cursor.make(start, () -> new Layout(dimensions, chosen));
   }
 
+  /** Each is copied when the next one is added. */
+  private static final int MOST_ATTRIBUTES = 1000;
+
   /** {@code [fast = 1, instr = "…"]}, or nothing. */
   Attrs attrs() {
     Attrs attrs = Attrs.NONE;
@@ -130,6 +133,9 @@ final class DeclarationParser {
     }
     while (!cursor.isAt("]")) {
       Token key = cursor.expectName("the name of an attribute");
+      if (attrs.values().size() == MOST_ATTRIBUTES) {
+        throw cursor.error(key, "more than " + MOST_ATTRIBUTES + " attributes");
+      }
       cursor.expect("=");
       if (cursor.peek().kind() == Token.Kind.STRING) {
         attrs = attrs.with(key.text(), cursor.next().text());

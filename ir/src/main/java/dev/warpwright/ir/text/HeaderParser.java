@@ -116,6 +116,9 @@ final class HeaderParser {
     cursor.expect(")");
   }
 
+  /** A network of a thousand layers has some thousands. */
+  private static final int MOST_PARAMETERS = 16_384;
+
   /** Shapes may mention scalars that come later, so scalars are read first. */
   private List<Param> params() {
     cursor.expect("(");
@@ -123,6 +126,9 @@ final class HeaderParser {
     Map<Integer, ScalarParam> scalars = new HashMap<>();
     while (!cursor.isAt(")")) {
       int at = cursor.position();
+      if (scalars.size() > MOST_PARAMETERS) {
+        throw cursor.error(cursor.peek(), "more than " + MOST_PARAMETERS + " parameters");
+      }
       if (isScalar()) {
         scalars.put(at, scalar());
       } else {
@@ -135,6 +141,9 @@ final class HeaderParser {
     cursor.goTo(start);
     List<Param> params = new ArrayList<>();
     while (!cursor.isAt(")")) {
+      if (params.size() == MOST_PARAMETERS) {
+        throw cursor.error(cursor.peek(), "more than " + MOST_PARAMETERS + " parameters");
+      }
       ScalarParam scalar = scalars.get(cursor.position());
       if (scalar == null) {
         params.add(stmts.declarations().buffer());

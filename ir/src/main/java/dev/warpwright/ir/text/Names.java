@@ -1,6 +1,7 @@
 package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.DType;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -128,7 +129,7 @@ final class Names {
   }
 
   private static String unicode(char c) {
-    return String.format("\\u%04x", (int) c);
+    return String.format(Locale.ROOT, "\\u%04x", (int) c);
   }
 
   /** At most {@value #SHOWN} characters, one line, for error messages. */

@@ -339,7 +339,9 @@ final class StmtParser {
     }
     cursor.expect("{");
     cursor.enter();
+    boolean saysReads = cursor.isAt("reads");
     List<Region> reads = regions("reads");
+    boolean saysWrites = cursor.isAt("writes");
     List<Region> writes = regions("writes");
     definitions.enter();
     @Nullable Stmt init = cursor.accept("init") ? braces() : null;
@@ -348,11 +350,19 @@ final class StmtParser {
     cursor.leave();
     cursor.expect("}");
     definitions.leave();
+    BlockRegions inferred = BlockRegions.of(init, body);
     return cursor.make(
         start,
         () ->
             new Stmt.Block(
-                blockName.text(), iterVars, predicate, reads, writes, init, body, attrs));
+                blockName.text(),
+                iterVars,
+                predicate,
+                saysReads ? reads : inferred.reads(),
+                saysWrites ? writes : inferred.writes(),
+                init,
+                body,
+                attrs));
   }
 
   private List<Region> regions(String keyword) {

@@ -7,6 +7,7 @@ import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Vector accesses and layouts. */
@@ -68,8 +69,14 @@ final class AccessRules {
         findings.add(
             Rule.LAYOUTS,
             buffer,
-            "dimension %d of '%s' has extent %d, its layout %s only %d"
-                .formatted(i, buffer.name(), extent.value(), layout, layout.extent(i)));
+            String.format(
+                Locale.ROOT,
+                "dimension %d of '%s' has extent %d, its layout %s only %d",
+                i,
+                buffer.name(),
+                extent.value(),
+                layout,
+                layout.extent(i)));
       }
       if (layout.dimensions().get(i).stream().anyMatch(mode -> mode.stride() < 0)) {
         findings.add(

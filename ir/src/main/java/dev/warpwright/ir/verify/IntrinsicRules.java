@@ -9,6 +9,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Calls of intrinsics: operands, and that the threads of a collective call are together. */
@@ -114,8 +115,13 @@ final class IntrinsicRules {
         findings.add(
             Rule.IN_BOUNDS,
             arg,
-            "%s covers %d bytes of '%s', which has %d there"
-                .formatted(what, bytes, buffer.name(), rest * buffer.dtype().bytes()));
+            String.format(
+                Locale.ROOT,
+                "%s covers %d bytes of '%s', which has %d there",
+                what,
+                bytes,
+                buffer.name(),
+                rest * buffer.dtype().bytes()));
       }
     }
     return fits;

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Set;
 
 /** The rules for kernels. */
@@ -32,8 +33,12 @@ final class KernelRules {
         findings.add(
             Rule.LAUNCH,
             binding,
-            "the index %s has type %s, its extent %s"
-                .formatted(axis.text(), binding.var().type(), binding.extent().type()));
+            String.format(
+                Locale.ROOT,
+                "the index %s has type %s, its extent %s",
+                axis.text(),
+                binding.var().type(),
+                binding.extent().type()));
       }
       rules.exprs().check(binding.extent(), params);
       place = place.with(binding.var());

@@ -48,6 +48,13 @@ record Place(
         vars, plus(buffers, buffer), bounds, loops, lets, everyIteration, certain, parting);
   }
 
+  /** With several buffers: one by one, each would copy those before it. */
+  Place with(Set<Buffer> more) {
+    Set<Buffer> all = new HashSet<>(buffers);
+    all.addAll(more);
+    return new Place(vars, all, bounds, loops, lets, everyIteration, certain, parting);
+  }
+
   Place with(Bounds newBounds) {
     return new Place(vars, buffers, newBounds, loops, lets, everyIteration, certain, parting);
   }

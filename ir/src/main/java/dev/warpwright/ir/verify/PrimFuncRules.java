@@ -8,7 +8,10 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 
 /** The rules for computations and tile programs, and for parameters in general. */
 final class PrimFuncRules {
@@ -37,9 +40,10 @@ final class PrimFuncRules {
       }
     }
     Place scalars = place;
+    Set<Buffer> buffers = new HashSet<>();
     for (Param param : params) {
       if (param instanceof Buffer buffer) {
-        if (place.buffers().contains(buffer)) {
+        if (!buffers.add(buffer)) {
           findings.add(
               Rule.DECLARED_ONCE, buffer, "parameter '" + buffer.name() + "' is there twice");
         }
@@ -49,11 +53,14 @@ final class PrimFuncRules {
           findings.add(
               Rule.SCOPES,
               buffer,
-              "parameter '%s' has scope %s, not global".formatted(buffer.name(), buffer.scope()));
+              String.format(
+                  Locale.ROOT,
+                  "parameter '%s' has scope %s, not global",
+                  buffer.name(),
+                  buffer.scope()));
         }
-        place = place.with(buffer);
       }
     }
-    return place;
+    return place.with(buffers);
   }
 }

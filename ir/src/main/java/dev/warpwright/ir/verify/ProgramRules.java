@@ -17,6 +17,7 @@ import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -60,7 +61,11 @@ final class ProgramRules {
         findings.add(
             Rule.SCOPES,
             buffer,
-            "workspace '%s' has scope %s, not global".formatted(buffer.name(), buffer.scope()));
+            String.format(
+                Locale.ROOT,
+                "workspace '%s' has scope %s, not global",
+                buffer.name(),
+                buffer.scope()));
       }
       if (place.buffers().contains(buffer)) {
         findings.add(
@@ -143,8 +148,12 @@ final class ProgramRules {
         findings.add(
             Rule.ARGUMENTS,
             launch,
-            "argument %d of '%s' should be a %s"
-                .formatted(i, kernel.name(), param instanceof Buffer ? "buffer" : "scalar"));
+            String.format(
+                Locale.ROOT,
+                "argument %d of '%s' should be a %s",
+                i,
+                kernel.name(),
+                param instanceof Buffer ? "buffer" : "scalar"));
       } else if (param instanceof Buffer formal
           && argument instanceof Program.BufferArgument(Buffer actual)) {
         declared(launch, actual, place);
@@ -172,21 +181,27 @@ final class ProgramRules {
     if (!value.type().equals(param.var().type())) {
       argument(
           launch,
-          "'%s' takes '%s' of type %s, not %s"
-              .formatted(launch.kernel().name(), param.name(), param.var().type(), value.type()));
+          String.format(
+              Locale.ROOT,
+              "'%s' takes '%s' of type %s, not %s",
+              launch.kernel().name(),
+              param.name(),
+              param.var().type(),
+              value.type()));
       return;
     }
     Interval values = place.bounds().of(value);
     if (values.max() < param.min() || values.min() > param.max()) {
       argument(
           launch,
-          "'%s' is meant for '%s' in %d..%d, not %s"
-              .formatted(
-                  launch.kernel().name(),
-                  param.name(),
-                  param.min(),
-                  param.max(),
-                  IrPrinter.text(value)));
+          String.format(
+              Locale.ROOT,
+              "'%s' is meant for '%s' in %d..%d, not %s",
+              launch.kernel().name(),
+              param.name(),
+              param.min(),
+              param.max(),
+              IrPrinter.text(value)));
     }
   }
 
@@ -202,8 +217,12 @@ final class ProgramRules {
   private void buffer(
       Program.Launch launch, Buffer formal, Buffer actual, Map<Var, Expr> scalars, Place place) {
     String pair =
-        "'%s' passed for '%s' of '%s'"
-            .formatted(actual.name(), formal.name(), launch.kernel().name());
+        String.format(
+            Locale.ROOT,
+            "'%s' passed for '%s' of '%s'",
+            actual.name(),
+            formal.name(),
+            launch.kernel().name());
     if (formal.dtype() != actual.dtype()) {
       argument(launch, pair + " has type " + actual.dtype() + ", not " + formal.dtype());
     }
@@ -220,19 +239,30 @@ final class ProgramRules {
           && new Simplifier(place.bounds()).proves(new Expr.Binary(BinaryOp.NE, wanted, given))) {
         argument(
             launch,
-            "%s has extent %s in dimension %d, not %s"
-                .formatted(pair, IrPrinter.text(given), i, IrPrinter.text(wanted)));
+            String.format(
+                Locale.ROOT,
+                "%s has extent %s in dimension %d, not %s",
+                pair,
+                IrPrinter.text(given),
+                i,
+                IrPrinter.text(wanted)));
       }
     }
     if (!Objects.equals(formal.layout(), actual.layout())) {
       argument(
-          launch, "%s has layout %s, not %s".formatted(pair, actual.layout(), formal.layout()));
+          launch,
+          String.format(
+              Locale.ROOT, "%s has layout %s, not %s", pair, actual.layout(), formal.layout()));
     }
     if (actual.alignment() < formal.alignment()) {
       argument(
           launch,
-          "%s is aligned to %d bytes, not %d"
-              .formatted(pair, actual.alignment(), formal.alignment()));
+          String.format(
+              Locale.ROOT,
+              "%s is aligned to %d bytes, not %d",
+              pair,
+              actual.alignment(),
+              formal.alignment()));
     }
   }
 }

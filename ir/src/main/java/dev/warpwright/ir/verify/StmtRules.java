@@ -1,6 +1,7 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
@@ -17,6 +18,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The rules for statements, at every level. */
@@ -236,8 +238,13 @@ final class StmtRules {
       findings.add(
           Rule.TYPES,
           f,
-          "loop variable '%s' has type %s, its range %s and %s"
-              .formatted(v.name(), type, f.min().type(), f.extent().type()));
+          String.format(
+              Locale.ROOT,
+              "loop variable '%s' has type %s, its range %s and %s",
+              v.name(),
+              type,
+              f.min().type(),
+              f.extent().type()));
     }
     boolean constant = f.extent() instanceof Expr.IntImm;
     boolean needsConstant = f.kind() == ForKind.UNROLLED || f.kind() == ForKind.VECTORIZED;
@@ -245,7 +252,8 @@ final class StmtRules {
       findings.add(
           Rule.CONSTANT_EXTENTS,
           f,
-          "the extent of '%s %s' is not constant".formatted(f.kind().keyword(), v.name()));
+          String.format(
+              Locale.ROOT, "the extent of '%s %s' is not constant", f.kind().keyword(), v.name()));
     }
     if (f.kind() == ForKind.THREAD_BOUND && kernel != null) {
       level(f, "the launch indices of a kernel stand in its header, not in 'bind' loops");
@@ -274,16 +282,42 @@ final class StmtRules {
       findings.add(
           Rule.SCOPES,
           buffer,
-          "buffer '%s' of scope %s cannot be allocated in a %s kernel"
-              .formatted(
-                  buffer.name(), scope, kernel.kind() == Kernel.Kind.GRID ? "grid" : "host"));
+          String.format(
+              Locale.ROOT,
+              "buffer '%s' of scope %s cannot be allocated in a %s kernel",
+              buffer.name(),
+              scope,
+              kernel.kind() == Kernel.Kind.GRID ? "grid" : "host"));
     }
     if (scope != Scope.GLOBAL && !buffer.hasConstantShape()) {
       findings.add(
           Rule.CONSTANT_EXTENTS,
           buffer,
-          "buffer '%s' of scope %s has an extent that is not constant"
-              .formatted(buffer.name(), scope));
+          String.format(
+              Locale.ROOT,
+              "buffer '%s' of scope %s has an extent that is not constant",
+              buffer.name(),
+              scope));
+    } else if (scope != Scope.GLOBAL && !fits(buffer)) {
+      findings.add(
+          Rule.CONSTANT_EXTENTS,
+          buffer,
+          String.format(
+              Locale.ROOT, "buffer '%s' of scope %s has 2^31 bytes or more", buffer.name(), scope));
+    }
+    if (buffer.dtype() == DType.HANDLE) {
+      findings.add(
+          Rule.TYPES, buffer, "buffer '" + buffer.name() + "' would hold elements of type handle");
+    }
+  }
+
+  /** Whether offsets in a buffer on chip, in bytes, are numbers of 32 bits. */
+  private static boolean fits(Buffer buffer) {
+    try {
+      return Math.multiplyExact(buffer.storageElements(), (long) buffer.dtype().bytes())
+          <= Integer.MAX_VALUE;
+    } catch (ArithmeticException e) {
+      return false;
     }
   }
 
@@ -336,9 +370,13 @@ final class StmtRules {
         findings.add(
             Rule.TYPES,
             iv,
-            "iteration variable '%s' is %s, its value %s, its extent %s"
-                .formatted(
-                    iv.var().name(), iv.var().type(), iv.binding().type(), iv.extent().type()));
+            String.format(
+                Locale.ROOT,
+                "iteration variable '%s' is %s, its value %s, its extent %s",
+                iv.var().name(),
+                iv.var().type(),
+                iv.binding().type(),
+                iv.extent().type()));
       }
       if (bounds.of(iv.binding()).max() < 0
           || bounds.of(iv.binding()).min() >= bounds.of(iv.extent()).max()) {

@@ -12,6 +12,7 @@ import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Shapes and types of tiles. */
 final class TileRules {
@@ -44,8 +45,11 @@ final class TileRules {
     if (!same) {
       problem(
           c,
-          "the copy is from a tile of '%s' to one of another shape in '%s'"
-              .formatted(c.from().buffer().name(), c.to().buffer().name()));
+          String.format(
+              Locale.ROOT,
+              "the copy is from a tile of '%s' to one of another shape in '%s'",
+              c.from().buffer().name(),
+              c.to().buffer().name()));
     }
     if (isOpaque(c.to().buffer().dtype()) || isOpaque(c.from().buffer().dtype())) {
       problem(c, "elements of type mbarrier cannot be copied");
@@ -61,8 +65,12 @@ final class TileRules {
     if (f.value().type().dtype() != dtype || !f.value().type().isScalar()) {
       problem(
           f,
-          "'%s' of type %s is filled with %s"
-              .formatted(f.to().buffer().name(), dtype, f.value().type()));
+          String.format(
+              Locale.ROOT,
+              "'%s' of type %s is filled with %s",
+              f.to().buffer().name(),
+              dtype,
+              f.value().type()));
     }
   }
 
@@ -91,7 +99,9 @@ final class TileRules {
           product, "'" + product.c().buffer().name() + "' of type " + sum + " cannot hold sums");
     }
     if (left.isFloat() != sum.isFloat() || right.isFloat() != sum.isFloat()) {
-      problem(product, "products of %s and %s are summed in %s".formatted(left, right, sum));
+      problem(
+          product,
+          String.format(Locale.ROOT, "products of %s and %s are summed in %s", left, right, sum));
     }
   }
 
@@ -100,8 +110,12 @@ final class TileRules {
     if (r.value().type().dtype() != dtype || !r.value().type().isScalar()) {
       problem(
           r,
-          "'%s' of type %s takes values of type %s"
-              .formatted(r.to().name(), dtype, r.value().type()));
+          String.format(
+              Locale.ROOT,
+              "'%s' of type %s takes values of type %s",
+              r.to().name(),
+              dtype,
+              r.value().type()));
     }
     if (!ExprRules.isArithmetic(dtype) || (r.op() == ReduceOp.MAX && !dtype.isFloat())) {
       problem(r, "no " + r.op().text() + " of values of type " + dtype);
@@ -129,8 +143,10 @@ final class TileRules {
           findings.add(
               Rule.TILES,
               load,
-              "a point of the map may read an element of '%s' that another point writes"
-                  .formatted(load.buffer().name()));
+              String.format(
+                  Locale.ROOT,
+                  "a point of the map may read an element of '%s' that another point writes",
+                  load.buffer().name()));
         }
       }
     }

@@ -10,6 +10,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.text.IrPrinter;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -64,8 +65,13 @@ class SimplifierFuzzTest {
       int round = i;
       Supplier<String> where =
           () ->
-              "seed %d, case %d: %s\n  to %s"
-                  .formatted(SEED, round, IrPrinter.text(e), IrPrinter.text(simple));
+              String.format(
+                  Locale.ROOT,
+                  "seed %d, case %d: %s\n  to %s",
+                  SEED,
+                  round,
+                  IrPrinter.text(e),
+                  IrPrinter.text(simple));
       Interval interval = simplifier.bounds().of(e);
       for (int k = 0; k < 12; k++) {
         Map<Var, Long> values = values(random);

@@ -18,6 +18,7 @@ import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.verify.Verifier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,6 +40,44 @@ class TextFormTest {
 
   private static void assertError(Runnable parse, String message) {
     assertThatThrownBy(parse::run).isInstanceOf(UserError.class).hasMessage(message);
+  }
+
+  /** The manual's first example without its lines about regions is the same function. */
+  @Test
+  void readsAndWritesFollowFromTheBody() throws IOException {
+    String manual = Files.readString(Path.of("../docs/text-form.md"));
+    Matcher matcher = Pattern.compile("(?ms)^```\n(primfunc layer.*?)^```").matcher(manual);
+    assertThat(matcher.find()).isTrue();
+    String without = matcher.group(1).replaceAll("(?m)^ +(reads|writes) .*\n", "");
+    assertThat(without).doesNotContain("reads").doesNotContain("writes");
+    PrimFunc expected = parser.file("a", matcher.group(1)).primFuncs().getFirst();
+    PrimFunc inferred = parser.file("a", without).primFuncs().getFirst();
+    assertThat(StructuralEquality.difference(inferred, expected)).isEmpty();
+  }
+
+  /** By a loop inside, all of the buffer; own buffers and what is written do not count as read. */
+  @Test
+  void whatABlockGoesThroughIsReadAsAWhole() {
+    String text =
+        """
+        primfunc f(x: f32[4, 8], i: i32[8], y: f32[4]) {
+          for r in 4 {
+            block b(v: spatial(4) = r) {
+              alloc t: f32[1] local
+              t[0] = x[v, 0] + x[v, i[v]]
+              y[v] = t[0]
+              for k in 8 {
+                y[v] = y[v] + x[v, k]
+              }
+            }
+          }
+        }
+        """;
+    PrimFunc func = parser.file("a", text).primFuncs().getFirst();
+    assertThat(IrPrinter.text(func))
+        .contains("reads x[0 +: 4, 0 +: 8], i[v]")
+        .contains("writes y[v]");
+    Verifier.require(func);
   }
 
   @Test

@@ -380,14 +380,21 @@ final class WildPrograms {
             List.of(
                 new IterVar(v, extents.get(0), IterVar.Kind.SPATIAL, bindings.get(0)),
                 new IterVar(w, extents.get(1), IterVar.Kind.REDUCE, bindings.get(1)));
+        String name = name();
+        List<Region> reads = regions();
+        List<Region> writes = regions();
+        Stmt init = chance(50) ? stmt(0) : null;
+        Stmt body = stmt(depth - 1);
+        // Where the text says nothing, they follow from the body.
+        BlockRegions inferred = BlockRegions.of(init, body);
         yield new Stmt.Block(
-            name(),
+            name,
             iterVars,
             predicate,
-            regions(),
-            regions(),
-            chance(50) ? stmt(0) : null,
-            stmt(depth - 1),
+            reads.isEmpty() ? inferred.reads() : reads,
+            writes.isEmpty() ? inferred.writes() : writes,
+            init,
+            body,
             attrs());
       }
       case 11 -> new Stmt.Comment(name());

@@ -16,6 +16,7 @@ import dev.warpwright.ir.Walk;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -53,8 +54,11 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     return global.rank() == 2 || MatrixRows.distance(global) * bytes % 16 == 0
         ? null
-        : "matrices of %s are %d bytes apart; tensor maps need a multiple of 16"
-            .formatted(global.name(), MatrixRows.distance(global) * bytes);
+        : String.format(
+            Locale.ROOT,
+            "matrices of %s are %d bytes apart; tensor maps need a multiple of 16",
+            global.name(),
+            MatrixRows.distance(global) * bytes);
   }
 
   /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */
@@ -104,8 +108,12 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     }
     if (why != null) {
       throw new LoweringException(
-          "no bulk copy from %s to %s: %s"
-              .formatted(from.buffer().name(), to.buffer().name(), why));
+          String.format(
+              Locale.ROOT,
+              "no bulk copy from %s to %s: %s",
+              from.buffer().name(),
+              to.buffer().name(),
+              why));
     }
     OperandRing ring = OperandRing.of(to.buffer(), stages);
     Sharing sharing = copy.attrs().has("multicast") ? sharing(from, work) : Sharing.NONE;

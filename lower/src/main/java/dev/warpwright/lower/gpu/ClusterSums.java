@@ -11,6 +11,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * How the halves of a tile's steps come together that the two blocks of a cluster multiply: each
@@ -41,8 +42,10 @@ record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
         || program.fragments().size() != 1
         || sums.dtype() != DType.F32) {
       throw new LoweringException(
-          "two blocks share the steps of loop %s, but they do not add up one tile of f32"
-              .formatted(program.loop().var()));
+          String.format(
+              Locale.ROOT,
+              "two blocks share the steps of loop %s, but they do not add up one tile of f32",
+              program.loop().var()));
     }
     Buffer exchange =
         Buffer.of(

@@ -25,6 +25,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
@@ -308,8 +309,10 @@ final class MergedWarpgroups {
     TileEpilogue epilogue = new TileEpilogue(grid.program(), code, roles.consumers(), true);
     if (epilogue.sharedBuffers().isEmpty()) {
       throw new LoweringException(
-          "results of merged products of warpgroups leave by bulk copies; those of %s cannot"
-              .formatted(grid.program().result().to().buffer().name()));
+          String.format(
+              Locale.ROOT,
+              "results of merged products of warpgroups leave by bulk copies; those of %s cannot",
+              grid.program().result().to().buffer().name()));
     }
     share(epilogue.sharedBuffers().getFirst());
     Stmt publish =

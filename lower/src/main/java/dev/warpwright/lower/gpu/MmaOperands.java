@@ -17,6 +17,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -56,16 +57,27 @@ record MmaOperands(
     long bDepth = b.tile().extent(acrossB ? 0 : 1);
     if (a.tile().dtype() != instruction.operand() || b.tile().dtype() != instruction.operand()) {
       throw new LoweringException(
-          "the product into %s needs operands of %s".formatted(name, instruction.operand()));
+          String.format(
+              Locale.ROOT,
+              "the product into %s needs operands of %s",
+              name,
+              instruction.operand()));
     }
     if (depth != bDepth || depth % (2L * instruction.k()) != 0) {
       throw new LoweringException(
-          "the product into %s has a depth of %d, no multiple of %d"
-              .formatted(name, depth, 2 * instruction.k()));
+          String.format(
+              Locale.ROOT,
+              "the product into %s has a depth of %d, no multiple of %d",
+              name,
+              depth,
+              2 * instruction.k()));
     }
     if (acrossB && instruction.operand().bytes() == 2 && tilesN % 2 != 0) {
       throw new LoweringException(
-          "the product into %s needs pairs of columns of tiles from each warp".formatted(name));
+          String.format(
+              Locale.ROOT,
+              "the product into %s needs pairs of columns of tiles from each warp",
+              name));
     }
     return new MmaOperands(
         instruction,

@@ -20,6 +20,7 @@ import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -69,8 +70,11 @@ final class MmaPipelineLowering {
     boolean async = func.attrs().getLong("async", 1) != 0;
     if (program.products().size() != 1) {
       throw new LoweringException(
-          "pipelined loop %s has %d products by mma.sync; one is possible"
-              .formatted(program.loop().var(), program.products().size()));
+          String.format(
+              Locale.ROOT,
+              "pipelined loop %s has %d products by mma.sync; one is possible",
+              program.loop().var(),
+              program.products().size()));
     }
     this.copies =
         program.loads().stream()
@@ -90,8 +94,12 @@ final class MmaPipelineLowering {
     this.layout = code.layout(mma.c().buffer());
     if (layout.threads() != threads) {
       throw new LoweringException(
-          "the product into %s is spread over %d of %d threads"
-              .formatted(mma.c().buffer().name(), layout.threads(), threads));
+          String.format(
+              Locale.ROOT,
+              "the product into %s is spread over %d of %d threads",
+              mma.c().buffer().name(),
+              layout.threads(),
+              threads));
     }
     this.operands = MmaOperands.of(mma, layout, ring(mma, mma.a()), ring(mma, mma.b()));
     this.sums = code.registers(mma.c().buffer());
@@ -172,8 +180,11 @@ final class MmaPipelineLowering {
       }
     }
     throw new LoweringException(
-        "operand %s of the product into %s is no tile that the pipelined loop copies"
-            .formatted(region.buffer().name(), mma.c().buffer().name()));
+        String.format(
+            Locale.ROOT,
+            "operand %s of the product into %s is no tile that the pipelined loop copies",
+            region.buffer().name(),
+            mma.c().buffer().name()));
   }
 
   private boolean anyAsynchronous() {

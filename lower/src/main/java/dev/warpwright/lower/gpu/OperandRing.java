@@ -9,6 +9,7 @@ import dev.warpwright.ir.layout.Mode;
 import dev.warpwright.ir.layout.Swizzle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -37,8 +38,11 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
     long width = panelWidth(columns, bytes);
     if (tile.rank() != 2 || width == 0) {
       throw new LoweringException(
-          "operand %s: rows of %d bytes are no multiple of 32, as warpgroup products need them"
-              .formatted(tile.name(), columns * bytes));
+          String.format(
+              Locale.ROOT,
+              "operand %s: rows of %d bytes are no multiple of 32, as warpgroup products need them",
+              tile.name(),
+              columns * bytes));
     }
     return new OperandRing(
         tile, buffer(tile, stages, columns / width, rows, width), width, columns / width);

@@ -15,6 +15,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 
 /**
@@ -86,8 +87,11 @@ record PartialSums(
         || sums.dtype().bytes() < 4
         || sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
       throw new LoweringException(
-          "work is divided, but loop %s does not add up one tile of 4 or 8 bytes an element from zero"
-              .formatted(program.loop().var()));
+          String.format(
+              Locale.ROOT,
+              "work is divided, but loop %s does not add up one tile of 4 or 8 bytes an element"
+                  + " from zero",
+              program.loop().var()));
     }
     long cells = Math.max(1, work.division().slots() * work.clusterSize() * groups);
     int lanes = ACCESS / sums.dtype().bytes();

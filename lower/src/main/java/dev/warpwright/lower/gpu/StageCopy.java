@@ -15,6 +15,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -57,8 +58,12 @@ record StageCopy(
         || to.buffer().dtype() != from.buffer().dtype()
         || !to.equals(Region.whole(to.buffer()))) {
       throw new LoweringException(
-          "the copy from %s to %s in a pipelined loop is none of a matrix in global memory to a whole"
-                  .formatted(from.buffer().name(), to.buffer().name())
+          String.format(
+                  Locale.ROOT,
+                  "the copy from %s to %s in a pipelined loop is none of a matrix in global memory"
+                      + " to a whole",
+                  from.buffer().name(),
+                  to.buffer().name())
               + " tile of its type");
     }
     int bytes = to.buffer().dtype().bytes();

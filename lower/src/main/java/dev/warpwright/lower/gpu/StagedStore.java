@@ -17,6 +17,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The way of a result from registers through shared memory to global memory: each consumer
@@ -46,8 +47,11 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
     }
     if (columns % width != 0) {
       throw new LoweringException(
-          "rows of %d bytes of %s are no multiple of 16"
-              .formatted(columns * bytes, staging.name()));
+          String.format(
+              Locale.ROOT,
+              "rows of %d bytes of %s are no multiple of 16",
+              columns * bytes,
+              staging.name()));
     }
     int rowTiles = (int) (layout.rows() / ROWS / consumers);
     int slots = columns / width * rowTiles == 1 ? 1 : 2;

@@ -12,6 +12,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -71,8 +72,10 @@ final class TileEpilogue {
         || FragmentInference.fragments(map).isEmpty()
         || !program.result().from().equals(Region.whole(shared))) {
       throw new LoweringException(
-          "result tile %s is not computed from fragments, whole, right before it is stored"
-              .formatted(shared.name()));
+          String.format(
+              Locale.ROOT,
+              "result tile %s is not computed from fragments, whole, right before it is stored",
+              shared.name()));
     }
     return map;
   }

@@ -20,6 +20,7 @@ import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -110,8 +111,10 @@ public record TimelineProbe(Kernel kernel, Buffer records) {
     private long rows(Buffer table) {
       if (!table.hasConstantShape()) {
         throw new UserError(
-            "kernel %s: the length of its order is not known before the shape is"
-                .formatted(kernel.name()));
+            String.format(
+                Locale.ROOT,
+                "kernel %s: the length of its order is not known before the shape is",
+                kernel.name()));
       }
       return Math.multiplyExact(table.extent(0), cluster);
     }
@@ -122,7 +125,10 @@ public record TimelineProbe(Kernel kernel, Buffer records) {
         if (axis.isBlock()) {
           if (!(kernel.extent(axis) instanceof Expr.IntImm imm)) {
             throw new UserError(
-                "kernel %s: its grid is not known before the shape is".formatted(kernel.name()));
+                String.format(
+                    Locale.ROOT,
+                    "kernel %s: its grid is not known before the shape is",
+                    kernel.name()));
           }
           blocks = Math.multiplyExact(blocks, imm.value());
         }
@@ -206,8 +212,10 @@ public record TimelineProbe(Kernel kernel, Buffer records) {
       if (!(branch.condition() instanceof Expr.Binary(BinaryOp op, Var thread, Expr.IntImm bound))
           || !isThread(thread)) {
         throw new UserError(
-            "kernel %s: which of its threads read the order last, and so compute, is not plain"
-                .formatted(kernel.name()));
+            String.format(
+                Locale.ROOT,
+                "kernel %s: which of its threads read the order last, and so compute, is not plain",
+                kernel.name()));
       }
       long at = bound.value();
       boolean above = op == BinaryOp.GE || op == BinaryOp.EQ;

@@ -74,6 +74,7 @@ record WarpgroupInstruction(
         c,
         product.alongN() != mma.transposeB(),
         text + " takes B stored along " + (product.alongN() ? "its columns" : "K"));
+    require(c, !product.fromRegisters(), text + " takes A from registers, not from shared memory");
     require(
         c,
         product.alongM() == mma.transposeA(),

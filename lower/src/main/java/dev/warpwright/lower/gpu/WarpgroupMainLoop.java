@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -215,17 +216,24 @@ final class WarpgroupMainLoop {
     OperandRing ring = rings.get(region.buffer());
     if (ring == null || !region.equals(Region.whole(region.buffer()))) {
       throw new LoweringException(
-          "operand %s of the product into %s is no tile that the pipelined loop copies"
-              .formatted(region.buffer().name(), mma.c().buffer().name()));
+          String.format(
+              Locale.ROOT,
+              "operand %s of the product into %s is no tile that the pipelined loop copies",
+              region.buffer().name(),
+              mma.c().buffer().name()));
     }
     DType wanted = instruction.intrinsic().operands().get(1).dtype();
     boolean across = region == mma.b() ? instruction.alongN() : instruction.alongM();
     int alongK = across ? 0 : 1;
     if (ring.tile().dtype() != wanted || ring.tile().extent(alongK) % instruction.depth() != 0) {
       throw new LoweringException(
-          "operand %s of the product into %s is no %s tile with a depth that %d divides"
-              .formatted(
-                  region.buffer().name(), mma.c().buffer().name(), wanted, instruction.depth()));
+          String.format(
+              Locale.ROOT,
+              "operand %s of the product into %s is no %s tile with a depth that %d divides",
+              region.buffer().name(),
+              mma.c().buffer().name(),
+              wanted,
+              instruction.depth()));
     }
     return ring;
   }

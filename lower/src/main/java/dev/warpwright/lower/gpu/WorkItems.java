@@ -24,6 +24,7 @@ import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -123,28 +124,46 @@ record WorkItems(
     if (planes == 1) {
       if (rows % clusterM != 0) {
         throw new LoweringException(
-            "clusters of %d tiles do not divide the %d rows of tiles of a matrix of %s"
-                .formatted(clusterM, rows, result.name()));
+            String.format(
+                Locale.ROOT,
+                "clusters of %d tiles do not divide the %d rows of tiles of a matrix of %s",
+                clusterM,
+                rows,
+                result.name()));
       }
       rows *= constant(result, 0);
     }
     if (!Exprs.isConst(loop.min(), 0) || !Exprs.isConst(loop.extent(), rows * columns)) {
       throw new LoweringException(
-          "loop %s does not count the %d x %d tiles of %s"
-              .formatted(loop.var(), rows, columns, result.name()));
+          String.format(
+              Locale.ROOT,
+              "loop %s does not count the %d x %d tiles of %s",
+              loop.var(),
+              rows,
+              columns,
+              result.name()));
     }
     if (clusterM < 1 || clusterN < 1 || clusterM > rows || clusterN > columns) {
       throw new LoweringException(
-          "a cluster of %d x %d tiles does not fit %s, which has %d x %d"
-              .formatted(clusterM, clusterN, result.name(), rows, columns));
+          String.format(
+              Locale.ROOT,
+              "a cluster of %d x %d tiles does not fit %s, which has %d x %d",
+              clusterM,
+              clusterN,
+              result.name(),
+              rows,
+              columns));
     }
     long size = clusterM * clusterN * clusterK;
     long rowItems = Math.ceilDiv(rows, clusterM);
     long columnItems = Math.ceilDiv(columns, clusterN);
     if (rowItems >= MAX_TILES || columnItems >= MAX_TILES) {
       throw new LoweringException(
-          "%d x %d tiles do not fit into 16 bits of an order table"
-              .formatted(rowItems, columnItems));
+          String.format(
+              Locale.ROOT,
+              "%d x %d tiles do not fit into 16 bits of an order table",
+              rowItems,
+              columnItems));
     }
     long tiles = rowItems * columnItems;
     boolean persistent = loop.kind() == ForKind.PERSISTENT;
@@ -153,8 +172,11 @@ record WorkItems(
     long blocks = persistent ? loop.attrs().getLong("blocks", 0) : tiles * parts * size;
     if (blocks < 1 || blocks % size != 0) {
       throw new LoweringException(
-          "persistent loop %s needs attribute blocks, a multiple of %d"
-              .formatted(loop.var(), size));
+          String.format(
+              Locale.ROOT,
+              "persistent loop %s needs attribute blocks, a multiple of %d",
+              loop.var(),
+              size));
     }
     if (!persistent && loop.axis() != ThreadAxis.BLOCK_X) {
       throw new LoweringException(
@@ -178,8 +200,9 @@ record WorkItems(
     if (clusterK != 1
         && (!plain || clusterK != 2 || clusterM * clusterN != 1 || constantSteps(program) < 2)) {
       throw new LoweringException(
-          "the steps of a tile are for two blocks of a cluster, one pair a tile, row by row; not for"
-              + " %d x %d x %d blocks".formatted(clusterM, clusterN, clusterK));
+          "the steps of a tile are for two blocks of a cluster, one pair a tile, row by row; not"
+              + " for"
+              + String.format(Locale.ROOT, " %d x %d x %d blocks", clusterM, clusterN, clusterK));
     }
     Buffer order =
         plain

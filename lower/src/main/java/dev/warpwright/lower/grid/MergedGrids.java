@@ -19,6 +19,7 @@ import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
 
@@ -80,8 +81,12 @@ public final class MergedGrids {
     }
     if (!same) {
       throw new LoweringException(
-          "the grids of %s have different blocks of threads: %s and %s"
-              .formatted(func.name(), threads, others));
+          String.format(
+              Locale.ROOT,
+              "the grids of %s have different blocks of threads: %s and %s",
+              func.name(),
+              threads,
+              others));
     }
     Kernel kernel =
         new MergedGrids(WorkTickets.of(program, 1), threads).kernel(func, first, second);

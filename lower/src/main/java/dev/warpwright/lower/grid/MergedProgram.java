@@ -18,6 +18,7 @@ import dev.warpwright.ir.WaitPolicy;
 import dev.warpwright.lower.gpu.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,8 +93,11 @@ public record MergedProgram(
     for (Buffer buffer : handed) {
       if (buffer.scope() != Scope.GLOBAL) {
         throw new LoweringException(
-            "buffer %s is %s outside of the loop that blocks share"
-                .formatted(buffer.name(), buffer.scope()));
+            String.format(
+                Locale.ROOT,
+                "buffer %s is %s outside of the loop that blocks share",
+                buffer.name(),
+                buffer.scope()));
       }
     }
     MergedOrder order = MergedOrder.parse(String.valueOf(loop.attrs().getString("order")));
@@ -127,7 +131,8 @@ public record MergedProgram(
       case GRID -> Wait.GRID;
       case TILE ->
           throw new LoweringException(
-              "blocks tell when rows of tiles and grids are complete; nobody can wait for one tile");
+              "blocks tell when rows of tiles and grids are complete; nobody can wait for one"
+                  + " tile");
     };
   }
 

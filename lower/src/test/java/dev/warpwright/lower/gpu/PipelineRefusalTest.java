@@ -33,6 +33,7 @@ class PipelineRefusalTest {
     refused("wgmma.m64n128k16", "wgmma.m64n64k16", "computes 64 columns, not 128");
     refused("wgmma.m64n128k16", "wgmma.m64n128k99", "unknown warpgroup instruction");
     refused("f32.bf16\"", "f32.bf16.tb\"", "takes B stored along its columns");
+    refused("f32.bf16\"", "f32.bf16.ra\"", "takes A from registers");
     refused("consumers = 2", "consumers = 3", "128 rows over 3 warpgroups");
     refused("clusterN = 1", "clusterN = 2", "multiple of 4");
     refused("clusterM = 2", "clusterM = 4", "does not fit C");

@@ -16,6 +16,7 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -92,8 +93,12 @@ class WarpgroupLoweringTest {
       int clusterM,
       int clusterN) {
     String attrs =
-        "clusterM = %d, clusterN = %d, consumers = %d, workload = \"gemm_nt\""
-            .formatted(clusterM, clusterN, consumers);
+        String.format(
+            Locale.ROOT,
+            "clusterM = %d, clusterN = %d, consumers = %d, workload = \"gemm_nt\"",
+            clusterM,
+            clusterN,
+            consumers);
     PrimFunc func = gemm(m, n, k, tm, tn, tk, stages, blocks, attrs);
     assertThat(Verifier.verify(func)).isEmpty();
     Kernel kernel = GpuLowering.lower(func);

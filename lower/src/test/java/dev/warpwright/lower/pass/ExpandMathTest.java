@@ -17,6 +17,7 @@ import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.HostFunction;
 import dev.warpwright.jvm.Parallel;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.DoubleUnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -109,7 +110,7 @@ class ExpandMathTest {
         at = x[i];
       }
     }
-    System.out.printf("%s: %.2f ulp at %s%n", op, worst, at);
+    System.out.printf(Locale.ROOT, "%s: %.2f ulp at %s%n", op, worst, at);
     assertThat(worst).as("%s at %s", op, at).isLessThanOrEqualTo(mostUlps);
   }
 

@@ -4,6 +4,7 @@ import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** The architecture of weights that come without a graph: what {@code --arch} gives. */
 public sealed interface Architecture {
@@ -63,8 +64,12 @@ public sealed interface Architecture {
     }
     if (activations.size() != hidden) {
       throw new UserError(
-          "--arch '%s': %d activations for %d hidden layers"
-              .formatted(text, activations.size(), hidden));
+          String.format(
+              Locale.ROOT,
+              "--arch '%s': %d activations for %d hidden layers",
+              text,
+              activations.size(),
+              hidden));
     }
     return new Mlp(widths, activations);
   }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +46,10 @@ final class MlpReader {
     if (layers.size() != count) {
       throw error(
           String.format(
+              Locale.ROOT,
               "%d layers are given, but there are %d matrices called *.weight",
-              count, layers.size()));
+              count,
+              layers.size()));
     }
     List<Step> steps = new ArrayList<>();
     Set<String> used = new HashSet<>();
@@ -116,8 +119,11 @@ final class MlpReader {
     if (!expected.equals(shape)) {
       throw error(
           String.format(
+              Locale.ROOT,
               "tensor %s has shape %s, but the widths need %s",
-              Names.quote(name), shape, expected));
+              Names.quote(name),
+              shape,
+              expected));
     }
   }
 

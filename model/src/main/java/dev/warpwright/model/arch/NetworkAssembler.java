@@ -18,6 +18,7 @@ import dev.warpwright.model.weights.Weights;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -121,8 +122,11 @@ public final class NetworkAssembler {
         if (other.features() != current.features()) {
           throw error(
               String.format(
+                  Locale.ROOT,
                   "combines %d features with the %d of %s",
-                  current.features(), other.features(), Names.quote(with)));
+                  current.features(),
+                  other.features(),
+                  Names.quote(with)));
         }
         current = emit(kind, current, new Operand.OfValue(other));
       }
@@ -139,8 +143,10 @@ public final class NetworkAssembler {
         || weight.shape().getFirst() > Integer.MAX_VALUE) {
       throw error(
           String.format(
+              Locale.ROOT,
               "weight %s does not fit; [outputs, %d] is needed",
-              describe(weight), current.features()));
+              describe(weight),
+              current.features()));
     }
     int outputs = weight.shape().getFirst().intValue();
     Tensor bias = vector(linear.bias(), outputs);
@@ -236,8 +242,10 @@ public final class NetworkAssembler {
     if (!tensor.shape().equals(List.of((long) current.features()))) {
       throw error(
           String.format(
+              Locale.ROOT,
               "tensor %s does not fit; [%d] or [1] is needed",
-              describe(tensor), current.features()));
+              describe(tensor),
+              current.features()));
     }
     return new Operand.OfTensor(tensor);
   }

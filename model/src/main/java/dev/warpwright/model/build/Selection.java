@@ -89,10 +89,13 @@ public final class Selection {
     List<Size> sizes = shapes.sizes(x).sizes();
     int d = shapes.axis(axis, sizes.size());
     long total = 0;
+    boolean fits = true;
     for (long part : parts) {
-      total = part < 1 ? Long.MIN_VALUE : total + part;
+      // Sizes of hostile files wrap: none of them and no sum may be larger than the axis.
+      fits &= part >= 1 && sizes.get(d) instanceof Size.Known(long n) && part <= n - total;
+      total = fits ? total + part : total;
     }
-    if (!sizes.get(d).equals(new Size.Known(total))) {
+    if (!fits || !sizes.get(d).equals(new Size.Known(total))) {
       throw builder.actsOnRows(
           "splitting " + x.typeText() + " into " + parts + " along axis " + d + " does not fit");
     }

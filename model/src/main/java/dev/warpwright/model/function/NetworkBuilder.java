@@ -32,6 +32,7 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -52,6 +53,9 @@ public final class NetworkBuilder {
    */
   private static final int MAX_FORMULA = 200;
 
+  /** Sines and the like are some twenty operations: a formula of 200 of them is no method. */
+  private static final int CALL_NODES = 8;
+
   /** A formula of more nodes is not computed again for a reduction. */
   private static final int MAX_AGAIN = 16;
 
@@ -67,6 +71,7 @@ public final class NetworkBuilder {
   private final Set<String> names = new HashSet<>();
   private final List<Buffer> inputs = new ArrayList<>();
   private final Map<Value, Buffer> inputBuffers = new IdentityHashMap<>();
+  private final Map<Value, Buffer> outputBuffers = new IdentityHashMap<>();
 
   /** An f32 element of a value as an expression of its row and column. */
   @FunctionalInterface
@@ -91,9 +96,12 @@ public final class NetworkBuilder {
       return formula.at(row, col);
     }
 
+    /** Nodes; a function counts as what it becomes on devices that do not have it. */
     int size() {
       int[] size = {0};
-      Walk.expressions(at(Var.index("i"), Var.index("j")), e -> size[0]++);
+      Walk.expressions(
+          at(Var.index("i"), Var.index("j")),
+          e -> size[0] += e instanceof Expr.Call ? CALL_NODES : 1);
       return size[0];
     }
 
@@ -123,6 +131,8 @@ public final class NetworkBuilder {
       inputBuffers.put(input, buffer);
       define(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
     }
+    Map<Value, String> outputNames = new IdentityHashMap<>();
+    graph.outputs().forEach(output -> outputNames.put(output, fresh("y")));
     for (Node node : graph.needed()) {
       switch (node) {
         case Linear linear -> linear(linear, isExact(linear));
@@ -132,11 +142,16 @@ public final class NetworkBuilder {
         case Concat concat -> concat(concat);
         case Columns columns -> columns(columns);
       }
+      // At once: an accumulator that it reads need not outlive what comes behind it.
+      String outputName = outputNames.get(node.output());
+      if (outputName != null) {
+        outputBuffers.put(node.output(), store(node.output(), outputName));
+      }
     }
-    List<Buffer> outputs = new ArrayList<>();
-    for (Value output : graph.outputs()) {
-      outputs.add(store(output));
-    }
+    List<Buffer> outputs =
+        graph.outputs().stream()
+            .map(output -> Objects.requireNonNull(outputBuffers.get(output)))
+            .toList();
     List<Param> params = new ArrayList<>(inputs);
     params.addAll(outputs);
     constants.forEach(constant -> params.add(constant.buffer()));
@@ -262,7 +277,7 @@ public final class NetworkBuilder {
         : Exprs.select(Exprs.lt(col, Exprs.i32(features)), value, otherwise);
   }
 
-  private Buffer store(Value output) {
+  private Buffer store(Value output, String name) {
     long features = output.features();
     long width = padded(features);
     Element formula = element(output);
@@ -272,7 +287,7 @@ public final class NetworkBuilder {
     tensors.add(result);
     stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true));
     Tensor out =
-        Tensor.compute(fresh("y"), DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
+        Tensor.compute(name, DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
     stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
     return out.buffer();

@@ -44,12 +44,6 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
     }
   }
 
-  /** The graph that computes the first output and nothing else. */
-  public Graph withFirstOutput() {
-    Graph first = new Graph(name, inputs, outputs.subList(0, 1), nodes);
-    return new Graph(name, inputs, first.outputs(), first.needed());
-  }
-
   /** The nodes that an output needs, in order. */
   public List<Node> needed() {
     Set<Value> wanted = new HashSet<>(outputs);

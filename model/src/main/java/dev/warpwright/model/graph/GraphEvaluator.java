@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,52 @@ import org.jspecify.annotations.Nullable;
  * and shares no code with them.
  */
 public final class GraphEvaluator {
-  private GraphEvaluator() {}
+  private final Rounding rounding;
+
+  private GraphEvaluator(Rounding rounding) {
+    this.rounding = rounding;
+  }
+
+  /** Something that is done to values where a kernel would round them. */
+  public interface Rounding {
+    /** Leaves all as it is. */
+    Rounding NONE =
+        new Rounding() {
+          @Override
+          public double[] operand(Linear linear, double[] values) {
+            return values;
+          }
+
+          @Override
+          public double sum(Linear linear, double sum, double squares) {
+            return sum;
+          }
+
+          @Override
+          public double[] result(Node node, double[] values, Reads reads) {
+            return values;
+          }
+        };
+
+    /** The input of a product, as it is multiplied. */
+    double[] operand(Linear linear, double[] values);
+
+    /** A sum of products, whose squares have that sum. */
+    double sum(Linear linear, double sum, double squares);
+
+    /**
+     * What a node makes.
+     *
+     * @param reads the values that it read
+     */
+    double[] result(Node node, double[] values, Reads reads);
+  }
+
+  /** Values of a graph. */
+  @FunctionalInterface
+  public interface Reads {
+    double[] of(Value value);
+  }
 
   /**
    * Evaluates a graph.
@@ -24,6 +70,12 @@ public final class GraphEvaluator {
    * @throws IllegalArgumentException if the number or a length of the inputs does not fit
    */
   public static List<double[]> evaluate(Graph graph, int rows, List<double[]> inputs) {
+    return evaluate(graph, rows, inputs, Rounding.NONE);
+  }
+
+  /** The same with something done to the values. */
+  public static List<double[]> evaluate(
+      Graph graph, int rows, List<double[]> inputs, Rounding rounding) {
     if (inputs.size() != graph.inputs().size()) {
       throw new IllegalArgumentException(
           "the graph has " + graph.inputs().size() + " inputs, not " + inputs.size());
@@ -34,8 +86,12 @@ public final class GraphEvaluator {
       if (inputs.get(i).length != (long) rows * value.features()) {
         throw new IllegalArgumentException(
             String.format(
+                Locale.ROOT,
                 "%d rows of %s need %d elements, not %d",
-                rows, value, (long) rows * value.features(), inputs.get(i).length));
+                rows,
+                value,
+                (long) rows * value.features(),
+                inputs.get(i).length));
       }
       values.put(value, inputs.get(i));
     }
@@ -43,7 +99,8 @@ public final class GraphEvaluator {
     graph.nodes().forEach(n -> n.inputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum)));
     graph.outputs().forEach(v -> readsLeft.merge(v, 1, Integer::sum));
     for (Node node : graph.nodes()) {
-      values.put(node.output(), evaluate(node, rows, values));
+      double[] result = new GraphEvaluator(rounding).evaluate(node, rows, values);
+      values.put(node.output(), rounding.result(node, result, v -> read(values, v)));
       for (Value input : node.inputs()) {
         if (readsLeft.merge(input, -1, Integer::sum) == 0) {
           values.remove(input);
@@ -55,7 +112,7 @@ public final class GraphEvaluator {
     return outputs;
   }
 
-  private static double[] evaluate(Node node, int rows, Map<Value, double[]> values) {
+  private double[] evaluate(Node node, int rows, Map<Value, double[]> values) {
     return switch (node) {
       case Linear linear -> linear(linear, rows, read(values, linear.input()));
       case Elementwise elementwise -> elementwise(elementwise, rows, values);
@@ -70,7 +127,8 @@ public final class GraphEvaluator {
     return Objects.requireNonNull(values.get(value), "a graph computes values before their use");
   }
 
-  private static double[] linear(Linear linear, int rows, double[] x) {
+  private double[] linear(Linear linear, int rows, double[] values) {
+    double[] x = rounding.operand(linear, values);
     int k = linear.input().features();
     int n = linear.output().features();
     double[] weight = linear.weight().toDoubles();
@@ -79,9 +137,13 @@ public final class GraphEvaluator {
     for (int m = 0; m < rows; m++) {
       for (int j = 0; j < n; j++) {
         double sum = 0;
+        double squares = 0;
         for (int i = 0; i < k; i++) {
-          sum += x[m * k + i] * weight[j * k + i];
+          double product = x[m * k + i] * weight[j * k + i];
+          sum += product;
+          squares += product * product;
         }
+        sum = rounding.sum(linear, sum, squares);
         y[m * n + j] = bias == null ? sum : sum + bias[j];
       }
     }

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A constant: dense, row-major, little-endian, read-only. The bytes may lie in a mapped file and
@@ -53,8 +54,12 @@ public final class Tensor {
     if (data.byteSize() != elements * dtype.bytes()) {
       throw new IllegalArgumentException(
           String.format(
+              Locale.ROOT,
               "%s%s needs %d bytes, not %d",
-              dtype, shape, elements * dtype.bytes(), data.byteSize()));
+              dtype,
+              shape,
+              elements * dtype.bytes(),
+              data.byteSize()));
     }
     this.name = name;
     this.dtype = dtype;

@@ -1,29 +1,22 @@
 package dev.warpwright.model.io;
 
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.files.StagedFiles;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
-/** Writes a file all or nothing: into a temporary file beside it, which then takes its place. */
+/**
+ * Writes files that users name: all or nothing, as {@link StagedFiles} does, or a {@link
+ * UserError}.
+ */
 public final class AtomicFile {
-  /** Temporary files that are being written; an interrupted JVM deletes them when it ends. */
-  private static final Set<Path> UNFINISHED = ConcurrentHashMap.newKeySet();
-
-  static {
-    Runtime.getRuntime().addShutdownHook(new Thread(AtomicFile::deleteUnfinished));
-  }
-
   /** Writes the content of a file. */
   @FunctionalInterface
   public interface Content {
@@ -41,71 +34,59 @@ public final class AtomicFile {
    */
   public static void write(Path path, Content content) {
     try {
-      if (Files.isDirectory(path)) {
-        throw new UserError("cannot write " + FileBytes.show(path) + ": it is a folder");
-      }
-      if (Files.exists(path) && !Files.isRegularFile(path)) {
-        try (OutputStream out = Files.newOutputStream(path, StandardOpenOption.WRITE)) {
-          writeBuffered(out, content);
+      if (Files.exists(path) && !Files.isRegularFile(path) && !Files.isDirectory(path)) {
+        try (OutputStream out =
+            new BufferedOutputStream(Files.newOutputStream(path, StandardOpenOption.WRITE))) {
+          content.writeTo(out);
         }
         return;
       }
-      Path target = Files.isSymbolicLink(path) ? linkTarget(path) : path.toAbsolutePath();
-      if (Files.exists(target) && !Files.isWritable(target)) {
-        throw new UserError("cannot write " + FileBytes.show(path) + ": it is write-protected");
-      }
-      replace(target, content);
+      StagedFiles.write(target(path), content::writeTo);
     } catch (IOException e) {
-      throw new UserError("cannot write " + FileBytes.show(path) + ": " + FileBytes.reason(e), e);
+      throw failure(path, e);
     }
   }
 
-  private static void replace(Path target, Content content) throws IOException {
-    Path temporary = null;
+  /**
+   * Writes or replaces files of one folder that belong together: if one cannot be written, all are
+   * as they were.
+   *
+   * @param folder made if it is not there
+   * @param files content by name, in the order in which they take their places
+   * @throws UserError if the folder or a file cannot be written
+   */
+  public static void writeAll(Path folder, Map<String, byte[]> files) {
     try {
-      FileChannel channel = null;
-      while (channel == null) {
-        String suffix = Long.toUnsignedString(ThreadLocalRandom.current().nextLong(), 36);
-        temporary = target.resolveSibling("." + target.getFileName() + "." + suffix + ".tmp");
-        UNFINISHED.add(temporary);
-        try {
-          channel =
-              FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        } catch (FileAlreadyExistsException taken) {
-          UNFINISHED.remove(temporary);
-          channel = null; // another process has this name: take another
-        }
+      Files.createDirectories(folder);
+      Map<Path, StagedFiles.Content> content = new LinkedHashMap<>();
+      for (Map.Entry<String, byte[]> file : files.entrySet()) {
+        byte[] bytes = file.getValue();
+        content.put(target(folder.resolve(file.getKey())), out -> out.write(bytes));
       }
-      try (FileChannel open = channel) {
-        writeBuffered(Channels.newOutputStream(open), content);
-        open.force(true); // a full disk may show only now
-      }
-      Files.move(
-          temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      UNFINISHED.remove(temporary);
-      temporary = null;
-    } finally {
-      if (temporary != null) {
-        UNFINISHED.remove(temporary);
-        Files.deleteIfExists(temporary);
-      }
+      StagedFiles.writeAll(content);
+    } catch (FileAlreadyExistsException e) {
+      throw new UserError(
+          "cannot write to " + FileBytes.show(folder) + ": it is no folder and cannot be made one",
+          e);
+    } catch (IOException e) {
+      throw failure(folder, e);
     }
   }
 
-  private static void deleteUnfinished() {
-    for (Path file : UNFINISHED) {
-      try {
-        Files.deleteIfExists(file);
-      } catch (IOException e) {
-        // The JVM ends; there is nobody left to tell.
-      }
+  /** The file that is replaced, which may be where a link leads. */
+  private static Path target(Path path) throws IOException {
+    if (Files.isDirectory(path)) {
+      throw new UserError("cannot write " + FileBytes.show(path) + ": it is a folder");
     }
+    Path target = Files.isSymbolicLink(path) ? linkTarget(path) : path.toAbsolutePath();
+    if (Files.exists(target) && !Files.isWritable(target)) {
+      throw new UserError("cannot write " + FileBytes.show(path) + ": it is write-protected");
+    }
+    return target;
   }
 
-  private static void writeBuffered(OutputStream out, Content content) throws IOException {
-    OutputStream buffered = new BufferedOutputStream(out, 1 << 16);
-    content.writeTo(buffered);
-    buffered.flush();
+  private static UserError failure(Path path, IOException e) {
+    return new UserError("cannot write " + FileBytes.show(path) + ": " + FileBytes.reason(e), e);
   }
 
   /** Where a link leads; the last step need not exist yet. */

@@ -15,6 +15,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** Reads and writes NumPy array files. */
@@ -89,14 +90,20 @@ public final class NpyFile {
     if (count < 0 || count > available / type.bytes()) {
       throw new BadHeader(
           String.format(
+              Locale.ROOT,
               "is truncated: shape %s of %s needs more than the %d bytes in it",
-              header.shape(), type.code(), available));
+              header.shape(),
+              type.code(),
+              available));
     }
     if (count * type.bytes() < available) {
       throw new BadHeader(
           String.format(
+              Locale.ROOT,
               "has %d bytes more than shape %s of %s needs",
-              available - count * type.bytes(), header.shape(), type.code()));
+              available - count * type.bytes(),
+              header.shape(),
+              type.code()));
     }
     MemorySegment elements = data;
     // native order, '=', was that of the machine that wrote the file: a little-endian one, today

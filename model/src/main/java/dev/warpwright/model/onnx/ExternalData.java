@@ -9,6 +9,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -56,8 +57,12 @@ final class ExternalData {
       throw error(
           tensor,
           String.format(
+              Locale.ROOT,
               "lies at bytes %d to %d of %s, which has %d: truncated or corrupt",
-              offset, offset + bytes, Names.quote(location), whole.byteSize()));
+              offset,
+              offset + bytes,
+              Names.quote(location),
+              whole.byteSize()));
     }
     return whole.asSlice(offset, bytes);
   }

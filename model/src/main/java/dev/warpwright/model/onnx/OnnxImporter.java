@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -87,8 +88,12 @@ public final class OnnxImporter {
     if (version < MIN_OPSET || version > MAX_OPSET) {
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: operator set version %d is not supported; export with opset_version %d to %d",
-              Names.printable(file), version, MIN_OPSET, MAX_OPSET));
+              Names.printable(file),
+              version,
+              MIN_OPSET,
+              MAX_OPSET));
     }
   }
 
@@ -161,8 +166,11 @@ public final class OnnxImporter {
     if (count < operator.minInputs() || count > operator.maxInputs()) {
       throw context.error(
           String.format(
+              Locale.ROOT,
               "has %d inputs instead of %d to %d",
-              count, operator.minInputs(), operator.maxInputs()));
+              count,
+              operator.minInputs(),
+              operator.maxInputs()));
     }
     for (String attribute : node.attributes().keySet()) {
       if (!operator.attributes().contains(attribute)) {

@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -166,8 +167,12 @@ final class TensorParser {
     if (data.byteSize() != count * dtype.bytes()) {
       throw error(
           String.format(
+              Locale.ROOT,
               "has %d bytes of data, but %s%s needs %d",
-              data.byteSize(), dtype, dims, count * dtype.bytes()));
+              data.byteSize(),
+              dtype,
+              dims,
+              count * dtype.bytes()));
     }
     return new Tensor(name, dtype, dims, data);
   }
@@ -218,7 +223,7 @@ final class TensorParser {
   private MemorySegment converted(DType dtype, long count) {
     long encoded = varintChunks.stream().mapToLong(WireReader::remaining).sum();
     if (encoded < count) {
-      throw error(String.format("has %d bytes for %d integers", encoded, count));
+      throw error(String.format(Locale.ROOT, "has %d bytes for %d integers", encoded, count));
     }
     MemorySegment out = Arena.ofAuto().allocate(count * dtype.bytes(), 64);
     long i = 0;
@@ -232,7 +237,7 @@ final class TensorParser {
       }
     }
     if (i != count) {
-      throw error(String.format("has %d integers instead of %d", i, count));
+      throw error(String.format(Locale.ROOT, "has %d integers instead of %d", i, count));
     }
     return out;
   }

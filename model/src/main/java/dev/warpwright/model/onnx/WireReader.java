@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /**
  * Reads the fields of one protobuf message. Strict where protobuf is lenient: a length that runs
@@ -221,8 +222,12 @@ final class WireReader {
     if (length < 0 || length > remaining()) {
       throw error(
           String.format(
+              Locale.ROOT,
               "truncated or corrupt ONNX at byte %d (%s): %s bytes announced, %d left",
-              position, message, Long.toUnsignedString(length), remaining()));
+              position,
+              message,
+              Long.toUnsignedString(length),
+              remaining()));
     }
     long start = position;
     position += length;

@@ -13,6 +13,7 @@ import dev.warpwright.model.weights.ElementType;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -54,9 +55,13 @@ final class ProgramReader {
     if (version.integer("major") != MAJOR) {
       throw new UserError(
           String.format(
-              "%s: was exported with schema version %d.%d; supported: %d.x, as PyTorch 2.8 and newer"
-                  + " write; export again",
-              file, version.integer("major"), version.integer("minor"), MAJOR));
+              Locale.ROOT,
+              "%s: was exported with schema version %d.%d; supported: %d.x, as PyTorch 2.8 and"
+                  + " newer write; export again",
+              file,
+              version.integer("major"),
+              version.integer("minor"),
+              MAJOR));
     }
     JsonFields module = top.object("graph_module");
     JsonFields graph = module.object("graph");

@@ -14,7 +14,9 @@ import dev.warpwright.model.weights.Weights;
 import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -108,8 +110,12 @@ public final class Pt2Importer {
       String name = entry.substring(entry.indexOf('/') + 1);
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: its %s is %s; supported: '%s'",
-              file, name, text == null ? "no text" : Names.quote(text.strip()), expected));
+              file,
+              name,
+              text == null ? "no text" : Names.quote(text.strip()),
+              expected));
     }
   }
 
@@ -153,12 +159,31 @@ public final class Pt2Importer {
     }
     program.nodes().forEach(this::translate);
     List<Proto.ValueInfo> outputs = new ArrayList<>();
+    Set<String> listed = new HashSet<>();
     for (String output : program.outputs()) {
-      outputs.add(declared(translation.read(output)));
+      Proto.ValueInfo declared = declared(translation.read(output));
+      outputs.add(listed.add(output) ? declared : again(declared));
     }
     Proto.Graph graph =
         new Proto.Graph(name, translation.nodes(), translation.initializers(), inputs, outputs);
     return OnnxImporter.importModel(file, new Proto.Model(Map.of("", OPSET), graph), size);
+  }
+
+  /** A copy of what the model returns a second time, since outputs have different names. */
+  private Proto.ValueInfo again(Proto.ValueInfo output) {
+    String name = translation.fresh(output.name());
+    String label = "output " + Names.quote(output.name());
+    translation.add(
+        new Proto.Node(
+            name,
+            label,
+            "",
+            "Identity",
+            "aten.alias",
+            List.of(output.name()),
+            List.of(name),
+            Map.of()));
+    return new Proto.ValueInfo(name, output.elementType(), output.shape());
   }
 
   /** An input or output as the file declares it. */

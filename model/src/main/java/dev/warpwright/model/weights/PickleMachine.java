@@ -18,6 +18,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -80,7 +81,7 @@ final class PickleMachine {
       int code = u8();
       PickleOpcode opcode = PickleOpcode.of(code);
       if (opcode == null) {
-        throw error(String.format("unknown instruction 0x%02X", code));
+        throw error(String.format(Locale.ROOT, "unknown instruction 0x%02X", code));
       }
       if (opcode == PickleOpcode.STOP) {
         PickleValue result = pop();

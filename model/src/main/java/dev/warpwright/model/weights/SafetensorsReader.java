@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -56,14 +57,20 @@ public final class SafetensorsReader {
     if (length < 0 || length > MAX_HEADER) {
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: corrupt safetensors: a header of %s bytes; at most %d are accepted",
-              file, Long.toUnsignedString(length), MAX_HEADER));
+              file,
+              Long.toUnsignedString(length),
+              MAX_HEADER));
     }
     if (length > left) {
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: truncated safetensors: a header of %d bytes announced, %d left",
-              file, length, left));
+              file,
+              length,
+              left));
     }
     String header = Utf8.decode(bytes.asSlice(8, length));
     if (header == null) {
@@ -123,13 +130,22 @@ public final class SafetensorsReader {
       throw error(
           name,
           String.format(
-              "lies at bytes %d to %d of %d: truncated or corrupt", begin, end, data.byteSize()));
+              Locale.ROOT,
+              "lies at bytes %d to %d of %d: truncated or corrupt",
+              begin,
+              end,
+              data.byteSize()));
     }
     if (end - begin != count * type.bytes()) {
       throw error(
           name,
           String.format(
-              "has %d bytes, but %s%s needs %d", end - begin, type, shape, count * type.bytes()));
+              Locale.ROOT,
+              "has %d bytes, but %s%s needs %d",
+              end - begin,
+              type,
+              shape,
+              count * type.bytes()));
     }
     ranges.add(new Range(name, begin, end));
     return new StoredTensor(type, shape, data.asSlice(begin, end - begin));
@@ -169,8 +185,10 @@ public final class SafetensorsReader {
     if (at != data.byteSize()) {
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: corrupt safetensors: %d bytes after the last tensor",
-              file, data.byteSize() - at));
+              file,
+              data.byteSize() - at));
     }
   }
 

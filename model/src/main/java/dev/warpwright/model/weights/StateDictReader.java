@@ -9,6 +9,7 @@ import dev.warpwright.model.weights.PickleValue.View;
 import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -118,8 +119,11 @@ public final class StateDictReader {
       throw error(
           name,
           String.format(
+              Locale.ROOT,
               "lies in a storage of %d bytes that should have %d elements of %s",
-              bytes.byteSize(), storage.count(), storage.type()));
+              bytes.byteSize(),
+              storage.count(),
+              storage.type()));
     }
     return bytes;
   }

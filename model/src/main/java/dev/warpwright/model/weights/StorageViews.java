@@ -6,6 +6,7 @@ import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Tensors as PyTorch stores them: views of storages, with strides. One that lies row by row stays
@@ -50,7 +51,11 @@ final class StorageViews {
       throw error(
           name,
           String.format(
-              "has shape %s from element %d on, but its storage has %d", shape, offset, elements));
+              Locale.ROOT,
+              "has shape %s from element %d on, but its storage has %d",
+              shape,
+              offset,
+              elements));
     }
     MemorySegment data = storage.asSlice(offset * type.bytes(), count * type.bytes());
     if (count == 0 || isContiguous(shape, strides)) {
@@ -60,9 +65,11 @@ final class StorageViews {
       throw error(
           name,
           String.format(
+              Locale.ROOT,
               "is a view of shape %s with strides %s, which is not supported; call .contiguous() on"
                   + " it before saving",
-              shape, strides));
+              shape,
+              strides));
     }
     return new StoredTensor(type, shape, transpose(name, type, shape, data));
   }

@@ -7,6 +7,7 @@ import dev.warpwright.model.graph.Tensor;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -70,8 +71,11 @@ public final class Weights {
     if (!stored.isUsable()) {
       throw new UserError(
           String.format(
+              Locale.ROOT,
               "%s: tensor %s has type %s; supported: F32, F16, BF16, F64",
-              file, Names.quote(name), stored.type()));
+              file,
+              Names.quote(name),
+              stored.type()));
     }
     return used.computeIfAbsent(name, stored::toTensor);
   }

@@ -7,6 +7,8 @@ import dev.warpwright.ir.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -123,6 +125,32 @@ class AtomicFileTest {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void writesAllOrNone() throws IOException {
+    AtomicFile.writeAll(folder.resolve("new/deep"), Map.of("a", new byte[] {1}));
+    assertThat(folder.resolve("new/deep/a")).hasBinaryContent(new byte[] {1});
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    files.put("a", new byte[] {2});
+    files.put("b", new byte[] {2});
+    // The second cannot be written: its place is a folder.
+    Files.createDirectory(folder.resolve("new/deep/b"));
+    assertThatThrownBy(() -> AtomicFile.writeAll(folder.resolve("new/deep"), files))
+        .isInstanceOf(UserError.class)
+        .hasMessageEndingWith("b: it is a folder");
+    assertThat(folder.resolve("new/deep/a")).hasBinaryContent(new byte[] {1});
+    assertThatThrownBy(() -> AtomicFile.writeAll(folder.resolve("new/deep/a"), files))
+        .isInstanceOf(UserError.class)
+        .hasMessageStartingWith("cannot write ");
+  }
+
+  /** The name is as long as file systems take; that of the temporary file must not be longer. */
+  @Test
+  void writesALongName() throws IOException {
+    String name = "x".repeat(255);
+    AtomicFile.write(folder.resolve(name), out -> out.write(1));
+    assertOnly(name);
   }
 
   private void assertOnly(String name) throws IOException {

@@ -233,7 +233,6 @@ class ExportedNetworksTest {
     List<double[]> y = GraphEvaluator.evaluate(graph, 1, List.of(new double[] {0.5, -1}));
     assertThat(y.get(1)).containsExactly(Math.tanh(0.5), Math.tanh(-1));
     assertThat(y.get(2)).containsExactly(-Math.tanh(0.5), -Math.tanh(-1));
-    assertThat(ops(graph.withFirstOutput())).containsExactly("tanh", "identity");
   }
 
   @Test

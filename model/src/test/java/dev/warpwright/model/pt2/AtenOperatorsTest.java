@@ -159,6 +159,24 @@ class AtenOperatorsTest {
     assertClose(actual, Arrays.stream(X).map(meaning).toArray());
   }
 
+  /** What something else reads, the same tensor twice, and the input: each is an output. */
+  @Test
+  void aModelOfSeveralOutputs() {
+    Pt2Builder several =
+        model()
+            .node("aten.relu.default", "h", ROWS, "self", tensor("x"))
+            .node("aten.neg.default", "y", ROWS, "self", tensor("h"))
+            .outputs("y", "h", "h", "x");
+    Graph graph = graph(several);
+    assertThat(graph.outputs()).extracting(v -> v.name()).containsExactly("y", "h", "h/1", "x");
+    List<double[]> outputs = GraphEvaluator.evaluate(graph, 2, List.of(X));
+    double[] relu = Arrays.stream(X).map(x -> Math.max(x, 0)).toArray();
+    assertClose(outputs.get(0), Arrays.stream(relu).map(x -> -x).toArray());
+    assertClose(outputs.get(1), relu);
+    assertClose(outputs.get(2), relu);
+    assertClose(outputs.get(3), X);
+  }
+
   @Test
   void multipliesWithMatricesHoweverTheyAreStored() {
     double[] rows = new double[8];

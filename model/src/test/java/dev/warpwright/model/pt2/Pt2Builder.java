@@ -171,6 +171,11 @@ public final class Pt2Builder {
     return output(one("user_output", one("arg", tensor(name))));
   }
 
+  public Pt2Builder outputs(String... names) {
+    outputSpecs = Json.array(List.of(names), name -> one("user_output", one("arg", tensor(name))));
+    return this;
+  }
+
   /** An output specification as it is. */
   public Pt2Builder output(Json spec) {
     outputSpecs = new Json.Array(List.of(spec));

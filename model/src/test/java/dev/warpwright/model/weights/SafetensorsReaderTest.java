@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -97,8 +98,12 @@ class SafetensorsReaderTest {
       })
   void refusesTensorsThatDoNotFit(String dtype, String shape, String offsets, String why) {
     String header =
-        "{\"a\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%s]}}"
-            .formatted(dtype, shape, offsets);
+        String.format(
+            Locale.ROOT,
+            "{\"a\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%s]}}",
+            dtype,
+            shape,
+            offsets);
     assertRefused(file(header, 8), why);
   }
 

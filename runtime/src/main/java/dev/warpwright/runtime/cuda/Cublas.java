@@ -11,7 +11,6 @@ import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.host.NativeLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
@@ -40,19 +39,15 @@ public final class Cublas implements AutoCloseable {
   private final int version;
   private boolean closed;
 
-  private Cublas(CudaStream stream, Path path, SymbolLookup symbols) {
+  private Cublas(CudaStream stream, Path path, NativeFunctions functions) {
     this.stream = stream;
     this.path = path;
-    statusText =
-        Linker.nativeLinker()
-            .downcallHandle(
-                symbols.findOrThrow("cublasGetStatusString"),
-                FunctionDescriptor.of(ADDRESS, JAVA_INT));
-    setWorkspace = bind(symbols, "cublasSetWorkspace_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    destroy = bind(symbols, "cublasDestroy_v2", JAVA_LONG);
+    statusText = find(functions, "cublasGetStatusString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    setWorkspace = bind(functions, "cublasSetWorkspace_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    destroy = bind(functions, "cublasDestroy_v2", JAVA_LONG);
     gemm =
         bind(
-            symbols,
+            functions,
             "cublasGemmEx",
             JAVA_LONG,
             JAVA_INT,
@@ -75,7 +70,7 @@ public final class Cublas implements AutoCloseable {
             JAVA_INT);
     batched =
         bind(
-            symbols,
+            functions,
             "cublasGemmStridedBatchedEx",
             JAVA_LONG,
             JAVA_INT,
@@ -102,16 +97,16 @@ public final class Cublas implements AutoCloseable {
             JAVA_INT);
     stream.use();
     try (Out out = new Out()) {
-      MethodHandle create = bind(symbols, "cublasCreate_v2", JAVA_LONG);
+      MethodHandle create = bind(functions, "cublasCreate_v2", JAVA_LONG);
       check(Downcall.call(create, out.address()), "cublasCreate");
       handle = out.asLong();
-      MethodHandle getVersion = bind(symbols, "cublasGetVersion_v2", JAVA_LONG, JAVA_LONG);
+      MethodHandle getVersion = bind(functions, "cublasGetVersion_v2", JAVA_LONG, JAVA_LONG);
       check(Downcall.call(getVersion, handle, out.address()), "cublasGetVersion");
       version = out.asInt();
     }
-    MethodHandle setStream = bind(symbols, "cublasSetStream_v2", JAVA_LONG, JAVA_LONG);
+    MethodHandle setStream = bind(functions, "cublasSetStream_v2", JAVA_LONG, JAVA_LONG);
     check(Downcall.call(setStream, handle, stream.handle()), "cublasSetStream");
-    MethodHandle setMath = bind(symbols, "cublasSetMathMode", JAVA_LONG, JAVA_INT);
+    MethodHandle setMath = bind(functions, "cublasSetMathMode", JAVA_LONG, JAVA_INT);
     check(Downcall.call(setMath, handle, DEFAULT_MATH), "cublasSetMathMode");
   }
 
@@ -122,6 +117,13 @@ public final class Cublas implements AutoCloseable {
    * @throws DeviceError if it is installed and cannot be used
    */
   public static Optional<Cublas> open(CudaStream stream) {
+    NativeFunctions replacement = DriverLibrary.replacement();
+    if (replacement != null) {
+      // Something in the driver's place may bring these functions, or be a device without them.
+      return replacement
+          .find("cublasCreate_v2", FunctionDescriptor.of(JAVA_INT, JAVA_LONG))
+          .map(create -> new Cublas(stream, Path.of(""), replacement));
+    }
     NativeLibraries libraries = NativeLibraries.system();
     return libraries.library(NAMES).map(path -> open(stream, path));
   }
@@ -134,7 +136,8 @@ public final class Cublas implements AutoCloseable {
       Path light =
           path.resolveSibling(path.getFileName().toString().replace("libcublas.", "libcublasLt."));
       SymbolLookup.libraryLookup(light, Arena.global());
-      return new Cublas(stream, path, SymbolLookup.libraryLookup(real, Arena.global()));
+      return new Cublas(
+          stream, path, NativeFunctions.of(SymbolLookup.libraryLookup(real, Arena.global())));
     } catch (java.io.IOException | IllegalArgumentException | java.util.NoSuchElementException e) {
       throw new DeviceError("cannot load " + path + ": " + e.getMessage(), e);
     }
@@ -414,9 +417,16 @@ public final class Cublas implements AutoCloseable {
     }
   }
 
-  private static MethodHandle bind(SymbolLookup symbols, String name, ValueLayout... arguments) {
-    return Linker.nativeLinker()
-        .downcallHandle(symbols.findOrThrow(name), FunctionDescriptor.of(JAVA_INT, arguments));
+  private static MethodHandle bind(
+      NativeFunctions functions, String name, ValueLayout... arguments) {
+    return find(functions, name, FunctionDescriptor.of(JAVA_INT, arguments));
+  }
+
+  /** A function of NVIDIA's libraries, which have it in every version that is looked for. */
+  static MethodHandle find(NativeFunctions functions, String name, FunctionDescriptor descriptor) {
+    return functions
+        .find(name, descriptor)
+        .orElseThrow(() -> new java.util.NoSuchElementException(name));
   }
 
   private void check(int status, String call) {

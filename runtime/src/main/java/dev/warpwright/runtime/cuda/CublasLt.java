@@ -9,7 +9,6 @@ import dev.warpwright.ir.DeviceError;
 import dev.warpwright.target.host.NativeLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -36,30 +35,30 @@ public final class CublasLt implements AutoCloseable {
   private static final int RESULT_STATE = 72;
 
   private final CudaStream stream;
-  private final SymbolLookup symbols;
+  private final NativeFunctions functions;
   private final MethodHandle matmul;
   private final long handle;
   private boolean closed;
 
-  private CublasLt(CudaStream stream, SymbolLookup symbols) {
+  private CublasLt(CudaStream stream, NativeFunctions functions) {
     this.stream = stream;
-    this.symbols = symbols;
+    this.functions = functions;
     this.matmul =
         bind(
             "cublasLtMatmul",
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
-            ADDRESS,
+            JAVA_LONG,
+            JAVA_LONG,
+            JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG,
             JAVA_LONG);
@@ -77,9 +76,18 @@ public final class CublasLt implements AutoCloseable {
    * @return nothing if it is not installed
    */
   public static Optional<CublasLt> open(CudaStream stream) {
+    NativeFunctions replacement = DriverLibrary.replacement();
+    if (replacement != null) {
+      return replacement
+          .find("cublasLtCreate", FunctionDescriptor.of(JAVA_INT, ADDRESS))
+          .map(create -> new CublasLt(stream, replacement));
+    }
     return NativeLibraries.system()
         .library(NAMES)
-        .map((Path path) -> new CublasLt(stream, SymbolLookup.libraryLookup(path, Arena.global())));
+        .map(
+            (Path path) ->
+                new CublasLt(
+                    stream, NativeFunctions.of(SymbolLookup.libraryLookup(path, Arena.global()))));
   }
 
   /** A product that is described, and the algorithms that the library suggests for it. */
@@ -236,25 +244,34 @@ public final class CublasLt implements AutoCloseable {
       stream.touch(b);
       stream.touch(d);
       check(
-          invoke(
-              matmul,
-              handle,
-              description,
-              one,
-              b.address(),
-              left,
-              a.address(),
-              right,
-              zero,
-              d.address(),
-              result,
-              d.address(),
-              result,
-              algorithms.get(algorithm),
-              workspace.address(),
-              workspace.bytes(),
-              stream.handle()),
+          matmul(algorithms.get(algorithm).address(), a.address(), b.address(), d.address()),
           "cublasLtMatmul");
+    }
+
+    /** By a call of exact types: one by objects costs many times what a small product takes. */
+    private int matmul(long algorithm, long a, long b, long d) {
+      try {
+        return (int)
+            matmul.invokeExact(
+                handle,
+                description,
+                one.address(),
+                b,
+                left,
+                a,
+                right,
+                zero.address(),
+                d,
+                result,
+                d,
+                result,
+                algorithm,
+                workspace.address(),
+                workspace.bytes(),
+                stream.handle());
+      } catch (Throwable t) {
+        throw Downcall.unexpected(t);
+      }
     }
 
     @Override
@@ -282,8 +299,7 @@ public final class CublasLt implements AutoCloseable {
   }
 
   private MethodHandle bind(String name, MemoryLayout... arguments) {
-    return Linker.nativeLinker()
-        .downcallHandle(symbols.findOrThrow(name), FunctionDescriptor.of(JAVA_INT, arguments));
+    return Cublas.find(functions, name, FunctionDescriptor.of(JAVA_INT, arguments));
   }
 
   private static int invoke(MethodHandle function, Object... arguments) {

@@ -28,7 +28,20 @@ public final class CudaDriver {
 
   /** Loads and initialises the driver, at the first question about it. */
   private static final class Holder {
-    static final Attempt ATTEMPT = attempt();
+    private static @Nullable Attempt known;
+
+    static synchronized Attempt get() {
+      Attempt made = known;
+      if (made == null) {
+        made = attempt();
+        known = made;
+      }
+      return made;
+    }
+
+    static synchronized void forget() {
+      known = null;
+    }
 
     private static Attempt attempt() {
       Optional<String> missing = DriverLibrary.whyMissing();
@@ -55,14 +68,19 @@ public final class CudaDriver {
     }
   }
 
+  /** Something else is in the driver's place now. */
+  static void forget() {
+    Holder.forget();
+  }
+
   /** The driver, unless it or a GPU is missing. */
   public static Optional<CudaDriver> find() {
-    return Optional.ofNullable(Holder.ATTEMPT.driver());
+    return Optional.ofNullable(Holder.get().driver());
   }
 
   /** One line that says why {@link #find} is empty; nothing if it is not. */
   public static String whyMissing() {
-    return Holder.ATTEMPT.whyMissing();
+    return Holder.get().whyMissing();
   }
 
   /**

@@ -1,17 +1,19 @@
 package dev.warpwright.runtime.cuda;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.warpwright.ir.DeviceError;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.invoke.MutableCallSite;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +54,36 @@ final class DriverLibrary {
 
   private DriverLibrary() {}
 
+  /**
+   * A function that callers hold: constant for the compiler as long as nobody takes the driver's
+   * place.
+   */
+  private record Bound(String symbol, FunctionDescriptor descriptor, MutableCallSite site) {
+    void link() {
+      site.setTarget(target(symbol, descriptor));
+    }
+  }
+
+  private static final List<Bound> BOUND = new ArrayList<>();
+  private static volatile @Nullable NativeFunctions replacement;
+
   /** Why the library could not be loaded; empty if it was. */
   static Optional<String> whyMissing() {
-    return SYMBOLS == null ? Optional.of(WHY_MISSING) : Optional.empty();
+    return SYMBOLS == null && replacement == null ? Optional.of(WHY_MISSING) : Optional.empty();
+  }
+
+  /** What takes the driver's place; null if nothing does. */
+  static @Nullable NativeFunctions replacement() {
+    return replacement;
+  }
+
+  /** Takes all functions from somewhere else; from the driver again if {@code null}. */
+  static void use(@Nullable NativeFunctions functions) {
+    synchronized (BOUND) {
+      replacement = functions;
+      BOUND.forEach(Bound::link);
+      MutableCallSite.syncAll(BOUND.stream().map(Bound::site).toArray(MutableCallSite[]::new));
+    }
   }
 
   /**
@@ -66,18 +95,32 @@ final class DriverLibrary {
    */
   static MethodHandle bind(String symbol, ValueLayout... arguments) {
     FunctionDescriptor descriptor = FunctionDescriptor.of(JAVA_INT, arguments);
-    return find(symbol)
-        .map(address -> Linker.nativeLinker().downcallHandle(address, descriptor))
-        .orElseGet(() -> lacking(symbol, descriptor.toMethodType()));
+    Bound bound = new Bound(symbol, descriptor, new MutableCallSite(target(symbol, descriptor)));
+    synchronized (BOUND) {
+      BOUND.add(bound);
+    }
+    return bound.site().dynamicInvoker();
   }
 
-  /** Whether this driver has a function. */
-  static boolean has(String symbol) {
-    return find(symbol).isPresent();
+  private static MethodHandle target(String symbol, FunctionDescriptor descriptor) {
+    return find(symbol, descriptor).orElseGet(() -> lacking(symbol, descriptor.toMethodType()));
   }
 
-  private static Optional<MemorySegment> find(String symbol) {
-    return SYMBOLS == null ? Optional.empty() : SYMBOLS.find(symbol);
+  /** Whether this driver has a function that takes so many {@code long}s. */
+  static boolean has(String symbol, int longs) {
+    ValueLayout[] arguments = new ValueLayout[longs];
+    Arrays.fill(arguments, JAVA_LONG);
+    return find(symbol, FunctionDescriptor.of(JAVA_INT, arguments)).isPresent();
+  }
+
+  private static Optional<MethodHandle> find(String symbol, FunctionDescriptor descriptor) {
+    NativeFunctions functions = replacement;
+    if (functions != null) {
+      return functions.find(symbol, descriptor);
+    }
+    return SYMBOLS == null
+        ? Optional.empty()
+        : NativeFunctions.of(SYMBOLS).find(symbol, descriptor);
   }
 
   private static MethodHandle lacking(String symbol, MethodType type) {

@@ -94,14 +94,13 @@ final class ModuleCalls {
   /** What a kernel expects, from 12.4 on. */
   static final class Parameters {
     private static final String SYMBOL = "cuFuncGetParamInfo";
-    private static final boolean PRESENT = DriverLibrary.has(SYMBOL);
     private static final MethodHandle INFO =
         bind(SYMBOL, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
     private Parameters() {}
 
     static boolean areKnown() {
-      return PRESENT;
+      return DriverLibrary.has(SYMBOL, 4);
     }
 
     static int info(long function, long index, long outOffset, long outSize) {

@@ -34,7 +34,7 @@ class CudaDriverTest {
 
   @Test
   void aFunctionThatTheDriverLacksFailsWhereItIsUsed() {
-    assertThat(DriverLibrary.has("cuDoesNotExist")).isFalse();
+    assertThat(DriverLibrary.has("cuDoesNotExist", 0)).isFalse();
     MethodHandle lacking = DriverLibrary.bind("cuDoesNotExist", JAVA_LONG);
     assertThatThrownBy(() -> Downcall.call(lacking, 1L))
         .isInstanceOf(DeviceError.class)

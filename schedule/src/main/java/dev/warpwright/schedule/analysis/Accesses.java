@@ -15,27 +15,66 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Collects the {@link Access}es of a statement, in program order. */
 public final class Accesses {
+  private static final LeafFacts<List<Access>> ALONE = new LeafFacts<>();
+
   private final List<Access> found = new ArrayList<>();
   private final List<Iteration> inner = new ArrayList<>();
 
-  private Accesses() {}
+  /** Null for all buffers. */
+  private final @Nullable Buffer only;
+
+  private Accesses(@Nullable Buffer only) {
+    this.only = only;
+  }
 
   public static List<Access> of(Stmt root) {
-    Accesses collector = new Accesses();
+    Accesses collector = new Accesses(null);
     collector.visit(root);
     return collector.found;
   }
 
   /** The accesses of a statement to one buffer. */
   public static List<Access> of(Stmt root, Buffer buffer) {
-    return of(root).stream().filter(access -> access.buffer() == buffer).toList();
+    Accesses collector = new Accesses(buffer);
+    collector.visit(root);
+    return List.copyOf(collector.found);
+  }
+
+  /** What a leaf accesses, by itself, which is found once. */
+  private static List<Access> alone(Stmt leaf) {
+    return ALONE.of(
+        leaf,
+        s -> {
+          Accesses collector = new Accesses(null);
+          collector.leaf(s);
+          return List.copyOf(collector.found);
+        });
+  }
+
+  private void addAlone(Stmt leaf) {
+    List<Iteration> around = List.copyOf(inner);
+    for (Access access : alone(leaf)) {
+      if (only != null && access.buffer() != only) {
+        continue;
+      }
+      if (around.isEmpty()) {
+        found.add(access);
+      } else if (access.inner().isEmpty()) {
+        found.add(new Access(leaf, access.region(), access.isWrite(), around));
+      } else {
+        List<Iteration> all = new ArrayList<>(around);
+        all.addAll(access.inner());
+        found.add(new Access(leaf, access.region(), access.isWrite(), all));
+      }
+    }
   }
 
   public static boolean reads(Stmt root, Buffer buffer) {
-    return of(root).stream().anyMatch(a -> !a.isWrite() && a.buffer() == buffer);
+    return of(root, buffer).stream().anyMatch(a -> !a.isWrite());
   }
 
   public static Set<Buffer> written(Stmt root) {
@@ -69,6 +108,9 @@ public final class Accesses {
   }
 
   private void add(Stmt leaf, Region region, boolean isWrite) {
+    if (only != null && region.buffer() != only) {
+      return;
+    }
     found.add(new Access(leaf, region, isWrite, inner));
   }
 
@@ -134,6 +176,28 @@ public final class Accesses {
         inner.removeLast();
       }
       case Stmt.Alloc alloc -> visit(alloc.body());
+      case Stmt.Store leaf -> addAlone(leaf);
+      case Stmt.Evaluate leaf -> addAlone(leaf);
+      case Stmt.Comment leaf -> {}
+      case Stmt.Block leaf -> addAlone(leaf);
+      case Stmt.TileCopy leaf -> addAlone(leaf);
+      case Stmt.TileFill leaf -> addAlone(leaf);
+      case Stmt.TileMma leaf -> addAlone(leaf);
+      case Stmt.TileMap leaf -> addAlone(leaf);
+      case Stmt.TileReduce leaf -> addAlone(leaf);
+      case Stmt.Flow flow -> Tree.children(flow).forEach(this::visit);
+    }
+  }
+
+  private void leaf(Stmt s) {
+    switch (s) {
+      case Stmt.Seq none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.For none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.While none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.If none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.Let none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.Alloc none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.Flow none -> throw new IllegalArgumentException("no leaf");
       case Stmt.Store store -> addStore(store, store);
       case Stmt.Evaluate evaluate -> addLoads(evaluate, evaluate.call());
       case Stmt.Comment comment -> {}
@@ -168,7 +232,6 @@ public final class Accesses {
                         add(reduce, point(reduce.to(), reduce.indices()), false);
                         add(reduce, point(reduce.to(), reduce.indices()), true);
                       }));
-      case Stmt.Flow flow -> Tree.children(flow).forEach(this::visit);
     }
   }
 

@@ -68,6 +68,9 @@ public final class Rebase extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
+    if (Mentions.isLeafWithout(s, old)) {
+      return s;
+    }
     if (s instanceof Stmt.Store store && store.buffer() == old) {
       return store(store);
     }

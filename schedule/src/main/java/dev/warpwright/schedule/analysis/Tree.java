@@ -2,7 +2,6 @@ package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
@@ -193,7 +192,7 @@ public final class Tree {
 
   /** {@code root} with the very statement {@code old} exchanged. */
   public static Stmt replace(Stmt root, Stmt old, Stmt replacement) {
-    return new Rewriter() {
+    return new StmtRewriter() {
       @Override
       public Stmt stmt(Stmt s) {
         return s == old ? replacement : super.stmt(s);
@@ -215,7 +214,7 @@ public final class Tree {
 
   /** Without empty loops, allocations and sequences, and sequences of one. */
   public static Stmt tidy(Stmt root) {
-    return new Rewriter() {
+    return new StmtRewriter() {
       @Override
       public Stmt stmt(Stmt s) {
         Stmt tidied = super.stmt(s);

@@ -184,11 +184,11 @@ final class Check {
   private void checkLoops(
       int requirement, PrimFunc result, Stmt s, List<Stmt> path, Set<Buffer> onChip) {
     path.add(s);
-    Set<Buffer> here = onChip;
-    if (s instanceof Stmt.Alloc alloc && alloc.buffer().scope() != Scope.GLOBAL) {
-      here = new HashSet<>(onChip);
-      here.add(alloc.buffer());
-    }
+    // Allocations of a deep network are around each other: one set for all, not one for each.
+    boolean entered =
+        s instanceof Stmt.Alloc alloc
+            && alloc.buffer().scope() != Scope.GLOBAL
+            && onChip.add(alloc.buffer());
     if (s instanceof Stmt.For loop && isParallel(loop)) {
       Buffer conflict =
           Independence.conflict(
@@ -206,7 +206,7 @@ final class Check {
       if (acrossCores(loop)) {
         Set<Buffer> used = new HashSet<>(Accesses.written(loop.body()));
         used.addAll(Accesses.read(loop.body()));
-        used.retainAll(here);
+        used.retainAll(onChip);
         require(
             requirement,
             used.isEmpty(),
@@ -224,7 +224,10 @@ final class Check {
       }
     }
     for (Stmt child : Tree.children(s)) {
-      checkLoops(requirement, result, child, path, here);
+      checkLoops(requirement, result, child, path, onChip);
+    }
+    if (entered && s instanceof Stmt.Alloc alloc) {
+      onChip.remove(alloc.buffer());
     }
     path.removeLast();
   }

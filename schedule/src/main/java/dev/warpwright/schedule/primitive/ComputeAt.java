@@ -4,7 +4,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Access;
@@ -13,6 +12,7 @@ import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Steps;
+import dev.warpwright.schedule.analysis.StmtRewriter;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,7 +114,7 @@ public final class ComputeAt {
             Tree.insertBefore(
                 loop.body(), s -> Accesses.reads(s, buffer), List.of(buffer), producer));
     Stmt body =
-        new Rewriter() {
+        new StmtRewriter() {
           @Override
           public Stmt stmt(Stmt s) {
             if (s == alloc) {

@@ -36,11 +36,12 @@ final class Order {
   /** That no statement after {@code from} writes one of the buffers. */
   void requireUnchangedAfter(Check check, int requirement, Stmt from, Set<Buffer> buffers) {
     for (Access access : Accesses.of(func.body())) {
-      check.require(
-          requirement,
-          !(access.isWrite() && buffers.contains(access.buffer()) && isBefore(from, access.leaf())),
-          access.buffer().name() + ", which the block reads, is written later",
-          access.leaf());
+      if (access.isWrite() && buffers.contains(access.buffer()) && isBefore(from, access.leaf())) {
+        throw check.error(
+            requirement,
+            access.buffer().name() + ", which the block reads, is written later",
+            access.leaf());
+      }
     }
   }
 

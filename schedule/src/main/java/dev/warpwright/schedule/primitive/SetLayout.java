@@ -9,6 +9,7 @@ import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -52,8 +53,13 @@ public final class SetLayout {
       check.require(
           3,
           layout.extent(d) >= buffer.extent(d),
-          "dimension %d of %s has extent %d, that of the layout %d"
-              .formatted(d, bufferName, buffer.extent(d), layout.extent(d)),
+          String.format(
+              Locale.ROOT,
+              "dimension %d of %s has extent %d, that of the layout %d",
+              d,
+              bufferName,
+              buffer.extent(d),
+              layout.extent(d)),
           alloc);
       for (Mode mode : layout.dimensions().get(d)) {
         check.require(3, mode.stride() >= 0, "a stride of dimension " + d + " is negative", alloc);

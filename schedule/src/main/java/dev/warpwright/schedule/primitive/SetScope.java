@@ -2,9 +2,10 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Substitution;
-import java.util.Map;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.schedule.analysis.Mentions;
 
 /**
  * Says where an intermediate lives.
@@ -29,9 +30,20 @@ public final class SetScope {
     Check check = new Check(NAME, func);
     Buffer buffer = check.buffer(1, bufferName);
     check.alloc(1, buffer);
-    PrimFunc result =
-        func.withBody(
-            Substitution.ofBuffers(Map.of(buffer, buffer.withScope(scope))).stmt(func.body()));
+    Buffer scoped = buffer.withScope(scope);
+    Stmt body =
+        new Rewriter() {
+          @Override
+          protected Buffer buffer(Buffer b) {
+            return b == buffer ? scoped : b;
+          }
+
+          @Override
+          public Stmt stmt(Stmt s) {
+            return Mentions.isLeafWithout(s, buffer) ? s : super.stmt(s);
+          }
+        }.stmt(func.body());
+    PrimFunc result = func.withBody(body);
     return check.parallelLoopsIndependent(2, result);
   }
 }

@@ -1,15 +1,13 @@
 package dev.warpwright.schedule.trace;
 
-import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.schedule.Schedule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The primitives that were applied to a function, in order. Applied to an equal function again they
- * give an equal result: what was sampled is recorded, and chosen again.
+ * The primitives that were applied to a function, in order. Applied to an equal function again, by
+ * {@code Replay}, they give an equal result: what was sampled is recorded, and chosen again.
  */
 public record Trace(List<Instruction> instructions) {
   /** The argument of a sampling instruction that records what was chosen. */
@@ -17,28 +15,6 @@ public record Trace(List<Instruction> instructions) {
 
   public Trace {
     instructions = List.copyOf(instructions);
-  }
-
-  /**
-   * Does the same to another function, of another shape too where every step fits.
-   *
-   * @throws dev.warpwright.schedule.ScheduleError if a primitive refuses, with the instruction's
-   *     number
-   * @throws dev.warpwright.ir.UserError if the trace does not fit the function, or is none
-   */
-  public PrimFunc replay(PrimFunc func) {
-    return schedule(func, 0).func();
-  }
-
-  /**
-   * A session in which the same was done, to be continued.
-   *
-   * @param seed of what is sampled without a recorded decision, and later on
-   * @throws dev.warpwright.schedule.ScheduleError as {@link #replay}
-   * @throws dev.warpwright.ir.UserError as {@link #replay}
-   */
-  public Schedule schedule(PrimFunc func, long seed) {
-    return Replay.run(this, func, seed);
   }
 
   // --- choices

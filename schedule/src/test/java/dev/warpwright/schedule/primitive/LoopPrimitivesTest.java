@@ -129,6 +129,46 @@ final class LoopPrimitivesTest {
     Refusal.of(t, "fuse", 1, "there is no loop", () -> t.fuse(outer.get(1), outer.get(0)));
   }
 
+  // --- merge
+
+  /** Two results, and what both are computed from, in one loop. */
+  @Test
+  void mergeLetsResultsShareALoop() {
+    PrimFunc func = Samples.twoResults(5, 3);
+    Schedule s = new Schedule(func);
+    LoopRef y = s.split(s.loops(s.block("y")).getFirst(), 2).outer();
+    LoopRef z = s.split(s.loops(s.block("z")).getFirst(), 2).outer();
+    s.merge(y, z);
+    assertThat(s.loops(s.block("y")).getFirst()).isEqualTo(z);
+    s.computeAt(s.block("h"), z);
+    s.compactAll();
+    s.bind(z, ThreadAxis.BLOCK_X);
+    Functions.assertSameResults(func, s.func(), 0);
+  }
+
+  @Test
+  void mergeRefuses() {
+    Schedule s = new Schedule(Samples.twoResults(4, 6));
+    LoopRef h = s.loops(s.block("h")).getFirst();
+    List<LoopRef> y = s.loops(s.block("y"));
+    List<LoopRef> z = s.loops(s.block("z"));
+    Refusal.of(s, "merge", 2, "other extents", () -> s.merge(y.get(0), z.get(1)));
+    Refusal.of(s, "merge", 3, "does not come before", () -> s.merge(z.get(0), y.get(0)));
+    Refusal.of(s, "merge", 3, "other loops", () -> s.merge(y.get(1), z.get(1)));
+    Refusal.of(s, "merge", 4, "h is used by both", () -> s.merge(h, y.get(0)));
+    Refusal.of(s, "merge", 4, "h is used by both", () -> s.merge(h, z.get(0)));
+    s.annotate(y.get(0), "note", 1L);
+    Refusal.of(s, "merge", 5, "would be lost", () -> s.merge(y.get(0), z.get(0)));
+    s.parallel(z.get(0));
+    Refusal.of(s, "merge", 2, "is not serial", () -> s.merge(y.get(0), z.get(0)));
+    Schedule t = new Schedule(Samples.twoResults(4, 6));
+    List<LoopRef> outer = t.loops(t.block("y"));
+    LoopRef fused = t.fuse(outer.get(0), outer.get(1));
+    LoopRef other = t.loops(t.block("z")).getFirst();
+    Refusal.of(t, "merge", 1, "there is no loop", () -> t.merge(outer.get(0), other));
+    Refusal.of(t, "merge", 2, "other extents", () -> t.merge(fused, other));
+  }
+
   // --- reorder
 
   @Test

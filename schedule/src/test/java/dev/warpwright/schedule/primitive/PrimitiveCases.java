@@ -83,6 +83,9 @@ final class PrimitiveCases {
           return () -> s.split(columns, 4);
         });
     matmul("fuse", s -> () -> s.fuse(loop(s, "c", 0), loop(s, "c", 1)));
+    cases.put(
+        "merge",
+        new Case(Samples.twoResults(4, 6), s -> () -> s.merge(loop(s, "y", 0), loop(s, "z", 0))));
     matmul("reorder", s -> () -> s.reorder(loop(s, "c", 2), loop(s, "c", 0)));
     matmul("bind", s -> () -> s.bind(loop(s, "c", 0), ThreadAxis.BLOCK_X));
     chain("parallel", s -> () -> s.parallel(loop(s, "h", 0)));

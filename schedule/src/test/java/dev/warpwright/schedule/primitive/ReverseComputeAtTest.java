@@ -9,6 +9,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
@@ -218,14 +219,30 @@ final class ReverseComputeAtTest {
 
   @Test
   void keepsParallelLoopsIndependent() {
-    Schedule s = new Schedule(Samples.centred(4, 6));
+    PrimFunc centred = Samples.centred(4, 6);
+    Schedule s = new Schedule(centred);
     LoopRef row = loops(s, "s").get(0);
-    s.parallel(loops(s, "y").get(1));
+    s.parallel(row);
     s.reverseComputeAt(s.block("y"), row);
-    Schedule t = new Schedule(Samples.chain(4, 6));
-    t.setScope(t.buffer("h"), Scope.SHARED);
-    LoopRef h = loops(t, "h").get(0);
-    t.reverseComputeAt(t.block("y"), h);
-    t.bind(h, ThreadAxis.BLOCK_X);
+    // The sums are each row's own now, inside of the parallel loop.
+    assertThat(IrPrinter.text(s.func()).lines().map(String::strip))
+        .containsSubsequence("parallel i in 4 {", "alloc s: f32[4] global", "for k in 6 {");
+    Outcome.replays(centred, s);
+    Outcome.keepsResults(centred, s);
+  }
+
+  @Test
+  void sharedMemoryOfOneBlockNeedsTheConsumerThere() {
+    PrimFunc chain = Samples.chain(4, 6);
+    Schedule s = new Schedule(chain);
+    s.setScope(s.buffer("h"), Scope.SHARED);
+    LoopRef h = loops(s, "h").get(0);
+    Refusal.of(s, "bind", 5, "shared", () -> s.bind(h, ThreadAxis.BLOCK_X));
+    s.reverseComputeAt(s.block("y"), h);
+    s.bind(h, ThreadAxis.BLOCK_X);
+    assertThat(IrPrinter.text(s.func()).lines().map(String::strip))
+        .containsSubsequence("bind i: blockIdx.x in 4 {", "alloc h: f32[4, 6] shared");
+    Outcome.replays(chain, s);
+    Outcome.keepsResults(chain, s);
   }
 }

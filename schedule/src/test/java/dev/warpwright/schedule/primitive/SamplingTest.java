@@ -9,6 +9,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;
 import dev.warpwright.schedule.Refusal;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.ScheduleError;
@@ -60,7 +61,7 @@ final class SamplingTest {
         trace
             .withDecision(decisions.get(0).instruction(), List.of(4L, 3L, 2L))
             .withDecision(decisions.get(1).instruction(), List.of(2L));
-    PrimFunc result = other.replay(func);
+    PrimFunc result = Replay.func(other, func);
     Schedule s = new Schedule(func);
     List<LoopRef> l = s.loops(s.block("c"));
     s.split(s.split(l.get(0), 2).outer(), 3);
@@ -77,13 +78,13 @@ final class SamplingTest {
   void onAnotherShapeDecisionsFitOrAreMadeAgain() {
     Trace trace = sampled(Samples.matmul(24, 4, 6), 1).trace();
     PrimFunc wider = Samples.matmul(24, 8, 10);
-    trace.replay(wider);
+    Replay.func(trace, wider);
     PrimFunc other = Samples.matmul(20, 4, 6);
-    assertThatThrownBy(() -> trace.replay(other))
+    assertThatThrownBy(() -> Replay.func(trace, other))
         .isInstanceOf(ScheduleError.class)
         .hasMessageContaining("instruction 1 of the trace does not fit")
         .hasMessageContaining("do not make the extent 20 of loop i");
-    Schedule again = trace.withoutDecisions().schedule(other, 3);
+    Schedule again = Replay.schedule(trace.withoutDecisions(), other, 3);
     assertThat(again.trace().decisions()).hasSize(2);
     Outcome.keepsResults(other, again);
   }
@@ -152,7 +153,7 @@ final class SamplingTest {
             "[{\"op\": \"loops\", \"in\": [\"y\"], \"attrs\": {}, \"out\": [\"l0\", \"l1\"]},"
                 + "{\"op\": \"split\", \"in\": [\"l0\"], \"attrs\": {\"factor\": \"v0\"},"
                 + " \"out\": [\"l2\", \"l3\"]}]");
-    assertThatThrownBy(() -> trace.replay(Samples.chain(4, 6)))
+    assertThatThrownBy(() -> Replay.func(trace, Samples.chain(4, 6)))
         .isInstanceOf(UserError.class)
         .hasMessage("trace: value v0 is used before it is sampled");
   }

@@ -20,6 +20,7 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Refusal;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.analysis.Tree;
@@ -285,7 +286,7 @@ final class TensorizeTest {
     s.computeAt(s.block("y"), rows);
     s.computeAt(s.block("h"), rows);
     s.compactAll();
-    Schedule first = s.trace().schedule(func, 0);
+    Schedule first = Replay.schedule(s.trace(), func, 0);
     first.tensorize(first.block("y"), loops(first, "y").getFirst(), Attrs.NONE);
     assertThat(only(first, Stmt.TileMap.class).stores().getFirst().value())
         .isInstanceOf(Expr.Select.class);

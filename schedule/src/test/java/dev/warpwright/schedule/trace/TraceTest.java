@@ -12,6 +12,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.ScheduleError;
@@ -57,7 +58,7 @@ final class TraceTest {
     Schedule s = everything(func);
     Functions.assertSameResults(func, s.func(), 0);
     PrimFunc other = Samples.matmul(8, 6, 4);
-    Schedule replayed = s.trace().schedule(other, 0);
+    Schedule replayed = Replay.schedule(s.trace(), other, 0);
     assertThat(replayed.trace()).isEqualTo(s.trace());
     assertThat(StructuralEquality.difference(s.func(), replayed.func())).isEmpty();
   }
@@ -78,20 +79,21 @@ final class TraceTest {
     Schedule s = new Schedule(func);
     s.computeInline(s.block("h"));
     s.parallel(s.loops(s.block("y")).getFirst());
-    PrimFunc replayed = Trace.parse(s.trace().toJson()).replay(func);
+    PrimFunc replayed = Replay.func(Trace.parse(s.trace().toJson()), func);
     Functions.assertSameResults(func, replayed, 0);
   }
 
   @Test
   void anEmptyTraceChangesNothing() {
     PrimFunc func = Samples.chain(4, 6);
-    assertThat(Trace.parse(new Schedule(func).trace().toJson()).replay(func)).isSameAs(func);
+    assertThat(Replay.func(Trace.parse(new Schedule(func).trace().toJson()), func)).isSameAs(func);
   }
 
   @Test
   void aTraceOfSomethingElseIsRefused() {
     Trace trace = everything(Samples.matmul(8, 6, 4)).trace();
-    assertThatThrownBy(() -> trace.replay(Samples.chain(4, 6))).isInstanceOf(ScheduleError.class);
+    assertThatThrownBy(() -> Replay.func(trace, Samples.chain(4, 6)))
+        .isInstanceOf(ScheduleError.class);
   }
 
   @ParameterizedTest
@@ -131,7 +133,7 @@ final class TraceTest {
       })
   void tracesThatDoNotFit(String text) {
     Trace trace = Trace.parse(text);
-    assertThatThrownBy(() -> trace.replay(Samples.chain(4, 6)))
+    assertThatThrownBy(() -> Replay.func(trace, Samples.chain(4, 6)))
         .isInstanceOf(UserError.class)
         .hasMessageStartingWith("trace: ");
   }

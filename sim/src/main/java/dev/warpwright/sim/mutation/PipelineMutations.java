@@ -11,13 +11,19 @@ import static dev.warpwright.sim.mutation.Planting.argument;
 import static dev.warpwright.sim.mutation.Planting.plus;
 import static dev.warpwright.sim.mutation.Planting.without;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Type;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Mistakes with copies and products that work beside the threads, and with their stages. */
 final class PipelineMutations {
@@ -96,6 +102,15 @@ final class PipelineMutations {
               "first product adds to nothing",
               argument("wgmma.m", 3, e -> Exprs.i32(1)),
               UNINITIALISED),
+          Mutation.undefined(
+              "operand in registers written again at once",
+              PipelineMutations::operandWritten,
+              RACE),
+          Mutation.wrong(
+              "product of the next step's registers",
+              argument("wgmma.m", 1, PipelineMutations::nextRegisters),
+              UNINITIALISED,
+              RACE),
           Mutation.wrong(
               "every product starts anew", argument("wgmma.m", 3, e -> Exprs.i32(0)), INTRINSIC),
           Mutation.undefined(
@@ -151,6 +166,31 @@ final class PipelineMutations {
               UNINITIALISED,
               PROXY));
 
+  /** Behind a product, a write of the registers that it may still be reading. */
+  private static List<Stmt> operandWritten(Stmt s) {
+    Expr.Call product = Planting.call(s, "wgmma.m");
+    return product != null
+            && product.args().get(1) instanceof Expr.AddressOf(Buffer registers, List<Expr> indices)
+            && registers.scope() == Scope.LOCAL
+        ? List.of(
+            Stmts.seq(
+                s,
+                new Stmt.Store(registers, indices, Exprs.constant(Type.of(registers.dtype()), 0))))
+        : List.of();
+  }
+
+  /** The registers of the next step of K, for an address in those of all steps. */
+  private static @Nullable Expr nextRegisters(Expr e) {
+    if (e instanceof Expr.AddressOf(Buffer registers, List<Expr> indices)
+        && registers.scope() == Scope.LOCAL
+        && registers.rank() > 1) {
+      List<Expr> moved = new ArrayList<>(indices);
+      moved.set(0, Exprs.mod(Exprs.add(indices.getFirst(), 1), registers.extent(0)));
+      return new Expr.AddressOf(registers, moved);
+    }
+    return null;
+  }
+
   private static int clusterSize(Kernel kernel) {
     return (int) kernel.attrs().getLong("cluster", 1);
   }
@@ -166,7 +206,7 @@ final class PipelineMutations {
   /** The address in row 0 of its stage. */
   private static Expr rowZero(Expr e) {
     if (e instanceof Expr.AddressOf address && address.indices().size() > 1) {
-      List<Expr> indices = new java.util.ArrayList<>(address.indices());
+      List<Expr> indices = new ArrayList<>(address.indices());
       indices.set(1, Exprs.i32(0));
       return new Expr.AddressOf(address.buffer(), indices);
     }

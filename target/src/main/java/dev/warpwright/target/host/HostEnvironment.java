@@ -1,5 +1,6 @@
 package dev.warpwright.target.host;
 
+import dev.warpwright.ir.files.UserFolders;
 import java.io.File;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -58,25 +59,18 @@ public record HostEnvironment(Map<String, String> variables, Path root) {
     return root.resolve(folder);
   }
 
-  /** The user's home folder. */
-  Path home() {
-    return variable("HOME")
-        .flatMap(HostEnvironment::path)
-        .orElseGet(() -> Path.of(System.getProperty("user.home", ".")));
+  /** The user's folders by these variables. */
+  private UserFolders folders() {
+    return new UserFolders(variables, System.getProperty("user.home", ""));
   }
 
-  /**
-   * Warpwright's cache folder: {@code $WARPWRIGHT_CACHE}, else {@code $XDG_CACHE_HOME/warpwright},
-   * else {@code ~/.cache/warpwright}. It need not exist.
-   */
-  public Path cacheFolder() {
-    return variable("WARPWRIGHT_CACHE")
-        .flatMap(HostEnvironment::path)
-        .or(
-            () ->
-                variable("XDG_CACHE_HOME")
-                    .flatMap(HostEnvironment::path)
-                    .map(folder -> folder.resolve("warpwright")))
-        .orElseGet(() -> home().resolve(".cache").resolve("warpwright"));
+  /** The user's home folder; empty if there is none. */
+  Optional<Path> home() {
+    return folders().home();
+  }
+
+  /** Warpwright's cache folder, {@link UserFolders#cache}; empty if there is no home for it. */
+  public Optional<Path> cacheFolder() {
+    return folders().cache();
   }
 }

@@ -1,12 +1,12 @@
 package dev.warpwright.target.host;
 
+import dev.warpwright.ir.files.StagedFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -25,7 +25,8 @@ import java.util.stream.Stream;
 final class PythonFolders {
   private static final long PATIENCE_SECONDS = 5;
   private static final String QUESTION =
-      "import site,sys;print('\\n'.join(p for p in sys.path+site.getsitepackages() if 'packages' in p))";
+      "import site,sys;print('\\n"
+          + "'.join(p for p in sys.path+site.getsitepackages() if 'packages' in p))";
 
   private final HostEnvironment environment;
 
@@ -42,7 +43,7 @@ final class PythonFolders {
     prefixes.addAll(environment.folders("VIRTUAL_ENV"));
     prefixes.addAll(environment.folders("CONDA_PREFIX"));
     interpreter().map(Path::getParent).map(Path::getParent).ifPresent(prefixes::add);
-    prefixes.add(environment.home().resolve(".local"));
+    environment.home().ifPresent(home -> prefixes.add(home.resolve(".local")));
     prefixes.add(environment.below("usr/local"));
     prefixes.add(environment.below("usr"));
     List<Path> folders = new ArrayList<>();
@@ -67,12 +68,14 @@ final class PythonFolders {
       return List.of();
     }
     String stamp = stamp(interpreter.get());
-    Path memory = environment.cacheFolder().resolve("python-folders");
-    return recall(memory, stamp)
+    Optional<Path> memory =
+        environment.cacheFolder().map(folder -> folder.resolve("python-folders"));
+    return memory
+        .flatMap(file -> recall(file, stamp))
         .orElseGet(
             () -> {
               List<Path> folders = ask(interpreter.get());
-              remember(memory, stamp, folders);
+              memory.ifPresent(file -> remember(file, stamp, folders));
               return folders;
             });
   }
@@ -102,7 +105,9 @@ final class PythonFolders {
 
   private static Optional<List<Path>> recall(Path memory, String stamp) {
     try {
-      List<String> lines = Files.readAllLines(memory);
+      // What is no file, a named pipe for example, might never end or never begin.
+      List<String> lines =
+          Files.isRegularFile(memory) ? Files.readAllLines(memory) : List.<String>of();
       if (!lines.isEmpty() && lines.getFirst().equals(stamp)) {
         return Optional.of(paths(lines.subList(1, lines.size())));
       }
@@ -115,15 +120,10 @@ final class PythonFolders {
   private static void remember(Path memory, String stamp, List<Path> folders) {
     try {
       Files.createDirectories(memory.toAbsolutePath().getParent());
-      Path draft = Files.createTempFile(memory.toAbsolutePath().getParent(), ".python", ".tmp");
-      try {
-        List<String> lines = new ArrayList<>(List.of(stamp));
-        folders.forEach(folder -> lines.add(folder.toString()));
-        Files.write(draft, lines);
-        Files.move(draft, memory, StandardCopyOption.ATOMIC_MOVE);
-      } finally {
-        Files.deleteIfExists(draft);
-      }
+      List<String> lines = new ArrayList<>(List.of(stamp));
+      folders.forEach(folder -> lines.add(folder.toString()));
+      byte[] bytes = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
+      StagedFiles.write(memory, out -> out.write(bytes));
     } catch (IOException e) {
       // Without a cache folder the question is asked again next time: slower, not wrong.
     }

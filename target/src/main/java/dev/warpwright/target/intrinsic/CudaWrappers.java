@@ -3,6 +3,7 @@ package dev.warpwright.target.intrinsic;
 import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The CUDA text of the intrinsics: device functions around one PTX instruction each. They need no
@@ -71,6 +72,24 @@ final class CudaWrappers {
       }
       """;
 
+  static final String PACK_RELU_F16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_relu_f16x2(float lo, float hi) {
+        unsigned y;
+        asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+        return y;
+      }
+      """;
+
+  static final String PACK_RELU_BF16X2 =
+      """
+      __device__ __forceinline__ unsigned pack_relu_bf16x2(float lo, float hi) {
+        unsigned y;
+        asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(hi), "f"(lo));
+        return y;
+      }
+      """;
+
   static final String SM_ID =
       """
       __device__ __forceinline__ unsigned sm_id() {
@@ -92,42 +111,44 @@ final class CudaWrappers {
   private CudaWrappers() {}
 
   static String ldmatrix(int matrices, boolean transposed) {
-    return """
-    __device__ __forceinline__ void ldmatrix_x%d%s(unsigned* dst, const void* row) {
-      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
-      asm volatile("ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 {%s}, [%%%d];"
-                   : %s
-                   : "r"(address)
-                   : "memory");
-    }
-    """
-        .formatted(
-            matrices,
-            transposed ? "_trans" : "",
-            matrices,
-            transposed ? ".trans" : "",
-            registers(0, matrices),
-            matrices,
-            constraints("=r", "dst", matrices));
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void ldmatrix_x%d%s(unsigned* dst, const void* row) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+          asm volatile("ldmatrix.sync.aligned.m8n8.x%d%s.shared.b16 {%s}, [%%%d];"
+                       : %s
+                       : "r"(address)
+                       : "memory");
+        }
+        """,
+        matrices,
+        transposed ? "_trans" : "",
+        matrices,
+        transposed ? ".trans" : "",
+        registers(0, matrices),
+        matrices,
+        constraints("=r", "dst", matrices));
   }
 
   static String stmatrix(int matrices, boolean transposed) {
-    return """
-    __device__ __forceinline__ void stmatrix_x%d%s(void* row, const unsigned* src) {
-      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
-      asm volatile("stmatrix.sync.aligned.m8n8.x%d%s.shared.b16 [%%0], {%s};"
-                   :
-                   : "r"(address), %s
-                   : "memory");
-    }
-    """
-        .formatted(
-            matrices,
-            transposed ? "_trans" : "",
-            matrices,
-            transposed ? ".trans" : "",
-            registers(1, matrices),
-            constraints("r", "src", matrices));
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void stmatrix_x%d%s(void* row, const unsigned* src) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+          asm volatile("stmatrix.sync.aligned.m8n8.x%d%s.shared.b16 [%%0], {%s};"
+                       :
+                       : "r"(address), %s
+                       : "memory");
+        }
+        """,
+        matrices,
+        transposed ? "_trans" : "",
+        matrices,
+        transposed ? ".trans" : "",
+        registers(1, matrices),
+        constraints("r", "src", matrices));
   }
 
   /** Sums in f16 lie in registers by twos; their array is aligned to 4 bytes. */
@@ -147,45 +168,50 @@ final class CudaWrappers {
     String sum = sums == DType.I32 ? "s32" : sums.text();
     int registers = 4 * sums.bytes() / 4;
     boolean packed = sums == DType.F16;
-    return """
-    __device__ __forceinline__ void %s(%s* d, const unsigned* a, const unsigned* b) {
-    %s  asm volatile(
-          "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s "
-          "{%s}, {%s}, {%s}, {%s};"
-          : %s
-          : %s,
-            %s);
-    }
-    """
-        .formatted(
-            text.replace('.', '_'),
-            pointer(sums),
-            packed ? PACKED_SUMS : "",
-            k,
-            sum,
-            type,
-            type,
-            sum,
-            registers(0, registers),
-            registers(registers, aRegisters),
-            registers(registers + aRegisters, bRegisters),
-            registers(0, registers),
-            constraints(sums == DType.F32 ? "+f" : "+r", packed ? "sums" : "d", registers),
-            constraints("r", "a", aRegisters),
-            constraints("r", "b", bRegisters));
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void %s(%s* d, const unsigned* a, const unsigned* b) {
+        %s  asm volatile(
+              "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s "
+              "{%s}, {%s}, {%s}, {%s};"
+              : %s
+              : %s,
+                %s);
+        }
+        """,
+        text.replace('.', '_'),
+        pointer(sums),
+        packed ? PACKED_SUMS : "",
+        k,
+        sum,
+        type,
+        type,
+        sum,
+        registers(0, registers),
+        registers(registers, aRegisters),
+        registers(registers + aRegisters, bRegisters),
+        registers(0, registers),
+        constraints(sums == DType.F32 ? "+f" : "+r", packed ? "sums" : "d", registers),
+        constraints("r", "a", aRegisters),
+        constraints("r", "b", bRegisters));
   }
 
   static String cpAsync(int bytes, String cache) {
-    return """
-    __device__ __forceinline__ void cp_async_%d(void* dst, const void* src, int src_bytes) {
-      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
-      asm volatile("cp.async.%s.shared.global [%%0], [%%1], %d, %%2;"
-                   :
-                   : "r"(address), "l"(src), "r"(src_bytes)
-                   : "memory");
-    }
-    """
-        .formatted(bytes, cache, bytes);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void cp_async_%d(void* dst, const void* src, int src_bytes) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+          asm volatile("cp.async.%s.shared.global [%%0], [%%1], %d, %%2;"
+                       :
+                       : "r"(address), "l"(src), "r"(src_bytes)
+                       : "memory");
+        }
+        """,
+        bytes,
+        cache,
+        bytes);
   }
 
   /**
@@ -193,22 +219,26 @@ final class CudaWrappers {
    * around it where they reckon it long, and nothing is scheduled across a branch.
    */
   static String cpAsyncIf(int bytes, String cache) {
-    return """
-    __device__ __forceinline__ void cp_async_%d_if(
-        bool issue, void* dst, const void* src, int src_bytes) {
-      const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
-      asm volatile("{ .reg .pred issue; setp.ne.u32 issue, %%0, 0; "
-                   "@issue cp.async.%s.shared.global [%%1], [%%2], %d, %%3; }"
-                   :
-                   : "r"(static_cast<unsigned>(issue)), "r"(address), "l"(src), "r"(src_bytes)
-                   : "memory");
-    }
-    """
-        .formatted(bytes, cache, bytes);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void cp_async_%d_if(
+            bool issue, void* dst, const void* src, int src_bytes) {
+          const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(dst));
+          asm volatile("{ .reg .pred issue; setp.ne.u32 issue, %%0, 0; "
+                       "@issue cp.async.%s.shared.global [%%1], [%%2], %d, %%3; }"
+                       :
+                       : "r"(static_cast<unsigned>(issue)), "r"(address), "l"(src), "r"(src_bytes)
+                       : "memory");
+        }
+        """,
+        bytes,
+        cache,
+        bytes);
   }
 
   /** {@code %first, …}, so many. */
-  private static String registers(int first, int count) {
+  static String registers(int first, int count) {
     List<String> names = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       names.add("%" + (first + i));
@@ -216,10 +246,10 @@ final class CudaWrappers {
     return String.join(", ", names);
   }
 
-  private static String constraints(String constraint, String array, int count) {
+  static String constraints(String constraint, String array, int count) {
     List<String> parts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      parts.add("\"%s\"(%s[%d])".formatted(constraint, array, i));
+      parts.add(String.format(Locale.ROOT, "\"%s\"(%s[%d])", constraint, array, i));
     }
     return String.join(", ", parts);
   }

@@ -301,7 +301,7 @@ public final class HopperIntrinsics {
   public static final TargetIntrinsic BULK_WAIT =
       add("bulk.wait", Collective.THREAD, Unit.BULK_COPY, HopperWrappers.BULK_WAIT, i32("n"));
 
-  /** Orders register accesses before the warpgroup's next products. */
+  /** Orders accesses to registers of D and A before the warpgroup's next products. */
   public static final TargetIntrinsic WGMMA_FENCE =
       add("wgmma.fence", Collective.WARPGROUP, Unit.WARPGROUP_MMA, HopperWrappers.WGMMA_FENCE);
 
@@ -353,7 +353,8 @@ public final class HopperIntrinsics {
     for (MatrixMeanings.Input input : MatrixMeanings.Input.values()) {
       if (input == MatrixMeanings.Input.S8) {
         for (int n = 8; n <= 256; n += n < 32 ? 8 : 16) {
-          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false));
+          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false, false));
+          addProduct(new WarpgroupProduct(n, DType.I32, input, false, false, true));
         }
       } else {
         addProducts(DType.F32, input);
@@ -364,14 +365,16 @@ public final class HopperIntrinsics {
 
   private static void addProducts(DType sums, MatrixMeanings.Input input) {
     for (int n = 8; n <= 256; n += 8) {
-      addProduct(new WarpgroupProduct(n, sums, input, false, false));
+      addProduct(new WarpgroupProduct(n, sums, input, false, false, false));
+      addProduct(new WarpgroupProduct(n, sums, input, false, false, true));
     }
     // Only 16-bit operands may be stored along the product's rows or columns.
     for (int n = 8; n <= 256 && input.bytes() == 2; n += 8) {
-      addProduct(new WarpgroupProduct(n, sums, input, true, false));
+      addProduct(new WarpgroupProduct(n, sums, input, true, false, false));
       if (n % 16 == 0) {
-        addProduct(new WarpgroupProduct(n, sums, input, false, true));
-        addProduct(new WarpgroupProduct(n, sums, input, true, true));
+        addProduct(new WarpgroupProduct(n, sums, input, false, true, false));
+        addProduct(new WarpgroupProduct(n, sums, input, true, true, false));
+        addProduct(new WarpgroupProduct(n, sums, input, false, true, true));
       }
     }
   }
@@ -385,7 +388,9 @@ public final class HopperIntrinsics {
             Unit.WARPGROUP_MMA,
             "",
             new Operand("d", product.sums(), LOCAL, Access.READ_WRITE, product.elements()),
-            new Operand("a", type, SHARED, Access.READ, 16),
+            product.fromRegisters()
+                ? new Operand("a", DType.U32, LOCAL, Access.READ, WarpgroupProduct.A_REGISTERS)
+                : new Operand("a", type, SHARED, Access.READ, 16),
             new Operand("b", type, SHARED, Access.READ, 16),
             i32("scale_d")),
         product);
@@ -396,8 +401,9 @@ public final class HopperIntrinsics {
   /**
    * Columns n of a product {@code wgmma.m64nNkK…(d[n/2], a, b, scale_d)}: D (64 × n) = A · Bᵀ + D,
    * or without D where {@code scale_d} is 0; A (64 × K) and B (n × K) begin at the elements given,
-   * where K elements are 32 bytes. The name contains {@code .ta} where A is stored as K × 64, and
-   * {@code .tb} where B is stored as K × n. 0 for any other intrinsic.
+   * where K elements are 32 bytes. The name contains {@code .ta} where A is stored as K × 64,
+   * {@code .ra} where A is four 32-bit registers of each thread, and {@code .tb} where B is stored
+   * as K × n. 0 for any other intrinsic.
    */
   public static int productColumns(TargetIntrinsic intrinsic) {
     WarpgroupProduct product = PRODUCTS.get(intrinsic);

@@ -3,6 +3,7 @@ package dev.warpwright.target.intrinsic;
 import dev.warpwright.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The CUDA text of the intrinsics of sm_90a: barriers in shared memory, bulk tensor copies,
@@ -63,30 +64,34 @@ final class HopperWrappers {
       """;
 
   static final String CLUSTER_LOAD_F32 =
-      """
-      __device__ __forceinline__ float cluster_load_f32(const float* source, int rank) {
-        const unsigned address = %s;
-        float value;
-        asm volatile(
-            "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%1, %%2; "
-            "ld.shared::cluster.f32 %%0, [remote]; }"
-            : "=f"(value) : "r"(address), "r"(rank) : "memory");
-        return value;
-      }
-      """
-          .formatted(SHARED.formatted("source"));
+      String.format(
+          Locale.ROOT,
+          """
+          __device__ __forceinline__ float cluster_load_f32(const float* source, int rank) {
+            const unsigned address = %s;
+            float value;
+            asm volatile(
+                "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%1, %%2; "
+                "ld.shared::cluster.f32 %%0, [remote]; }"
+                : "=f"(value) : "r"(address), "r"(rank) : "memory");
+            return value;
+          }
+          """,
+          String.format(Locale.ROOT, SHARED, "source"));
 
   static final String CLUSTER_STORE_F32 =
-      """
-      __device__ __forceinline__ void cluster_store_f32(float* target, int rank, float value) {
-        const unsigned address = %s;
-        asm volatile(
-            "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%0, %%1; "
-            "st.shared::cluster.f32 [remote], %%2; }"
-            ::"r"(address), "r"(rank), "f"(value) : "memory");
-      }
-      """
-          .formatted(SHARED.formatted("target"));
+      String.format(
+          Locale.ROOT,
+          """
+          __device__ __forceinline__ void cluster_store_f32(float* target, int rank, float value) {
+            const unsigned address = %s;
+            asm volatile(
+                "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %%0, %%1; "
+                "st.shared::cluster.f32 [remote], %%2; }"
+                ::"r"(address), "r"(rank), "f"(value) : "memory");
+          }
+          """,
+          String.format(Locale.ROOT, SHARED, "target"));
 
   static final String CLUSTER_SYNC =
       plain(
@@ -239,33 +244,43 @@ final class HopperWrappers {
   private HopperWrappers() {}
 
   private static String shared(String signature, String pointer, String asm) {
-    return """
-    __device__ __forceinline__ %s {
-      const unsigned address = %s;
-      %s
-    }
-    """
-        .formatted(signature, SHARED.formatted(pointer), asm);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ %s {
+          const unsigned address = %s;
+          %s
+        }
+        """,
+        signature,
+        String.format(Locale.ROOT, SHARED, pointer),
+        asm);
   }
 
   /** A function without arguments, of one instruction or of several, each on a line. */
   private static String plain(String name, String... ptx) {
-    return """
-    __device__ __forceinline__ void %s() {
-      asm volatile("%s" ::: "memory");
-    }
-    """
-        .formatted(name, String.join("\"\n               \"", ptx));
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void %s() {
+          asm volatile("%s" ::: "memory");
+        }
+        """,
+        name,
+        String.join("\"\n               \"", ptx));
   }
 
   private static String constant(String name, String ptx) {
-    return """
-    template <int n>
-    __device__ __forceinline__ void %s() {
-      asm volatile("%s" ::"n"(n) : "memory");
-    }
-    """
-        .formatted(name, ptx);
+    return String.format(
+        Locale.ROOT,
+        """
+        template <int n>
+        __device__ __forceinline__ void %s() {
+          asm volatile("%s" ::"n"(n) : "memory");
+        }
+        """,
+        name,
+        ptx);
   }
 
   /** try_wait may give up after a time limit of its own, hence the loop. */
@@ -280,24 +295,29 @@ final class HopperWrappers {
     """;
   }
 
-  /** D (64 × n) += A · B of operands in shared memory; with {@code scale_d} zero D is not read. */
+  /**
+   * D (64 × n) += A · B of B in shared memory and A there or in registers; with {@code scale_d}
+   * zero D is not read.
+   */
   static String wgmma(String text, WarpgroupProduct product) {
     int registers = product.registers();
     DType sums = product.sums();
     String type = product.input().ptx();
     // Integers are neither negated nor stored across.
     String modifiers = sums == DType.I32 ? "" : ", 1, 1";
+    boolean held = product.fromRegisters();
     String along =
-        product.input().bytes() == 2
-            ? ", %d, %d".formatted(product.alongM() ? 1 : 0, product.alongN() ? 1 : 0)
-            : "";
+        product.input().bytes() != 2
+            ? ""
+            : (held ? "" : product.alongM() ? ", 1" : ", 0") + (product.alongN() ? ", 1" : ", 0");
+    int operands = held ? WarpgroupProduct.A_REGISTERS : 1;
     String constraint = sums == DType.F32 ? "+f" : "+r";
     String element = sums == DType.F16 ? "sums" : "d";
     List<String> names = new ArrayList<>();
     List<String> constraints = new ArrayList<>();
     for (int i = 0; i < registers; i++) {
       names.add("%" + i);
-      constraints.add("\"%s\"(%s[%d])".formatted(constraint, element, i));
+      constraints.add(String.format(Locale.ROOT, "\"%s\"(%s[%d])", constraint, element, i));
     }
     StringBuilder regs = new StringBuilder();
     for (int i = 0; i < registers; i += 12) {
@@ -311,33 +331,36 @@ final class HopperWrappers {
       outs.append(i == 0 ? "" : ",\n        ")
           .append(String.join(", ", constraints.subList(i, Math.min(i + 6, registers))));
     }
-    return """
-    __device__ __forceinline__ void %s(
-        %s* d, unsigned long long a, unsigned long long b, int scale_d) {
-    %s  asm volatile(
-          "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
-          "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s "
-          "%s
-          "%%%d, %%%d, p%s%s; }"
-          : %s
-          : "l"(a), "l"(b), "r"(scale_d));
-    }
-    """
-        .formatted(
-            text.replace('.', '_'),
-            CudaWrappers.pointer(sums),
-            sums == DType.F16 ? CudaWrappers.PACKED_SUMS : "",
-            registers + 2,
-            product.columns(),
-            product.depth(),
-            product.sumsPtx(),
-            type,
-            type,
-            regs,
-            registers,
-            registers + 1,
-            modifiers,
-            along,
-            outs);
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ void %s(
+            %s* d, %s a, unsigned long long b, int scale_d) {
+        %s  asm volatile(
+              "{ .reg .pred p; setp.ne.b32 p, %%%d, 0; "
+              "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s "
+              "%s
+              "%s, %%%d, p%s%s; }"
+              : %s
+              : %s, "l"(b), "r"(scale_d));
+        }
+        """,
+        text.replace('.', '_'),
+        CudaWrappers.pointer(sums),
+        held ? "const unsigned*" : "unsigned long long",
+        sums == DType.F16 ? CudaWrappers.PACKED_SUMS : "",
+        registers + operands + 1,
+        product.columns(),
+        product.depth(),
+        product.sumsPtx(),
+        type,
+        type,
+        regs,
+        held ? "{" + CudaWrappers.registers(registers, operands) + "}" : "%" + registers,
+        registers + operands,
+        modifiers,
+        along,
+        outs,
+        held ? CudaWrappers.constraints("r", "a", operands) : "\"l\"(a)");
   }
 }

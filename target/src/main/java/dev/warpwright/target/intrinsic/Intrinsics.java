@@ -189,6 +189,17 @@ public final class Intrinsics {
   public static final TargetIntrinsic PACK_BF16X2 =
       pack("pack.bf16x2", Numerics::bf16Bits, 80, CudaWrappers.PACK_BF16X2);
 
+  /**
+   * {@code (lo, hi)}: as {@link #PACK_F16X2}, but zero for what is negative. NaN stays one, which
+   * {@code max} with zero would not keep.
+   */
+  public static final TargetIntrinsic PACK_RELU_F16X2 =
+      pack("pack.relu.f16x2", x -> Numerics.f16Bits(relu(x)), 80, CudaWrappers.PACK_RELU_F16X2);
+
+  /** {@code (lo, hi)}: as {@link #PACK_BF16X2}, but zero for what is negative. */
+  public static final TargetIntrinsic PACK_RELU_BF16X2 =
+      pack("pack.relu.bf16x2", x -> Numerics.bf16Bits(relu(x)), 80, CudaWrappers.PACK_RELU_BF16X2);
+
   /** The number of the multiprocessor that the thread runs on. */
   public static final TargetIntrinsic SM_ID =
       clock("sm.id", Type.U32, CudaWrappers.SM_ID, "PTX ISA, %smid");
@@ -393,6 +404,10 @@ public final class Intrinsics {
         minimumArch,
         cuda,
         "PTX ISA, cvt");
+  }
+
+  private static double relu(double x) {
+    return x <= 0 ? 0 : x;
   }
 
   /** Bits of the 16-bit float nearest to a value. */

@@ -9,6 +9,7 @@ import dev.warpwright.target.TensorMaps;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -62,14 +63,15 @@ final class OperandRules {
             && value.getAsLong() % step == 0)) {
       return null;
     }
-    return "operand '%s' of %s is %d, not %sfrom %d to %d"
-        .formatted(
-            intrinsic.operands().get(operand).name(),
-            intrinsic.text(),
-            value.getAsLong(),
-            step == 1 ? "" : "a multiple of " + step + " ",
-            min,
-            max);
+    return String.format(
+        Locale.ROOT,
+        "operand '%s' of %s is %d, not %sfrom %d to %d",
+        intrinsic.operands().get(operand).name(),
+        intrinsic.text(),
+        value.getAsLong(),
+        step == 1 ? "" : "a multiple of " + step + " ",
+        min,
+        max);
   }
 
   private static @Nullable String copy(TargetIntrinsic intrinsic, Expr.Call call) {
@@ -92,9 +94,11 @@ final class OperandRules {
     }
     int rows = WarpgroupProduct.ROWS;
     String a =
-        product.alongM()
-            ? across(intrinsic, call, 1, rows, product.depth())
-            : operand(intrinsic, call, 1, rows);
+        product.fromRegisters()
+            ? null
+            : product.alongM()
+                ? across(intrinsic, call, 1, rows, product.depth())
+                : operand(intrinsic, call, 1, rows);
     if (a != null) {
       return a;
     }
@@ -126,17 +130,22 @@ final class OperandRules {
         && panel * width + columns <= panels * width) {
       return null;
     }
-    return "operand '%s' of %s reads %d rows of %d columns from row %d, column %d of %s on; it must"
-            .formatted(
-                intrinsic.operands().get(operand).name(),
-                intrinsic.text(),
-                depth,
-                columns,
-                row,
-                column,
-                buffer.name())
-        + " begin at multiples of 8 rows, at column 0, and stay within %d panels of %d columns"
-            .formatted(panels, width);
+    return String.format(
+            Locale.ROOT,
+            "operand '%s' of %s reads %d rows of %d columns from row %d, column %d of %s on; it"
+                + " must",
+            intrinsic.operands().get(operand).name(),
+            intrinsic.text(),
+            depth,
+            columns,
+            row,
+            column,
+            buffer.name())
+        + String.format(
+            Locale.ROOT,
+            " begin at multiples of 8 rows, at column 0, and stay within %d panels of %d columns",
+            panels,
+            width);
   }
 
   /** Rows × 32 bytes of a swizzled tile, from a group of 8 rows and a multiple of 32 bytes on. */
@@ -161,16 +170,22 @@ final class OperandRules {
         && column + STEP_BYTES <= width) {
       return null;
     }
-    return "operand '%s' of %s reads %d rows of %d bytes from row %d, byte %d of %s on; it must begin"
-            .formatted(
-                intrinsic.operands().get(operand).name(),
-                intrinsic.text(),
-                rows,
-                STEP_BYTES,
-                row,
-                column,
-                buffer.name())
-        + " at multiples of 8 rows and %d bytes and stay within %d rows of %d bytes"
-            .formatted(STEP_BYTES, height, width);
+    return String.format(
+            Locale.ROOT,
+            "operand '%s' of %s reads %d rows of %d bytes from row %d, byte %d of %s on; it must"
+                + " begin",
+            intrinsic.operands().get(operand).name(),
+            intrinsic.text(),
+            rows,
+            STEP_BYTES,
+            row,
+            column,
+            buffer.name())
+        + String.format(
+            Locale.ROOT,
+            " at multiples of 8 rows and %d bytes and stay within %d rows of %d bytes",
+            STEP_BYTES,
+            height,
+            width);
   }
 }

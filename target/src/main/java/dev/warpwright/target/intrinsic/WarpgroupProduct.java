@@ -1,11 +1,13 @@
 package dev.warpwright.target.intrinsic;
 
 import dev.warpwright.ir.DType;
+import java.util.Locale;
 
 /**
  * What {@code wgmma.m64nNkK} computes: D (64 × n) = A · Bᵀ, or that added to D, of A (64 × K) and B
  * (n × K) with k contiguous, or of A stored as K × 64 or B as K × n. K elements are 32 bytes.
- * Thread t of the warpgroup holds n/2 elements of D.
+ * Thread t of the warpgroup holds n/2 elements of D, and 16 bytes of A where that lies in
+ * registers.
  *
  * @param columns n
  * @param sums type of D: f32; f16 of f16 operands, two in a register; i32 of bytes, which wraps
@@ -13,9 +15,16 @@ import dev.warpwright.ir.DType;
  * @param alongM whether A is stored with its rows contiguous, in panels of as many as a row of its
  *     buffer has
  * @param alongN whether B is stored with n contiguous, in such panels
+ * @param fromRegisters whether A is a fragment in the threads' registers instead of a tile in
+ *     shared memory
  */
 public record WarpgroupProduct(
-    int columns, DType sums, MatrixMeanings.Input input, boolean alongM, boolean alongN) {
+    int columns,
+    DType sums,
+    MatrixMeanings.Input input,
+    boolean alongM,
+    boolean alongN,
+    boolean fromRegisters) {
   /** Rows of A and D. */
   public static final int ROWS = 64;
 
@@ -24,6 +33,15 @@ public record WarpgroupProduct(
 
   /** Threads that execute it together. */
   public static final int THREADS = 128;
+
+  /** 32-bit registers of A that a thread holds, where A lies in registers. */
+  public static final int A_REGISTERS = 4;
+
+  public WarpgroupProduct {
+    if (alongM && fromRegisters) {
+      throw new IllegalArgumentException("a fragment of A has no order in memory");
+    }
+  }
 
   /** Row of element i of a thread's part of D. */
   public static int row(int thread, int i) {
@@ -35,11 +53,33 @@ public record WarpgroupProduct(
     return 8 * (i >> 2) + 2 * (thread % 4) + (i & 1);
   }
 
+  /** Row of element i of a thread's part of A in registers, the lowest of a register first. */
+  public int rowOfA(int thread, int i) {
+    return thread / 32 * 16 + thread % 32 / 4 + 8 * (i / perRegister() & 1);
+  }
+
+  /** Step of K of element i of a thread's part of A in registers. */
+  public int depthOfA(int thread, int i) {
+    int per = perRegister();
+    return per * (thread % 4) + i % per + 4 * per * (i / per >> 1);
+  }
+
+  /** Elements of A in a register. */
+  private int perRegister() {
+    return 4 / input.bytes();
+  }
+
   /** The name, as {@code wgmma.m64n256k16.f32.bf16}. */
   public String text() {
-    return "wgmma.m64n%dk%d.%s.%s%s%s"
-        .formatted(
-            columns, depth(), sumsPtx(), input.ptx(), alongM ? ".ta" : "", alongN ? ".tb" : "");
+    return String.format(
+        Locale.ROOT,
+        "wgmma.m64n%dk%d.%s.%s%s%s",
+        columns,
+        depth(),
+        sumsPtx(),
+        input.ptx(),
+        fromRegisters ? ".ra" : alongM ? ".ta" : "",
+        alongN ? ".tb" : "");
   }
 
   /** The type of D in instructions. */
@@ -60,6 +100,27 @@ public record WarpgroupProduct(
   /** 32-bit registers of D that a thread holds. */
   public int registers() {
     return elements() * sums.bytes() / 4;
+  }
+
+  /**
+   * The elements of A out of the threads' registers.
+   *
+   * @param registers those of thread t begin at {@code t * A_REGISTERS}
+   * @return bits of the elements, row by row
+   */
+  public int[] matrixOfA(int[] registers) {
+    int bits = 8 * input.bytes();
+    int per = perRegister();
+    int[] a = new int[ROWS * depth()];
+    for (int thread = 0; thread < THREADS; thread++) {
+      for (int i = 0; i < A_REGISTERS * per; i++) {
+        int register = registers[thread * A_REGISTERS + i / per];
+        // As loads of bytes and halves do, this extends the sign.
+        int element = register << 32 - bits - i % per * bits >> 32 - bits;
+        a[rowOfA(thread, i) * depth() + depthOfA(thread, i)] = element;
+      }
+    }
+    return a;
   }
 
   /**

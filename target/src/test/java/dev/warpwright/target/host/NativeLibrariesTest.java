@@ -99,11 +99,11 @@ class NativeLibrariesTest {
   @Test
   void theCacheFolderFollowsTheVariables() {
     variables.remove("WARPWRIGHT_CACHE");
-    assertThat(environment().cacheFolder()).isEqualTo(root.resolve("home/.cache/warpwright"));
+    assertThat(environment().cacheFolder()).contains(root.resolve("home/.cache/warpwright"));
     variables.put("XDG_CACHE_HOME", root.resolve("xdg").toString());
-    assertThat(environment().cacheFolder()).isEqualTo(root.resolve("xdg/warpwright"));
+    assertThat(environment().cacheFolder()).contains(root.resolve("xdg/warpwright"));
     variables.put("WARPWRIGHT_CACHE", root.resolve("own").toString());
-    assertThat(environment().cacheFolder()).isEqualTo(root.resolve("own"));
+    assertThat(environment().cacheFolder()).contains(root.resolve("own"));
   }
 
   private HostEnvironment environment() {

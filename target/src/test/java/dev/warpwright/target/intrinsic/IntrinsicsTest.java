@@ -62,6 +62,13 @@ class IntrinsicsTest {
     thread.run(Intrinsics.PACK_BF16X2);
     assertThat(thread.results[0])
         .isEqualTo((Numerics.bf16Bits(0.1f) & 0xFFFFL) | (Numerics.bf16Bits(-3) & 0xFFFFL) << 16);
+    thread.run(Intrinsics.PACK_RELU_F16X2);
+    assertThat(thread.results[0]).isEqualTo(Numerics.f16Bits(0.1f) & 0xFFFFL);
+    thread.run(Intrinsics.PACK_RELU_BF16X2);
+    assertThat(thread.results[0]).isEqualTo(Numerics.bf16Bits(0.1f) & 0xFFFFL);
+    thread.values[1][0] = Float.floatToRawIntBits(Float.NaN);
+    thread.run(Intrinsics.PACK_RELU_F16X2);
+    assertThat(Numerics.f16ToFloat((short) (thread.results[0] >> 16))).isNaN();
     thread.run(Intrinsics.CVT_RNA_TF32);
     assertThat(Float.intBitsToFloat((int) thread.results[0])).isEqualTo(Numerics.tf32(0.1f));
   }

@@ -7,6 +7,7 @@ import dev.warpwright.ir.verify.Problem;
 import dev.warpwright.ir.verify.Rule;
 import dev.warpwright.ir.verify.Verifier;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** The verifier asks the intrinsics about the operands of calls. */
@@ -16,18 +17,20 @@ class OperandRulesTest {
         new IrParser(Intrinsics::find)
             .kernel(
                 "test",
-                """
-                kernel k(A: bf16[512, 512], n: i32 in 1..9) grid(bx = 1) block(tid = 160) {
-                  alloc As: bf16[2, 64, 64] shared layout (2:4096),(64:64),(64:1)^<3,3,3> align 1024
-                  alloc Bs: bf16[2, 64, 64] shared align 1024
-                  alloc full: mbarrier[4] shared
-                  alloc acc: f32[32] local
-                  if tid < 128 {
-                    %s
-                  }
-                }
-                """
-                    .formatted(call)));
+                String.format(
+                    Locale.ROOT,
+                    """
+                    kernel k(A: bf16[512, 512], n: i32 in 1..9) grid(bx = 1) block(tid = 160) {
+                      alloc As: bf16[2, 64, 64] shared layout (2:4096),(64:64),(64:1)^<3,3,3> align 1024
+                      alloc Bs: bf16[2, 64, 64] shared align 1024
+                      alloc full: mbarrier[4] shared
+                      alloc acc: f32[32] local
+                      if tid < 128 {
+                        %s
+                      }
+                    }
+                    """,
+                    call)));
   }
 
   private static void refused(String call, String message) {
@@ -95,20 +98,20 @@ class OperandRulesTest {
   @Test
   void operandsOfProductsHaveADescriptor() {
     String product = "wgmma.m64n64k16.f32.bf16(&acc[0], &%s, &%s, 1)";
-    accepted(product.formatted("As[0, 0, 48]", "As[n % 2, 0, n % 4 * 16]"));
+    accepted(String.format(Locale.ROOT, product, "As[0, 0, 48]", "As[n % 2, 0, n % 4 * 16]"));
     refused(
-        product.formatted("As[0, 0, 0]", "Bs[0, 0, 0]"),
+        String.format(Locale.ROOT, product, "As[0, 0, 0]", "Bs[0, 0, 0]"),
         "shared buffer Bs is not swizzled; operands of products need rows of 32, 64 or 128 bytes"
             + " with the swizzle of that width");
     String must =
         " it must begin at multiples of 8 rows and 32 bytes and stay within 64 rows of 128 bytes";
     refused(
-        product.formatted("As[0, 8, 0]", "As[0, 0, 0]"),
+        String.format(Locale.ROOT, product, "As[0, 8, 0]", "As[0, 0, 0]"),
         "operand 'a' of wgmma.m64n64k16.f32.bf16 reads 64 rows of 32 bytes from row 8, byte 0 of As"
             + " on;"
             + must);
     refused(
-        product.formatted("As[0, 0, 0]", "As[0, 0, 8]"),
+        String.format(Locale.ROOT, product, "As[0, 0, 0]", "As[0, 0, 8]"),
         "operand 'b' of wgmma.m64n64k16.f32.bf16 reads 64 rows of 32 bytes from row 0, byte 16 of"
             + " As on;"
             + must);

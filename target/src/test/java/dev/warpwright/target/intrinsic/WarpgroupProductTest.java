@@ -6,6 +6,7 @@ import static org.assertj.core.data.Offset.offset;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Numerics;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -78,6 +79,53 @@ class WarpgroupProductTest {
         assertThat(found).as("seed %d", SEED).isCloseTo(expected, offset(allowed));
         if (coarse) {
           assertThat(d[at] & 0x3FF).isZero();
+        }
+      }
+    }
+  }
+
+  /** Registers filled with the numbers of their elements give each place of A once. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "wgmma.m64n16k16.f32.f16.ra",
+        "wgmma.m64n16k16.f32.bf16.ra.tb",
+        "wgmma.m64n16k8.f32.tf32.ra",
+        "wgmma.m64n16k32.s32.s8.ra"
+      })
+  void readsTheFirstOperandOutOfRegisters(String name) {
+    TargetIntrinsic intrinsic = (TargetIntrinsic) Intrinsics.find(name).orElseThrow();
+    WarpgroupProduct product = HopperIntrinsics.product(intrinsic);
+    assertThat(product).isNotNull();
+    assertThat(product.text()).isEqualTo(name);
+    int depth = product.depth();
+    int bytes = 32 / depth;
+    int[] registers = new int[128 * 4];
+    int[] expected = new int[64 * depth];
+    for (int thread = 0; thread < 128; thread++) {
+      for (int i = 0; i < 16 / bytes; i++) {
+        // An odd number of elements goes round: neighbours differ, signs occur.
+        int value = (thread * 31 + i * 17) % 251 - 125;
+        registers[thread * 4 + i * bytes / 4] |=
+            (bytes == 4 ? value : value & (1 << 8 * bytes) - 1) << 8 * (i * bytes % 4);
+        expected[product.rowOfA(thread, i) * depth + product.depthOfA(thread, i)] = value;
+      }
+    }
+    assertThat(product.matrixOfA(registers)).isEqualTo(expected);
+  }
+
+  /** So a layer's accumulators are, packed, the first operand of the next: no shuffle. */
+  @Test
+  void accumulatorsOf16BitsChain() {
+    WarpgroupProduct product =
+        new WarpgroupProduct(64, DType.F32, MatrixMeanings.Input.F16, false, false, true);
+    for (int thread = 0; thread < 128; thread++) {
+      for (int step = 0; step < 4; step++) {
+        for (int i = 0; i < 8; i++) {
+          assertThat(product.rowOfA(thread, i))
+              .isEqualTo(WarpgroupProduct.row(thread, 8 * step + i));
+          assertThat(16 * step + product.depthOfA(thread, i))
+              .isEqualTo(WarpgroupProduct.column(thread, 8 * step + i));
         }
       }
     }

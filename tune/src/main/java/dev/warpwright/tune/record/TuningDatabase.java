@@ -6,11 +6,14 @@ import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.space.Point;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.StringReader;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,8 +21,11 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +60,12 @@ public final class TuningDatabase implements AutoCloseable {
         temperature INTEGER,
         at TEXT NOT NULL,
         UNIQUE (workload, target, device, driver, toolkit, generator, point, outcome, at)
-      )""";
+      )\
+      """;
+
+  /** Lines that {@link #importOnce} has added, by their hash: what is forgotten stays forgotten. */
+  private static final String IMPORTED =
+      "CREATE TABLE IF NOT EXISTS imported (hash TEXT PRIMARY KEY) WITHOUT ROWID";
 
   private static final String COLUMNS =
       "workload, target, device, driver, toolkit, generator, point, source, outcome, message,"
@@ -62,11 +73,29 @@ public final class TuningDatabase implements AutoCloseable {
 
   private static final String OK = "ok";
 
-  /** The records without those of points that were measured again later. */
+  /** The columns of a JSON line. */
+  private static final String PARSE =
+      "SELECT "
+          + Stream.of(COLUMNS.split(", "))
+              .map(column -> "json_extract(?1, '$." + column + "')")
+              .collect(Collectors.joining(", "))
+          + ", json_type(?1)";
+
+  /**
+   * The records without those of points that were measured again later on a device of that name,
+   * with whatever driver and compiler: what a kernel was before they changed, it is no more.
+   */
   private static final String LATEST =
-      "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device, driver,"
-          + " toolkit, generator, point ORDER BY at DESC, id DESC) AS age FROM record)"
+      "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device, point"
+          + " ORDER BY at DESC, id DESC) AS age FROM record)"
           + " WHERE age = 1)";
+
+  /** The successful ones of those, numbered from the fastest of each workload and device. */
+  private static final String PLACED =
+      "(SELECT *, ROW_NUMBER() OVER (PARTITION BY workload, target, device ORDER BY time_us, id)"
+          + " AS place FROM "
+          + LATEST
+          + " WHERE outcome = 'ok')";
 
   private final Path file;
   private final Connection connection;
@@ -76,7 +105,11 @@ public final class TuningDatabase implements AutoCloseable {
     this.connection = connection;
   }
 
-  /** Opens, and makes the file and its folder if they are not there. */
+  /**
+   * Opens, and makes the file and its folder if they are not there.
+   *
+   * @throws UserError if the file is another program's; it is as it was then
+   */
   public static TuningDatabase open(Path file) {
     Connection connection = null;
     try {
@@ -84,30 +117,50 @@ public final class TuningDatabase implements AutoCloseable {
       if (folder != null) {
         Files.createDirectories(folder);
       }
-      connection = DriverManager.getConnection("jdbc:sqlite:" + file.toAbsolutePath());
+      SqliteFile.requireOurs(file, List.of(COLUMNS.split(", ")));
+      connection = SqliteFile.open(file);
       TuningDatabase database = new TuningDatabase(file, connection);
       database.prepare();
       return database;
     } catch (SQLException | IOException e) {
       closeQuietly(connection);
-      throw new UserError(
-          "tuning database "
-              + file
-              + " cannot be opened ("
-              + oneLine(e)
-              + "); give another file with --db");
+      throw notOpened(file, e);
     } catch (UserError e) {
       closeQuietly(connection);
       throw e;
     }
   }
 
+  /**
+   * Opens to read from: neither the file nor its folder changes.
+   *
+   * @throws UserError if there is no such file, or it is another program's
+   */
+  public static TuningDatabase openReadOnly(Path file) {
+    try {
+      if (!Files.isRegularFile(file)) {
+        throw new UserError(file + ": no such file");
+      }
+      SqliteFile.requireOurs(file, List.of(COLUMNS.split(", ")));
+      return new TuningDatabase(file, SqliteFile.openReadOnly(file));
+    } catch (SQLException | IOException e) {
+      throw notOpened(file, e);
+    }
+  }
+
+  private static UserError notOpened(Path file, Exception e) {
+    return new UserError(
+        "tuning database "
+            + file
+            + " cannot be opened ("
+            + oneLine(e)
+            + "); give another file with --db");
+  }
+
   /** An empty one that is gone when it is closed. */
   public static TuningDatabase inMemory() {
     try {
-      TuningDatabase database =
-          new TuningDatabase(
-              Path.of("memory"), DriverManager.getConnection("jdbc:sqlite::memory:"));
+      TuningDatabase database = new TuningDatabase(Path.of("memory"), SqliteFile.openMemory());
       database.prepare();
       return database;
     } catch (SQLException e) {
@@ -129,6 +182,8 @@ public final class TuningDatabase implements AutoCloseable {
     try (Statement statement = connection.createStatement()) {
       // Another process may be writing: wait for it rather than fail.
       statement.execute("PRAGMA busy_timeout = 20000");
+      // Before the log is on, so that the mark is in the file itself from the first moment.
+      mark(statement);
       statement.execute("PRAGMA journal_mode = WAL");
       statement.execute("PRAGMA synchronous = NORMAL");
       int version;
@@ -146,10 +201,21 @@ public final class TuningDatabase implements AutoCloseable {
                 + "); give another file with --db");
       }
       statement.execute(SCHEMA);
+      statement.execute(IMPORTED);
       statement.execute("CREATE INDEX IF NOT EXISTS by_workload ON record (workload, target)");
       if (version < VERSION) {
         statement.execute("PRAGMA user_version = " + VERSION);
       }
+    }
+  }
+
+  private static void mark(Statement statement) throws SQLException {
+    int application;
+    try (ResultSet result = statement.executeQuery("PRAGMA application_id")) {
+      application = result.next() ? result.getInt(1) : 0;
+    }
+    if (application != SqliteFile.APPLICATION) {
+      statement.execute("PRAGMA application_id = " + SqliteFile.APPLICATION);
     }
   }
 
@@ -205,8 +271,8 @@ public final class TuningDatabase implements AutoCloseable {
   /** What was tried for a workload in an environment, oldest first. */
   public synchronized List<TuningRecord> records(WorkloadKey workload, Environment environment) {
     return query(
-        "workload = ? AND target = ? AND device = ? AND driver = ? AND toolkit = ? AND generator = ?"
-            + " ORDER BY id",
+        "workload = ? AND target = ? AND device = ? AND driver = ? AND toolkit = ? AND generator ="
+            + " ? ORDER BY id",
         workload.text(),
         environment.target(),
         environment.device(),
@@ -252,6 +318,14 @@ public final class TuningDatabase implements AutoCloseable {
         .sorted(Comparator.comparingDouble(r -> r.workload().distance(workload)))
         .limit(count)
         .toList();
+  }
+
+  /** The fastest few of each workload on a target and device, by workload. */
+  public synchronized List<TuningRecord> fastest(String target, int count) {
+    return query(
+        PLACED,
+        "target = ? AND place <= CAST(? AS INTEGER) ORDER BY workload, device, place",
+        new String[] {target, Integer.toString(count)});
   }
 
   /** All records, oldest first. */
@@ -322,6 +396,19 @@ public final class TuningDatabase implements AutoCloseable {
    * @return how many
    */
   public synchronized long export(Writer out) throws IOException {
+    return write(out, "record");
+  }
+
+  /**
+   * The same of the fastest few of each workload and device.
+   *
+   * @return how many
+   */
+  public synchronized long exportFastest(Writer out, int count) throws IOException {
+    return write(out, "(SELECT * FROM " + PLACED + " WHERE place <= " + count + ")");
+  }
+
+  private long write(Writer out, String from) throws IOException {
     List<String> lines =
         run(
             "read",
@@ -330,7 +417,11 @@ public final class TuningDatabase implements AutoCloseable {
               try (Statement statement = connection.createStatement();
                   ResultSet row =
                       statement.executeQuery(
-                          "SELECT json_object(" + jsonPairs() + ") FROM record ORDER BY id")) {
+                          "SELECT json_object("
+                              + jsonPairs()
+                              + ") FROM "
+                              + from
+                              + " ORDER BY id")) {
                 while (row.next()) {
                   json.add(row.getString(1));
                 }
@@ -362,13 +453,19 @@ public final class TuningDatabase implements AutoCloseable {
   public synchronized long importLines(BufferedReader in, String name) throws IOException {
     try {
       connection.setAutoCommit(false);
-      try {
+      try (PreparedStatement parser = connection.prepareStatement(PARSE)) {
         long added = 0;
         int number = 0;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
           number++;
-          if (!line.isBlank() && insert(parse(line, name, number))) {
-            added++;
+          if (!line.isBlank()) {
+            TuningRecord record = parse(parser, line, name, number);
+            Optional<String> problem = Plausibility.problem(record);
+            if (problem.isPresent()) {
+              throw new UserError(
+                  name + ", line " + number + ": nothing that was measured: " + problem.get());
+            }
+            added += insert(record) ? 1 : 0;
           }
         }
         connection.commit();
@@ -383,19 +480,78 @@ public final class TuningDatabase implements AutoCloseable {
     }
   }
 
-  private TuningRecord parse(String line, String name, int number) throws SQLException {
+  /**
+   * {@link #importLines}, but of each line only the first time that it comes: a record that was
+   * pruned since does not return.
+   *
+   * @param text all lines
+   */
+  public synchronized long importOnce(String text, String name) {
+    return run(
+        "written to",
+        () -> {
+          String whole = hash(text);
+          if (isImported(whole)) {
+            return 0L;
+          }
+          List<String> fresh = new ArrayList<>();
+          for (String line : text.lines().toList()) {
+            if (!isImported(hash(line))) {
+              fresh.add(line);
+            }
+          }
+          long added;
+          try {
+            added =
+                importLines(new BufferedReader(new StringReader(String.join("\n", fresh))), name);
+          } catch (IOException e) {
+            throw new IllegalStateException("a text in memory can be read", e);
+          }
+          fresh.add(text);
+          try (PreparedStatement statement =
+              connection.prepareStatement("INSERT OR IGNORE INTO imported VALUES (?)")) {
+            connection.setAutoCommit(false);
+            for (String line : fresh) {
+              statement.setString(1, hash(line));
+              statement.executeUpdate();
+            }
+            connection.commit();
+          } finally {
+            connection.rollback();
+            connection.setAutoCommit(true);
+          }
+          return added;
+        });
+  }
+
+  private boolean isImported(String hash) throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement("SELECT 1 FROM imported WHERE hash = ?")) {
+      statement.setString(1, hash);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next();
+      }
+    }
+  }
+
+  private static String hash(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  private static TuningRecord parse(
+      PreparedStatement parser, String line, String name, int number) {
     String where = name + ", line " + number + ": ";
     if (line.length() > MAX_LINE) {
       throw new UserError(where + "longer than " + MAX_LINE + " characters, which no record is");
     }
-    List<String> values = new ArrayList<>();
-    for (String column : COLUMNS.split(", ")) {
-      values.add("json_extract(?1, '$." + column + "')");
-    }
-    try (PreparedStatement statement =
-        connection.prepareStatement("SELECT " + String.join(", ", values) + ", json_type(?1)")) {
-      statement.setString(1, line);
-      try (ResultSet row = statement.executeQuery()) {
+    try {
+      parser.setString(1, line);
+      try (ResultSet row = parser.executeQuery()) {
         row.next();
         return record(row);
       }

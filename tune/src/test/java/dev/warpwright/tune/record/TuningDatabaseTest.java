@@ -26,8 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 final class TuningDatabaseTest {
-  private static final Environment H200 =
-      new Environment("sm_90a", "NVIDIA H200", "580.1", "13.0", "0.1");
+  static final Environment H200 = new Environment("sm_90a", "NVIDIA H200", "580.1", "13.0", "0.1");
 
   @TempDir private Path folder;
 

@@ -1,4 +1,4 @@
-package dev.warpwright.schedule.trace;
+package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BlockOrder;
@@ -9,21 +9,18 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.WaitPolicy;
 import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.text.IrParser;
-import dev.warpwright.schedule.BlockRef;
-import dev.warpwright.schedule.BufferRef;
-import dev.warpwright.schedule.LoopRef;
-import dev.warpwright.schedule.Schedule;
-import dev.warpwright.schedule.ScheduleError;
-import dev.warpwright.schedule.ValueRef;
 import dev.warpwright.schedule.primitive.SplitK.Combine;
+import dev.warpwright.schedule.trace.Decision;
+import dev.warpwright.schedule.trace.Instruction;
+import dev.warpwright.schedule.trace.Trace;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Calls the primitives that instructions name. */
-final class Replay {
+/** Does what a {@link Trace} says: calls the primitives that its instructions name. */
+public final class Replay {
   private final Schedule schedule;
   private final Map<String, LoopRef> loops = new HashMap<>();
   private final Map<String, ValueRef> values = new HashMap<>();
@@ -32,7 +29,24 @@ final class Replay {
     this.schedule = schedule;
   }
 
-  static Schedule run(Trace trace, PrimFunc func, long seed) {
+  /**
+   * Does the same to another function, of another shape too where every step fits.
+   *
+   * @throws ScheduleError if a primitive refuses, with the instruction's number
+   * @throws UserError if the trace does not fit the function, or is none
+   */
+  public static PrimFunc func(Trace trace, PrimFunc func) {
+    return schedule(trace, func, 0).func();
+  }
+
+  /**
+   * A session in which the same was done, to be continued.
+   *
+   * @param seed of what is sampled without a recorded decision, and later on
+   * @throws ScheduleError as {@link #func}
+   * @throws UserError as {@link #func}
+   */
+  public static Schedule schedule(Trace trace, PrimFunc func, long seed) {
     Replay replay = new Replay(new Schedule(func, seed));
     for (int i = 0; i < trace.instructions().size(); i++) {
       Instruction instruction = trace.instructions().get(i);
@@ -66,6 +80,7 @@ final class Replay {
                 : schedule.split(loop(x, 0), number(x, "factor"));
         name(x, List.of(halves.outer(), halves.inner()), loops);
       }
+      case "merge" -> schedule.merge(loop(x, 0), loop(x, 1));
       case "fuse" -> name(x, List.of(schedule.fuse(loop(x, 0), loop(x, 1))), loops);
       case "reorder" -> schedule.reorder(x.inputs().stream().map(this::loop).toList());
       case "bind" -> schedule.bind(loop(x, 0), ThreadAxis.parse(text(x, "axis")));

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One of those that execute a tile program at once: an instance of a role, or the program outside
  * of roles. It has what is under way for it.
  */
-final class Process {
+final class RoleProcess {
   /**
    * What a process waits for.
    *
@@ -95,7 +95,7 @@ final class Process {
   final Deque<Open> open = new ArrayDeque<>();
 
   /** Outside of roles. */
-  Process() {
+  RoleProcess() {
     this.shared = new Shared();
     this.name = "";
     this.scheduler = null;
@@ -103,7 +103,7 @@ final class Process {
   }
 
   /** An instance of a role, begun by {@code parent}. */
-  Process(String name, RoleScheduler scheduler, FlowClock clock, Process parent) {
+  RoleProcess(String name, RoleScheduler scheduler, FlowClock clock, RoleProcess parent) {
     this.shared = parent.shared;
     this.name = name;
     this.scheduler = scheduler;

@@ -1,0 +1,123 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.compiler.tune.GemmKeys;
+import dev.warpwright.compiler.tune.RecordCheck;
+import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.ir.json.Json;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records among the fastest of their workloads that do not hold for the kernels of today, see
+ * {@link RecordCheck}.
+ */
+final class StaleRecords {
+  private StaleRecords() {}
+
+  /**
+   * A record that does not hold.
+   *
+   * @param candidate what its decisions lead to today; null if to nothing
+   * @param reason in words
+   */
+  record Stale(TuningRecord record, @Nullable Candidate candidate, String reason) {
+    String text() {
+      return String.format(
+          Locale.ROOT,
+          "%s: %.2f us, %s: %s",
+          record.workload().text(),
+          record.outcome() instanceof Outcome.Measured measured ? measured.timeUs() : Double.NaN,
+          record.point().text(),
+          reason);
+    }
+
+    Json json() {
+      return Json.object()
+          .with("workload", record.workload().text())
+          .with("target", record.environment().target())
+          .with("device", record.environment().device())
+          .with("trace", record.point().text())
+          .with(
+              "timeUs",
+              record.outcome() instanceof Outcome.Measured measured
+                  ? measured.timeUs()
+                  : Double.NaN)
+          .with("reason", reason);
+    }
+  }
+
+  /**
+   * Those of a device, or those of all targets by their source alone where there is no device. The
+   * kernels are made anew to see whether they are the same, on all cores.
+   *
+   * @param keep how many of the fastest of each workload are looked at
+   */
+  static List<Stale> find(TuningDatabase database, Optional<TuningDevice> device, int keep) {
+    List<Stale> stale = new ArrayList<>();
+    for (GpuTarget target : device.map(d -> List.of(d.target())).orElse(GpuTarget.ALL)) {
+      OptionalInt multiprocessors =
+          device
+              .map(d -> OptionalInt.of(d.multiprocessors()))
+              .orElseGet(() -> multiprocessors(target));
+      if (multiprocessors.isEmpty()) {
+        continue;
+      }
+      Stream<TuningRecord> records =
+          database.fastest(target.name(), keep).stream()
+              .filter(
+                  record ->
+                      device.isEmpty()
+                          || record.environment().device().equals(device.get().name()));
+      stale.addAll(
+          records
+              .parallel()
+              .map(
+                  record ->
+                      check(
+                          record,
+                          target,
+                          multiprocessors.getAsInt(),
+                          device.map(TuningDevice::environment).orElse(null)))
+              .flatMap(Optional::stream)
+              .toList());
+    }
+    return stale;
+  }
+
+  private static OptionalInt multiprocessors(GpuTarget target) {
+    return DeviceCatalogue.ALL.stream()
+        .filter(model -> model.target() == target)
+        .mapToInt(DeviceModel::multiprocessors)
+        .max();
+  }
+
+  private static Optional<Stale> check(
+      TuningRecord record, GpuTarget target, int multiprocessors, @Nullable Environment here) {
+    if (!record.workload().kind().equals(GemmKeys.KIND)) {
+      return Optional.empty();
+    }
+    GemmWorkload workload = GemmKeys.workload(record.workload());
+    Optional<Candidate> candidate =
+        RecordCheck.candidate(workload, target, multiprocessors, record.point());
+    if (candidate.isEmpty()) {
+      return Optional.of(new Stale(record, null, "its decisions lead to no kernel any more"));
+    }
+    String untested = RecordCheck.untested(record, candidate.get(), target, here);
+    return untested.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Stale(record, candidate.get(), untested));
+  }
+}
