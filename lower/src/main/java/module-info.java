@@ -7,4 +7,5 @@ module dev.warpwright.lower {
   exports dev.warpwright.lower.host;
   exports dev.warpwright.lower.pass;
   exports dev.warpwright.lower.simt;
+  exports dev.warpwright.lower.tile;
 }

@@ -159,7 +159,7 @@ public record WarpProfile(
         case Stmt.While loop -> visit(loop.body(), times, active);
         case Stmt.Comment _, Stmt.Block _ -> {}
         case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> throw tile();
-        case Stmt.TileMap _, Stmt.TileReduce _ -> throw tile();
+        case Stmt.TileMap _, Stmt.TileReduce _, Stmt.Flow _ -> throw tile();
       }
     }
 

@@ -46,6 +46,7 @@ final class GuardedCopies {
       case Stmt.TileMma m -> false;
       case Stmt.TileMap m -> false;
       case Stmt.TileReduce r -> false;
+      case Stmt.Flow flow -> false;
     };
   }
 

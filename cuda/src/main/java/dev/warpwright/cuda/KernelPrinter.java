@@ -293,6 +293,7 @@ final class KernelPrinter {
       case Stmt.TileMma m -> throw notInKernel(m);
       case Stmt.TileMap m -> throw notInKernel(m);
       case Stmt.TileReduce r -> throw notInKernel(r);
+      case Stmt.Flow flow -> throw notInKernel(flow);
     }
   }
 

@@ -347,6 +347,60 @@ final class CanonicalForm {
         expr(r.value());
         emit(r.attrs().values());
       }
+      case Stmt.Flow flow -> flow(flow);
+    }
+  }
+
+  private void flow(Stmt.Flow s) {
+    switch (s) {
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> {
+        emit(pipe.stages());
+        emit(pipe.scope());
+        emit(pipe.options());
+        emit(pipe.buffers().size());
+        pipe.buffers().forEach(this::declareBuffer);
+        declare(pipe);
+        stmt(body);
+      }
+      case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> {
+        use(pipe, pipe.name());
+        stmt(body);
+      }
+      case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) -> {
+        use(pipe, pipe.name());
+        emit(peek);
+        stmt(body);
+      }
+      case Stmt.Flow.Skip(Pipe pipe, Expr count) -> {
+        use(pipe, pipe.name());
+        expr(count);
+      }
+      case Stmt.Flow.Roles(List<Role> roles) -> {
+        emit(roles.size());
+        for (Role role : roles) {
+          emit(role.name());
+          emit(role.instances());
+          emit(role.warps());
+          emit(role.attrs().values());
+          Var instance = role.instance();
+          emit(instance == null ? "no instance" : "instance");
+          if (instance != null) {
+            declareVar(instance);
+          }
+          stmt(role.body());
+        }
+      }
+      case Stmt.Flow.Signal(Buffer counter, List<Expr> indices, Expr by) -> {
+        use(counter, counter.name());
+        exprs(indices);
+        expr(by);
+      }
+      case Stmt.Flow.Await(Buffer counter, List<Expr> indices, Expr atLeast) -> {
+        use(counter, counter.name());
+        exprs(indices);
+        expr(atLeast);
+      }
+      case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
     }
   }
 

@@ -1,7 +1,9 @@
 package dev.warpwright.ir;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * returned as the same instance.
  */
 public class Rewriter {
+  private final Map<Pipe, Pipe> pipes = new HashMap<>();
+
   /** The buffer to use instead, for every mention. */
   protected Buffer buffer(Buffer buffer) {
     return buffer;
@@ -173,6 +177,65 @@ public class Rewriter {
                 value,
                 r.attrs());
       }
+      case Stmt.Flow flow -> flow(flow);
+    };
+  }
+
+  /** The pipe to use instead, for every mention: another one where its buffers are exchanged. */
+  protected Pipe pipe(Pipe pipe) {
+    return pipes.getOrDefault(pipe, pipe);
+  }
+
+  private Stmt flow(Stmt.Flow s) {
+    return switch (s) {
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> {
+        List<Buffer> newBuffers = each(pipe.buffers(), this::buffer);
+        if (newBuffers != pipe.buffers()) {
+          pipes.put(pipe, pipe.withBuffers(newBuffers));
+        }
+        Pipe newPipe = pipe(pipe);
+        Stmt newBody = stmt(body);
+        yield newPipe == pipe && newBody == body ? s : new Stmt.Flow.PipeScope(newPipe, newBody);
+      }
+      case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> {
+        Pipe newPipe = pipe(pipe);
+        Stmt newBody = stmt(body);
+        yield newPipe == pipe && newBody == body ? s : new Stmt.Flow.Produce(newPipe, newBody);
+      }
+      case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) -> {
+        Pipe newPipe = pipe(pipe);
+        Stmt newBody = stmt(body);
+        yield newPipe == pipe && newBody == body
+            ? s
+            : new Stmt.Flow.Consume(newPipe, peek, newBody);
+      }
+      case Stmt.Flow.Skip(Pipe pipe, Expr count) -> {
+        Pipe newPipe = pipe(pipe);
+        Expr newCount = expr(count);
+        yield newPipe == pipe && newCount == count ? s : new Stmt.Flow.Skip(newPipe, newCount);
+      }
+      case Stmt.Flow.Roles(List<Role> roles) -> {
+        List<Role> newRoles = each(roles, role -> role.withBody(stmt(role.body())));
+        yield newRoles == roles ? s : new Stmt.Flow.Roles(newRoles);
+      }
+      case Stmt.Flow.Signal(Buffer counter, List<Expr> indices, Expr by) -> {
+        Buffer newCounter = buffer(counter);
+        List<Expr> newIndices = exprs(indices);
+        Expr newBy = expr(by);
+        yield newCounter == counter && newIndices == indices && newBy == by
+            ? s
+            : new Stmt.Flow.Signal(newCounter, newIndices, newBy);
+      }
+      case Stmt.Flow.Await(Buffer counter, List<Expr> indices, Expr atLeast) -> {
+        Buffer newCounter = buffer(counter);
+        List<Expr> newIndices = exprs(indices);
+        Expr newAtLeast = expr(atLeast);
+        yield newCounter == counter && newIndices == indices && newAtLeast == atLeast
+            ? s
+            : new Stmt.Flow.Await(newCounter, newIndices, newAtLeast);
+      }
+      case Stmt.Flow.AwaitPrevious wait -> wait;
+      case Stmt.Flow.SignalNext next -> next;
     };
   }
 

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A statement. One family serves all three levels; the verifier says which statements a level
- * admits: {@link Block} in a PrimFunc, {@code Tile…} in a tile program, neither in a {@link
- * Kernel}.
+ * admits: {@link Block} in a PrimFunc, {@code Tile…} and {@link Flow} in a tile program, none of
+ * them in a {@link Kernel}.
  */
 public sealed interface Stmt
     permits Stmt.Seq,
@@ -23,7 +23,8 @@ public sealed interface Stmt
         Stmt.TileFill,
         Stmt.TileMma,
         Stmt.TileMap,
-        Stmt.TileReduce {
+        Stmt.TileReduce,
+        Stmt.Flow {
 
   /** One after the other; may be empty. */
   record Seq(List<Stmt> stmts) implements Stmt {
@@ -219,5 +220,66 @@ public sealed interface Stmt
       reduceExtents = List.copyOf(reduceExtents);
       indices = List.copyOf(indices);
     }
+  }
+
+  /**
+   * Who does what when in a tile program: pipes, roles, signals. Alone, one after the other, they
+   * mean a queue; {@link Roles} run at once.
+   */
+  sealed interface Flow extends Stmt {
+    /**
+     * Makes a pipe for the body. In the text form: {@code pipe p[3] shared (…)} up to the end of
+     * the enclosing braces. Inside a role each instance makes its own.
+     */
+    record PipeScope(Pipe pipe, Stmt body) implements Flow {}
+
+    /**
+     * Waits for the next empty stage, fills it in the body, where the pipe's buffers are that
+     * stage's, and commits it.
+     */
+    record Produce(Pipe pipe, Stmt body) implements Flow {}
+
+    /**
+     * Waits for the oldest full stage, reads it in the body, where the pipe's buffers are that
+     * stage's, and releases it.
+     *
+     * @param peek whether it stays the oldest
+     */
+    record Consume(Pipe pipe, boolean peek, Stmt body) implements Flow {}
+
+    /** The next {@code count} stages are another instance's of this role. */
+    record Skip(Pipe pipe, Expr count) implements Flow {}
+
+    /** All instances of all roles at once; goes on when all are done. */
+    record Roles(List<Role> roles) implements Flow {
+      public Roles {
+        roles = List.copyOf(roles);
+      }
+    }
+
+    /**
+     * Adds to a counter, which starts at 0 in each launch. What happened before it has happened for
+     * whoever awaits the new value.
+     */
+    record Signal(Buffer counter, List<Expr> indices, Expr by) implements Flow {
+      public Signal {
+        indices = List.copyOf(indices);
+      }
+    }
+
+    /** Waits until a counter has come to a value. */
+    record Await(Buffer counter, List<Expr> indices, Expr atLeast) implements Flow {
+      public Await {
+        indices = List.copyOf(indices);
+      }
+    }
+
+    /**
+     * Waits for all that launches before this one do. A launch that has this may begin before it.
+     */
+    record AwaitPrevious() implements Flow {}
+
+    /** From here on the next launch may begin. */
+    record SignalNext() implements Flow {}
   }
 }

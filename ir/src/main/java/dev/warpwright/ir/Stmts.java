@@ -34,6 +34,34 @@ public final class Stmts {
     return Stmt.For.of(kind, v, Exprs.i32(extent), body.apply(v));
   }
 
+  /** The statements directly inside, in the order of the text. */
+  public static List<Stmt> children(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq seq -> seq.stmts();
+      case Stmt.For loop -> List.of(loop.body());
+      case Stmt.While loop -> List.of(loop.body());
+      case Stmt.If branch -> {
+        Stmt otherwise = branch.otherwise();
+        yield otherwise == null ? List.of(branch.then()) : List.of(branch.then(), otherwise);
+      }
+      case Stmt.Let let -> List.of(let.body());
+      case Stmt.Alloc alloc -> List.of(alloc.body());
+      case Stmt.Block block -> {
+        Stmt init = block.init();
+        yield init == null ? List.of(block.body()) : List.of(init, block.body());
+      }
+      case Stmt.Flow.PipeScope pipe -> List.of(pipe.body());
+      case Stmt.Flow.Produce produce -> List.of(produce.body());
+      case Stmt.Flow.Consume consume -> List.of(consume.body());
+      case Stmt.Flow.Roles roles -> roles.roles().stream().map(Role::body).toList();
+      case Stmt.Flow.Skip _, Stmt.Flow.Signal _, Stmt.Flow.Await _ -> List.of();
+      case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> List.of();
+      case Stmt.Store _, Stmt.Evaluate _, Stmt.Comment _ -> List.of();
+      case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> List.of();
+      case Stmt.TileMap _, Stmt.TileReduce _ -> List.of();
+    };
+  }
+
   /** Allocations around a body, the first outermost. */
   public static Stmt alloc(List<Buffer> buffers, Stmt body) {
     Stmt result = body;

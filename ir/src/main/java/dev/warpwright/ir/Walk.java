@@ -146,6 +146,29 @@ public final class Walk {
         exprs(r.indices());
         expr(r.value());
       }
+      case Stmt.Flow flow -> flow(flow);
+    }
+  }
+
+  private void flow(Stmt.Flow s) {
+    switch (s) {
+      case Stmt.Flow.PipeScope p -> {
+        p.pipe().buffers().forEach(buffer -> exprs(buffer.shape()));
+        stmt(p.body());
+      }
+      case Stmt.Flow.Produce p -> stmt(p.body());
+      case Stmt.Flow.Consume c -> stmt(c.body());
+      case Stmt.Flow.Skip skip -> expr(skip.count());
+      case Stmt.Flow.Roles roles -> roles.roles().forEach(role -> stmt(role.body()));
+      case Stmt.Flow.Signal signal -> {
+        exprs(signal.indices());
+        expr(signal.by());
+      }
+      case Stmt.Flow.Await await -> {
+        exprs(await.indices());
+        expr(await.atLeast());
+      }
+      case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
     }
   }
 }

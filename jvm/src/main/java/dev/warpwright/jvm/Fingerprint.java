@@ -89,6 +89,7 @@ final class Fingerprint {
       case Stmt.TileMma t -> unique(t);
       case Stmt.TileMap t -> unique(t);
       case Stmt.TileReduce t -> unique(t);
+      case Stmt.Flow t -> unique(t);
     }
   }
 

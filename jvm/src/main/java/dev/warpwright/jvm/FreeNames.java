@@ -40,6 +40,7 @@ record FreeNames(List<Var> vars, List<Buffer> buffers) {
             case Stmt.TileMma t -> {}
             case Stmt.TileMap t -> {}
             case Stmt.TileReduce t -> {}
+            case Stmt.Flow t -> {}
           }
         },
         e -> {

@@ -228,6 +228,7 @@ final class MethodEmitter {
       case Stmt.TileMma t -> throw refusedLevel("a tile mma");
       case Stmt.TileMap t -> throw refusedLevel("a tile map");
       case Stmt.TileReduce t -> throw refusedLevel("a tile reduce");
+      case Stmt.Flow t -> throw refusedLevel("a pipe, role or signal");
     }
     nextLocal = before;
   }

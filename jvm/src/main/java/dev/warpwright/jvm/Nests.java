@@ -63,6 +63,7 @@ final class Nests {
       case Stmt.TileMma t -> 0;
       case Stmt.TileMap t -> 0;
       case Stmt.TileReduce t -> 0;
+      case Stmt.Flow t -> 0;
     };
   }
 }

@@ -34,7 +34,8 @@ public record Finding(
     RESOURCES("more than the target has"),
     ARITHMETIC("undefined arithmetic"),
     UNWRITTEN("element of the output that is never written"),
-    RESULT("wrong result");
+    RESULT("wrong result"),
+    PIPE("misuse of a pipe or counter");
 
     private final String text;
 

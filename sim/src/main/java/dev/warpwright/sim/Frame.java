@@ -46,6 +46,12 @@ final class Frame {
   /** The simulated thread, null for the interpreter. */
   @Nullable ThreadId thread;
 
+  /** Who executes a tile program, for pipes and signals, null in kernels. */
+  @Nullable RoleProcess process;
+
+  /** Names of all processes that run at once with this one. */
+  String[] processes = {};
+
   Frame(Symbols symbols) {
     ints = new long[symbols.intSlots()];
     floats = new double[symbols.realSlots()];
@@ -56,8 +62,22 @@ final class Frame {
     shadows = new Shadow[symbols.bufferSlots()];
   }
 
+  /** The same values and memory for a process of its own. */
+  Frame copyFor(RoleProcess other, Symbols symbols, String[] names) {
+    Frame copy = new Frame(symbols);
+    System.arraycopy(ints, 0, copy.ints, 0, ints.length);
+    System.arraycopy(floats, 0, copy.floats, 0, floats.length);
+    System.arraycopy(memory, 0, copy.memory, 0, memory.length);
+    System.arraycopy(outer, 0, copy.outer, 0, outer.length);
+    System.arraycopy(shapes, 0, copy.shapes, 0, shapes.length);
+    System.arraycopy(shadows, 0, copy.shadows, 0, shadows.length);
+    copy.process = other;
+    copy.processes = names;
+    return copy;
+  }
+
   /** Who executes, for messages. */
   String who() {
-    return thread == null ? "" : thread.toString();
+    return thread != null ? thread.toString() : process != null ? process.name() : "";
   }
 }

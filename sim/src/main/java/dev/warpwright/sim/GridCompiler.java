@@ -108,6 +108,7 @@ final class GridCompiler {
       case Stmt.TileMma m -> throw refused(s);
       case Stmt.TileMap m -> throw refused(s);
       case Stmt.TileReduce r -> throw refused(s);
+      case Stmt.Flow flow -> throw refused(s);
     };
   }
 
@@ -150,7 +151,8 @@ final class GridCompiler {
                       Stmt.TileFill _,
                       Stmt.TileMma _,
                       Stmt.TileMap _,
-                      Stmt.TileReduce _ ->
+                      Stmt.TileReduce _,
+                      Stmt.Flow _ ->
                       throw refused(inner);
                   case Stmt.Seq _,
                       Stmt.For _,

@@ -5,9 +5,12 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Executes a PrimFunc, a tile program or a host kernel. The tree is compiled to closures once;
@@ -21,13 +24,21 @@ public final class Interpreter {
   private final Context context;
   private final List<Param> params;
   private final Exec body;
+  private final Set<Buffer> counters;
+
+  /** Whether accesses of roles to what they share are checked. */
+  private final boolean races;
 
   private Interpreter(Source source, List<Param> params, Stmt body, Options options) {
     this.params = params;
     this.context =
         new Context(
             source, options.precision(), new Symbols(), false, options.trackUninitialised(), false);
-    this.body = new StmtCompiler(context, options).compile(body);
+    this.counters = FlowCompiler.counters(body);
+    boolean[] roles = {false};
+    Walk.statements(body, s -> roles[0] |= s instanceof Stmt.Flow.Roles);
+    this.races = roles[0] && options.trackUninitialised();
+    this.body = new StmtCompiler(context, options, body).compile(body);
   }
 
   public static Interpreter of(PrimFunc func, Options options) {
@@ -60,6 +71,7 @@ public final class Interpreter {
   public void run(Arguments arguments) {
     Symbols symbols = context.symbols();
     Frame frame = new Frame(symbols);
+    frame.process = new RoleProcess();
     arguments.setScalars(frame, symbols);
     Map<NdArray, NdArray> wide = new IdentityHashMap<>();
     for (Param p : params) {
@@ -73,6 +85,14 @@ public final class Interpreter {
         int slot = symbols.slot(b);
         frame.memory[slot] = stored.bytes();
         frame.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
+        if (counters.contains(b)) {
+          Arrays.fill(stored.bytes(), (byte) 0);
+        } else if (races) {
+          int elements = stored.bytes().length / context.stored(b.dtype()).bytes();
+          Shadow shadow = new Shadow(context, b, elements, false, false, Shadow.THROWING);
+          shadow.betweenRoles(elements);
+          frame.shadows[slot] = shadow;
+        }
       }
     }
     body.run(frame);

@@ -241,7 +241,8 @@ final class LaneCode {
           Stmt.TileFill _,
           Stmt.TileMma _,
           Stmt.TileMap _,
-          Stmt.TileReduce _ ->
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           throw new IllegalStateException("not straight: " + s.getClass().getSimpleName());
     }
   }

@@ -101,7 +101,8 @@ final class LaneEffects {
           Stmt.TileFill _,
           Stmt.TileMma _,
           Stmt.TileMap _,
-          Stmt.TileReduce _ ->
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           together = true;
     }
   }

@@ -50,7 +50,8 @@ sealed interface LaneItem {
           Stmt.TileFill _,
           Stmt.TileMma _,
           Stmt.TileMap _,
-          Stmt.TileReduce _ ->
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           items.add(new Whole(s));
     }
   }

@@ -8,12 +8,15 @@ import java.util.SplittableRandom;
  *
  * @param precision of float arithmetic
  * @param order of iterations that do not depend on each other (parallel, thread-bound, persistent
- *     and vectorized loops, points of tile statements)
+ *     and vectorized loops, points of tile statements), and turns of roles
  * @param seed of {@link Order#SHUFFLED}
  * @param trackUninitialised reading an element of an allocated buffer that was never written is an
- *     error; slower
+ *     error; so are races of roles; slower
+ * @param late stages of pipes are committed as late as allowed, and what may be under way happens
+ *     as late as allowed, not at once
  */
-public record Options(Precision precision, Order order, long seed, boolean trackUninitialised) {
+public record Options(
+    Precision precision, Order order, long seed, boolean trackUninitialised, boolean late) {
   /** Order of independent iterations. */
   public enum Order {
     FORWARD,
@@ -29,6 +32,16 @@ public record Options(Precision precision, Order order, long seed, boolean track
 
   /** Bit-exact, everything checked. */
   public static final Options CHECKED = new Options(Precision.EXACT, Order.FORWARD, 0, true);
+
+  /** All at once that may be. */
+  public Options(Precision precision, Order order, long seed, boolean trackUninitialised) {
+    this(precision, order, seed, trackUninitialised, false);
+  }
+
+  /** With pipes and what is under way as late as allowed. */
+  public Options asLateAsAllowed() {
+    return new Options(precision, order, seed, trackUninitialised, true);
+  }
 
   /** The numbers 0 to n - 1 in an order. */
   static int[] order(Order order, int n, SplittableRandom random) {
@@ -46,6 +59,6 @@ public record Options(Precision precision, Order order, long seed, boolean track
   }
 
   public Options withOrder(Order newOrder, long newSeed) {
-    return new Options(precision, newOrder, newSeed, trackUninitialised);
+    return new Options(precision, newOrder, newSeed, trackUninitialised, late);
   }
 }

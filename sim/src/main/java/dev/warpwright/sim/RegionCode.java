@@ -300,7 +300,8 @@ final class RegionCode {
           Stmt.TileFill _,
           Stmt.TileMma _,
           Stmt.TileMap _,
-          Stmt.TileReduce _ ->
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           throw new RegionPlan.Unsupported(s.getClass().getSimpleName());
     }
   }

@@ -160,7 +160,8 @@ record RegionPlan(Kernel kernel, Node root, List<Storage> buffers, int threads) 
             Stmt.TileFill _,
             Stmt.TileMma _,
             Stmt.TileMap _,
-            Stmt.TileReduce _ ->
+            Stmt.TileReduce _,
+            Stmt.Flow _ ->
             throw new Unsupported("a statement of another level");
       }
     }
@@ -228,7 +229,8 @@ record RegionPlan(Kernel kernel, Node root, List<Storage> buffers, int threads) 
             Stmt.TileFill _,
             Stmt.TileMma _,
             Stmt.TileMap _,
-            Stmt.TileReduce _ ->
+            Stmt.TileReduce _,
+            Stmt.Flow _ ->
             throw new Unsupported("a barrier in " + s.getClass().getSimpleName());
       };
     }

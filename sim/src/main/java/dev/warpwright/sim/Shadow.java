@@ -53,6 +53,7 @@ final class Shadow {
   private final FindingSink sink;
   private final Actor.@Nullable Fence fence;
   private final EpochSets sets = new EpochSets();
+  private @Nullable FlowRaces flow;
 
   /** Whether threads accessed it since this was last set to false. */
   boolean touched = true;
@@ -116,6 +117,31 @@ final class Shadow {
     }
   }
 
+  /** Looks for races of the roles of a tile program, too. */
+  void betweenRoles(int elements) {
+    flow = new FlowRaces(elements);
+  }
+
+  private void roleRace(Frame f, int element, Stmt where, int other, String mine, String theirs) {
+    RoleProcess process = f.process;
+    if (other >= 0 && process != null) {
+      sink.report(
+          fault(
+              Finding.Kind.RACE,
+              f,
+              element,
+              where,
+              mine
+                  + " by "
+                  + process.name()
+                  + " and "
+                  + theirs
+                  + " by "
+                  + f.processes[other]
+                  + " with no pipe or signal in between"));
+    }
+  }
+
   /**
    * Forgets what was written, as at the start of the buffer's life; not what products do with the
    * registers, which goes on.
@@ -142,6 +168,10 @@ final class Shadow {
     if (states != null && states[element] != WRITTEN) {
       unwritten(f, element, where);
       return;
+    }
+    if (flow != null && f.process != null && f.processes.length > 0) {
+      int other = flow.read(f.process.clock, f.processes.length, element);
+      roleRace(f, element, where, other, "read", "write");
     }
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
@@ -270,6 +300,10 @@ final class Shadow {
   }
 
   private void recordWrite(Frame f, int element, Stmt where) {
+    if (flow != null && f.process != null && f.processes.length > 0) {
+      int other = flow.write(f.process.clock, element);
+      roleRace(f, element, where, other, "write", "access");
+    }
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
       return;

@@ -4,8 +4,12 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Walk;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -15,13 +19,15 @@ import org.jspecify.annotations.Nullable;
 final class StmtCompiler {
   private final Context context;
   private final Options options;
+  private final FlowCompiler flow;
 
   /** The tile statement whose expansion is being compiled; messages name it. */
   private @Nullable Stmt origin;
 
-  StmtCompiler(Context context, Options options) {
+  StmtCompiler(Context context, Options options, Stmt whole) {
     this.context = context;
     this.options = options;
+    this.flow = new FlowCompiler(this, options, whole);
   }
 
   Context context() {
@@ -35,6 +41,7 @@ final class StmtCompiler {
 
   Exec compile(Stmt s) {
     return switch (s) {
+      case Stmt.Flow inner -> flow.compile(inner);
       case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(Exec[]::new));
       case Stmt.For f -> {
         Exec fast = options.trackUninitialised() ? null : ReduceLoop.match(f, this);
@@ -70,6 +77,7 @@ final class StmtCompiler {
         };
       }
       case Stmt.Alloc a -> alloc(a);
+      case Stmt.Store st when origin == null -> flow.issued(st, store(st, exprs(st)));
       case Stmt.Store st -> store(st, exprs(st));
       case Stmt.Evaluate e -> {
         LongExpr call = exprs(e).integer(e.call());
@@ -79,7 +87,7 @@ final class StmtCompiler {
       case Stmt.Block b -> block(b);
       case Stmt.TileCopy c -> expansion(c, TileExpansion.copy(c));
       case Stmt.TileFill t -> expansion(t, TileExpansion.fill(t));
-      case Stmt.TileMma m -> new TileMmaCompiler(this, m).compile();
+      case Stmt.TileMma m -> flow.issued(m, new TileMmaCompiler(this, m).compile());
       case Stmt.TileMap m -> expansion(m, TileExpansion.map(m));
       case Stmt.TileReduce r -> expansion(r, TileExpansion.reduce(r));
     };
@@ -89,7 +97,7 @@ final class StmtCompiler {
     origin = tile;
     Exec compiled = compile(meaning);
     origin = null;
-    return compiled;
+    return flow.issued(tile, compiled);
   }
 
   private static Exec seq(Exec[] stmts) {
@@ -132,11 +140,30 @@ final class StmtCompiler {
 
   private static boolean independent(Stmt.For loop) {
     return switch (loop.kind()) {
-      case PARALLEL, THREAD_BOUND, VECTORIZED -> true;
-      // Where iterations wait, it is for earlier ones.
-      case PERSISTENT -> !loop.attrs().has("wait");
+      // Where iterations wait, it is for earlier ones; and a queue has an order.
+      case PARALLEL, THREAD_BOUND, VECTORIZED, PERSISTENT ->
+          !loop.attrs().has("wait") && !ordered(loop);
       case SERIAL, UNROLLED, PIPELINED -> false;
     };
+  }
+
+  /** Whether iterations hand something on by counters or by pipes from outside. */
+  private static boolean ordered(Stmt.For loop) {
+    Set<Pipe> inside = new HashSet<>();
+    boolean[] found = {false};
+    Walk.statements(
+        loop.body(),
+        s -> {
+          switch (s) {
+            case Stmt.Flow.PipeScope scope -> inside.add(scope.pipe());
+            case Stmt.Flow.Produce p -> found[0] |= !inside.contains(p.pipe());
+            case Stmt.Flow.Consume c -> found[0] |= !inside.contains(c.pipe());
+            case Stmt.Flow.Skip skip -> found[0] |= !inside.contains(skip.pipe());
+            case Stmt.Flow.Await _ -> found[0] = true;
+            default -> {}
+          }
+        });
+    return found[0];
   }
 
   private Exec alloc(Stmt.Alloc a) {
@@ -157,7 +184,11 @@ final class StmtCompiler {
       }
       Bytes.poison(stored, storage);
       if (options.trackUninitialised()) {
-        f.shadows[slot] = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+        Shadow shadow = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+        if (flow.hasRoles()) {
+          shadow.betweenRoles(elements);
+        }
+        f.shadows[slot] = shadow;
       }
       body.run(f);
     };

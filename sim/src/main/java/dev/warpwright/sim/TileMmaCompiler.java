@@ -151,7 +151,11 @@ final class TileMmaCompiler {
         }
       }
       int[] offsets = c.offsets(f);
+      Shadow shadow = f.shadows[c.slot];
       for (int i = 0; i < offsets.length; i++) {
+        if (shadow != null) {
+          shadow.write(f, offsets[i] / c.stored.bytes(), mma);
+        }
         if (c.stored.isFloat()) {
           Bytes.putReal(c.stored, f.memory[c.slot], offsets[i], sums[i]);
         } else {

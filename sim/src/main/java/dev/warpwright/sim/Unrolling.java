@@ -71,7 +71,8 @@ final class Unrolling {
           Stmt.TileFill _,
           Stmt.TileMma _,
           Stmt.TileMap _,
-          Stmt.TileReduce _ ->
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           1;
     };
   }

@@ -105,6 +105,7 @@ public record KernelResources(
         case Stmt.TileMma m -> throw notInKernel(m);
         case Stmt.TileMap m -> throw notInKernel(m);
         case Stmt.TileReduce r -> throw notInKernel(r);
+        case Stmt.Flow flow -> throw notInKernel(flow);
       };
     }
 

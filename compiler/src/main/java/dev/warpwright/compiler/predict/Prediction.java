@@ -250,6 +250,7 @@ public record Prediction(double micros, LeastTime least) {
           Stmt.TileMma _,
           Stmt.TileMap _,
           Stmt.TileReduce _,
+          Stmt.Flow _,
           Stmt.Store _,
           Stmt.Evaluate _,
           Stmt.Comment _ ->

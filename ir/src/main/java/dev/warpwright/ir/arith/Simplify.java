@@ -9,6 +9,7 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -136,7 +137,25 @@ public final class Simplify extends Rewriter {
       case Stmt.TileCopy c -> super.stmt(c);
       case Stmt.TileFill f -> super.stmt(f);
       case Stmt.TileMma m -> super.stmt(m);
+      case Stmt.Flow.Roles roles -> roles(roles);
+      // What waits, waits also where it does nothing with what it gets.
+      case Stmt.Flow flow -> super.stmt(flow);
     };
+  }
+
+  private Stmt roles(Stmt.Flow.Roles s) {
+    List<Role> roles =
+        each(
+            s.roles(),
+            role -> {
+              Var instance = role.instance();
+              Bounds inner =
+                  instance == null
+                      ? bounds
+                      : bounds.withRange(instance, Exprs.i32(0), Exprs.i32(role.instances()));
+              return role.withBody(under(inner, () -> stmt(role.body())));
+            });
+    return roles == s.roles() ? s : new Stmt.Flow.Roles(roles);
   }
 
   private static Bounds box(Bounds bounds, List<Var> vars, List<Expr> extents) {

@@ -29,6 +29,11 @@ final class DeclarationParser {
 
   /** {@code name: f32[64, M] shared layout … align 128}; the name is known from here on. */
   Buffer buffer() {
+    return buffer(Scope.GLOBAL);
+  }
+
+  /** A declaration that need not say its scope. */
+  Buffer buffer(Scope usual) {
     Token name = cursor.expectName("the name of a buffer");
     cursor.expect(":");
     Type type = exprs.expectType();
@@ -37,7 +42,7 @@ final class DeclarationParser {
     }
     DType dtype = type.dtype();
     List<Expr> shape = exprs.indices();
-    Scope scope = Scope.GLOBAL;
+    Scope scope = usual;
     for (Scope each : Scope.values()) {
       if (cursor.accept(each.text())) {
         scope = each;

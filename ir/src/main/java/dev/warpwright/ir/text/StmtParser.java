@@ -37,6 +37,7 @@ final class StmtParser {
   private final Definitions definitions;
   private final ExprParser exprs;
   private final DeclarationParser declarations;
+  private final FlowParser flow;
   private int nesting;
 
   StmtParser(Cursor cursor, Definitions definitions, ExprParser exprs) {
@@ -44,6 +45,7 @@ final class StmtParser {
     this.definitions = definitions;
     this.exprs = exprs;
     this.declarations = new DeclarationParser(cursor, definitions, exprs);
+    this.flow = new FlowParser(cursor, definitions, exprs, this);
   }
 
   DeclarationParser declarations() {
@@ -82,9 +84,10 @@ final class StmtParser {
       if (end || (!close.isEmpty() && token.is(close))) {
         break;
       }
-      if (token.is("let") || token.is("alloc")) {
+      boolean pipe = flow.isAtPipe();
+      if (token.is("let") || token.is("alloc") || pipe) {
         deeper(token);
-        wrappers.add(token.is("let") ? let() : alloc());
+        wrappers.add(pipe ? flow.pipe() : token.is("let") ? let() : alloc());
         outer.add(list);
         list = new ArrayList<>();
         continue;
@@ -142,6 +145,9 @@ final class StmtParser {
     }
     if (token.kind() != Token.Kind.NAME) {
       throw cursor.expected("a statement");
+    }
+    if (flow.isAtStatement()) {
+      return flow.stmt();
     }
     ForKind loop = LOOPS.get(token.text());
     if (loop != null) {

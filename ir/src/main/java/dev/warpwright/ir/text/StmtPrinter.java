@@ -15,6 +15,7 @@ import dev.warpwright.ir.layout.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Writes statements, one a line. */
 final class StmtPrinter {
@@ -55,7 +56,10 @@ final class StmtPrinter {
     List<Stmt> list = flat(s);
     for (int i = 0; i < list.size(); i++) {
       Stmt each = list.get(i);
-      boolean scoped = each instanceof Stmt.Let || each instanceof Stmt.Alloc;
+      boolean scoped =
+          each instanceof Stmt.Let
+              || each instanceof Stmt.Alloc
+              || each instanceof Stmt.Flow.PipeScope;
       if (scoped && i < list.size() - 1) {
         braces(each);
         out.newLine();
@@ -180,16 +184,17 @@ final class StmtPrinter {
         finish(s);
         names.leave();
       }
+      case Stmt.Flow flow -> new FlowPrinter(out, names, this).print(flow);
     }
   }
 
-  private void finish(Stmt s) {
+  void finish(Stmt s) {
     out.end(s);
     out.newLine();
   }
 
   /** The body in braces after a header. */
-  private void opened(Stmt s, Stmt body) {
+  void opened(Stmt s, Stmt body) {
     out.end(s);
     out.add(" ");
     braces(body);
@@ -326,11 +331,16 @@ final class StmtPrinter {
 
   /** {@code name: f32[64, M] shared layout … align 128}. */
   void declaration(Buffer buffer, boolean withScope) {
+    declaration(buffer, withScope ? null : Scope.GLOBAL);
+  }
+
+  /** As above, without the scope where it is the usual one. */
+  void declaration(Buffer buffer, @Nullable Scope usual) {
     out.begin(buffer);
     out.add(names.declare(buffer, buffer.name()) + ": " + buffer.dtype().text() + "[");
     exprs.list(buffer.shape());
     out.add("]");
-    if (withScope || buffer.scope() != Scope.GLOBAL) {
+    if (buffer.scope() != usual) {
       out.add(" " + buffer.scope().text());
     }
     Layout layout = buffer.layout();

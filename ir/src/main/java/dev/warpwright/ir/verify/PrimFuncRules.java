@@ -1,6 +1,7 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.FlowSites;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
@@ -19,6 +20,11 @@ final class PrimFuncRules {
   static void check(PrimFunc f, Findings findings) {
     StmtRules rules = new StmtRules(findings, null);
     rules.check(f.body(), params(f.params(), rules, findings));
+    if (FlowSites.isIn(f.body())) {
+      new FlowRules(f, findings).check();
+      new SharingRules(findings).check(f.body());
+      new LaunchOrderRules(f, findings).check();
+    }
   }
 
   /** Checks parameters and says what is known behind them. */

@@ -26,6 +26,12 @@ public enum Rule {
   REDUCTIONS,
   /** The tiles of a tile statement have fitting shapes and types. */
   TILES,
+  /** A pipe is long enough, and filled and read by one role each, inside its scope. */
+  PIPES,
+  /** Roles share nothing that is written but by pipes and signals. */
+  ROLES,
+  /** Counters only grow, are only awaited, and stand between a write and who reads it. */
+  SIGNALS,
   /** A launch has one index for each axis and at most 1024 threads, in constant numbers. */
   LAUNCH,
   /** An intrinsic gets the operands that it takes, and is called where it can run. */

@@ -7,8 +7,10 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Type;
@@ -127,7 +129,71 @@ final class StmtRules {
         exprs.check(r.value(), all);
         tiles.reduce(r);
       }
+      case Stmt.Flow flow -> {
+        if (kernel != null) {
+          level(s, "pipes, roles and signals belong into a tile program");
+        }
+        flow(flow, place);
+      }
     }
+  }
+
+  /** Names and types; what is wrong with pipes and roles as such, {@link FlowRules} say. */
+  private void flow(Stmt.Flow s, Place place) {
+    switch (s) {
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> {
+        pipe.buffers().forEach(buffer -> alloc(buffer, place));
+        check(body, place);
+      }
+      case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> check(body, inStage(pipe, place));
+      case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) ->
+          check(body, inStage(pipe, place));
+      case Stmt.Flow.Skip(Pipe pipe, Expr count) -> {
+        exprs.check(count, place);
+        if (!count.type().dtype().isInt() || place.bounds().of(count).min() < 0) {
+          findings.add(Rule.PIPES, s, "'" + pipe.name() + "' may be skipped by less than 0 stages");
+        }
+      }
+      case Stmt.Flow.Roles(List<Role> roles) -> roles.forEach(role -> role(role, place));
+      case Stmt.Flow.Signal(Buffer counter, List<Expr> indices, Expr by) -> {
+        exprs.access(s, counter, indices, place);
+        exprs.check(by, place);
+        if (!by.type().dtype().isInt() || place.bounds().of(by).min() < 1) {
+          findings.add(
+              Rule.SIGNALS, s, "'" + counter.name() + "' may not grow: a counter is only added to");
+        }
+      }
+      case Stmt.Flow.Await(Buffer counter, List<Expr> indices, Expr atLeast) -> {
+        exprs.access(s, counter, indices, place);
+        exprs.check(atLeast, place);
+        if (!atLeast.type().dtype().isInt()) {
+          findings.add(
+              Rule.TYPES, s, "'" + counter.name() + "' is compared with " + atLeast.type());
+        }
+      }
+      case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
+    }
+  }
+
+  private static Place inStage(Pipe pipe, Place place) {
+    Place inside = place;
+    for (Buffer buffer : pipe.buffers()) {
+      inside = inside.with(buffer);
+    }
+    return inside;
+  }
+
+  private void role(Role role, Place place) {
+    Var instance = role.instance();
+    Place inside = place.uncertain();
+    if (instance != null) {
+      declared(role, instance, place);
+      inside =
+          inside
+              .with(instance)
+              .with(inside.bounds().withRange(instance, Exprs.i32(0), Exprs.i32(role.instances())));
+    }
+    check(role.body(), inside);
   }
 
   private void level(Object node, String message) {

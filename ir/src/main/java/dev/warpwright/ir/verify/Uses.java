@@ -43,6 +43,12 @@ final class Uses {
             case Stmt.Comment x -> {}
             case Stmt.Block x -> {}
             case Stmt.TileMap x -> {}
+            case Stmt.Flow.Signal signal -> {
+              loaded.add(signal.counter());
+              stored.add(signal.counter());
+            }
+            case Stmt.Flow.Await await -> loaded.add(await.counter());
+            case Stmt.Flow x -> {}
           }
         },
         e -> {

@@ -12,12 +12,14 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
@@ -84,6 +86,7 @@ final class WildPrograms {
 
   private final RandomGenerator random;
   private final List<Var> vars = new ArrayList<>();
+  private final List<Pipe> pipes = new ArrayList<>();
   private final List<Buffer> buffers = new ArrayList<>();
 
   WildPrograms(RandomGenerator random) {
@@ -286,7 +289,60 @@ final class WildPrograms {
     return with(() -> any(depth));
   }
 
+  /** Pipes, roles and signals. */
+  private Stmt flow(int depth) {
+    int choice = pipes.isEmpty() ? random.nextInt(5) : random.nextInt(8);
+    return switch (choice) {
+      case 0 -> {
+        Scope scope = chance(50) ? Scope.SHARED : Scope.LOCAL;
+        List<Buffer> stage = random.ints(random.nextInt(3), 0, 9).mapToObj(i -> buffer(scope)).toList();
+        Pipe.Options options =
+            new Pipe.Options(
+                random.nextInt(3),
+                random.nextInt(2),
+                random.nextInt(2),
+                random.nextInt(2),
+                chance(50) ? Pipe.Consumers.BROADCAST : Pipe.Consumers.EACH_ITS_OWN);
+        Pipe pipe = new Pipe(name(), random.nextInt(1, 9), scope, stage, options);
+        buffers.addAll(stage);
+        pipes.add(pipe);
+        Stmt body = any(Math.max(0, depth - 1));
+        pipes.remove(pipe);
+        yield new Stmt.Flow.PipeScope(pipe, body);
+      }
+      case 1 -> {
+        List<Role> roles = new ArrayList<>();
+        for (int i = random.nextInt(3); i >= 0; i--) {
+          roles.add(with(() -> role(depth)));
+        }
+        yield new Stmt.Flow.Roles(roles);
+      }
+      case 2, 3 -> {
+        Buffer counter = one(buffers);
+        List<Expr> indices = indices(counter, 1);
+        Expr value = Exprs.cast(counter.dtype(), f32(1));
+        yield choice == 2
+            ? new Stmt.Flow.Signal(counter, indices, value)
+            : new Stmt.Flow.Await(counter, indices, value);
+      }
+      case 4 -> chance(50) ? new Stmt.Flow.AwaitPrevious() : new Stmt.Flow.SignalNext();
+      case 5 -> new Stmt.Flow.Produce(one(pipes), stmt(Math.max(0, depth - 1)));
+      case 6 -> new Stmt.Flow.Consume(one(pipes), chance(30), stmt(Math.max(0, depth - 1)));
+      default -> new Stmt.Flow.Skip(one(pipes), i32(1));
+    };
+  }
+
+  private Role role(int depth) {
+    Var instance = chance(50) ? newVar() : null;
+    int instances = random.nextInt(1, 4);
+    return new Role(
+        name(), instance, instances, random.nextInt(1, 9), attrs(), stmt(Math.max(0, depth - 1)));
+  }
+
   private Stmt any(int depth) {
+    if (depth > 0 && !buffers.isEmpty() && chance(15)) {
+      return flow(depth);
+    }
     int choice = buffers.isEmpty() ? 0 : depth == 0 ? random.nextInt(11, 18) : random.nextInt(18);
     return switch (choice) {
       case 0, 1 -> {

@@ -84,6 +84,8 @@ final class BarrierInsertion {
       case Stmt.TileMma leaf -> leaf(leaf, state);
       case Stmt.TileMap leaf -> leaf(leaf, state);
       case Stmt.TileReduce leaf -> leaf(leaf, state);
+      case Stmt.Flow flow ->
+          throw new LoweringException("pipes, roles and signals are not lowered here");
     };
   }
 

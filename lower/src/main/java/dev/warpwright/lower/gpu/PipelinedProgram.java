@@ -137,7 +137,7 @@ record PipelinedProgram(
         case Stmt.For _, Stmt.While _, Stmt.If _, Stmt.Let _ -> into.add(s);
         case Stmt.Store _, Stmt.Evaluate _, Stmt.Block _ -> into.add(s);
         case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> into.add(s);
-        case Stmt.TileMap _, Stmt.TileReduce _ -> into.add(s);
+        case Stmt.TileMap _, Stmt.TileReduce _, Stmt.Flow _ -> into.add(s);
       }
     }
 

@@ -137,6 +137,8 @@ final class SharedPlan {
         case Stmt.TileMap leaf -> touch(leaf);
         case Stmt.TileReduce leaf -> touch(leaf);
         case Stmt.Comment comment -> {}
+        case Stmt.Flow flow ->
+            throw new LoweringException("pipes, roles and signals are not lowered here");
         case Stmt.Block block ->
             throw new LoweringException(
                 "block " + block.name() + " was not turned into a tile statement");

@@ -191,7 +191,8 @@ public record TimelineProbe(Kernel kernel, Buffer records) {
             Stmt.TileFill _,
             Stmt.TileMma _,
             Stmt.TileMap _,
-            Stmt.TileReduce _ ->
+            Stmt.TileReduce _,
+            Stmt.Flow _ ->
             s;
       };
     }

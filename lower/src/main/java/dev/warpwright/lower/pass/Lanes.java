@@ -71,6 +71,7 @@ final class Lanes {
       case Stmt.TileMma t -> throw new Refusal("it contains a tile mma");
       case Stmt.TileMap t -> throw new Refusal("it contains a tile map");
       case Stmt.TileReduce t -> throw new Refusal("it contains a tile reduce");
+      case Stmt.Flow t -> throw new Refusal("it contains a pipe, role or signal");
     };
   }
 

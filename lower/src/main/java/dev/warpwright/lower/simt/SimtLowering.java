@@ -109,7 +109,12 @@ public final class SimtLowering {
 
   private static void refuseTiles(Stmt s) {
     switch (s) {
-      case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _, Stmt.TileMap _, Stmt.TileReduce _ ->
+      case Stmt.TileCopy _,
+          Stmt.TileFill _,
+          Stmt.TileMma _,
+          Stmt.TileMap _,
+          Stmt.TileReduce _,
+          Stmt.Flow _ ->
           throw new LoweringException(
               "a tile statement in a program of single threads: lower it as a tile program");
       case Stmt.Alloc(Buffer buffer, Stmt inner)

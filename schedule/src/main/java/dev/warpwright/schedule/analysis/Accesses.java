@@ -190,6 +190,7 @@ public final class Accesses {
       case Stmt.TileMma leaf -> addAlone(leaf);
       case Stmt.TileMap leaf -> addAlone(leaf);
       case Stmt.TileReduce leaf -> addAlone(leaf);
+      case Stmt.Flow flow -> Tree.children(flow).forEach(this::visit);
     }
   }
 
@@ -201,6 +202,7 @@ public final class Accesses {
       case Stmt.If none -> throw new IllegalArgumentException("no leaf");
       case Stmt.Let none -> throw new IllegalArgumentException("no leaf");
       case Stmt.Alloc none -> throw new IllegalArgumentException("no leaf");
+      case Stmt.Flow none -> throw new IllegalArgumentException("no leaf");
       case Stmt.Store store -> addStore(store, store);
       case Stmt.Evaluate evaluate -> addLoads(evaluate, evaluate.call());
       case Stmt.Comment comment -> {}

@@ -21,6 +21,7 @@ public final class Mentions {
       case Stmt.If none -> false;
       case Stmt.Let none -> false;
       case Stmt.Alloc none -> false;
+      case Stmt.Flow none -> false;
       case Stmt.Comment leaf -> true;
       case Stmt.Store leaf -> isWithout(leaf, buffer);
       case Stmt.Evaluate leaf -> isWithout(leaf, buffer);

@@ -2,6 +2,7 @@ package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -39,6 +40,11 @@ public final class Tree {
       case Stmt.TileMma leaf -> List.of();
       case Stmt.TileMap leaf -> List.of();
       case Stmt.TileReduce leaf -> List.of();
+      case Stmt.Flow.PipeScope pipe -> List.of(pipe.body());
+      case Stmt.Flow.Produce produce -> List.of(produce.body());
+      case Stmt.Flow.Consume consume -> List.of(consume.body());
+      case Stmt.Flow.Roles roles -> roles.roles().stream().map(Role::body).toList();
+      case Stmt.Flow leaf -> List.of();
     };
   }
 

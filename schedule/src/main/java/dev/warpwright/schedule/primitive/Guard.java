@@ -72,6 +72,7 @@ final class Guard {
           case Stmt.TileMma tile -> false;
           case Stmt.TileMap tile -> false;
           case Stmt.TileReduce tile -> false;
+          case Stmt.Flow flow -> false;
         };
     if (!descend) {
       return s;

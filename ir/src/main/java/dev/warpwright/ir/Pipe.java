@@ -1,0 +1,141 @@
+package dev.warpwright.ir;
+
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A bounded queue of stages. Each stage holds a version of the pipe's buffers: tiles, scalars (of
+ * rank 0), or nothing, and then it is a token. {@link Stmt.Flow.Produce} fills the next empty
+ * stage, {@link Stmt.Flow.Consume} reads the oldest full one. Two pipes are the same only if they
+ * are the same object.
+ *
+ * <p>The options say how far apart things happen that the queue leaves free. None of them changes a
+ * result; together they need {@link #neededStages()} stages.
+ */
+public final class Pipe {
+  /** Which of the instances of the consuming role read a stage. */
+  public enum Consumers {
+    /** Each stage is read by one instance; the others {@link Stmt.Flow.Skip} it. */
+    EACH_ITS_OWN,
+    /** Each stage is read by all instances. */
+    BROADCAST
+  }
+
+  /**
+   * Options.
+   *
+   * @param lead without roles, a stage is produced so many stages before it is consumed
+   * @param hold a stage is released so many consumes after its own, because what reads it is under
+   *     way for that long
+   * @param lag a stage is committed so many produces after its own, because what fills it is under
+   *     way for that long
+   * @param initial stages that are full at first, of tokens only
+   */
+  public record Options(int lead, int hold, int lag, int initial, Consumers consumers) {
+    public static final Options NONE = new Options(0, 0, 0, 0, Consumers.EACH_ITS_OWN);
+
+    public Options {
+      if (lead < 0 || hold < 0 || lag < 0 || initial < 0) {
+        throw new IllegalArgumentException(
+            "lead %d, hold %d, lag %d, initial %d: none may be negative"
+                .formatted(lead, hold, lag, initial));
+      }
+      Objects.requireNonNull(consumers);
+    }
+
+    public Options withLead(int newLead) {
+      return new Options(newLead, hold, lag, initial, consumers);
+    }
+
+    public Options withHold(int newHold) {
+      return new Options(lead, newHold, lag, initial, consumers);
+    }
+
+    public Options withLag(int newLag) {
+      return new Options(lead, hold, newLag, initial, consumers);
+    }
+
+    public Options withConsumers(Consumers newConsumers) {
+      return new Options(lead, hold, lag, initial, newConsumers);
+    }
+  }
+
+  private final String name;
+  private final int stages;
+  private final Scope scope;
+  private final List<Buffer> buffers;
+  private final Options options;
+
+  /**
+   * Makes a pipe.
+   *
+   * @param buffers of one stage, all of the pipe's scope; empty for tokens
+   */
+  public Pipe(String name, int stages, Scope scope, List<Buffer> buffers, Options options) {
+    if (stages < 1) {
+      throw new IllegalArgumentException("pipe " + name + " has " + stages + " stages");
+    }
+    for (Buffer buffer : buffers) {
+      if (buffer.scope() != scope) {
+        throw new IllegalArgumentException(
+            "pipe " + name + " of scope " + scope + " holds " + buffer);
+      }
+    }
+    this.name = name;
+    this.stages = stages;
+    this.scope = scope;
+    this.buffers = List.copyOf(buffers);
+    this.options = options;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public int stages() {
+    return stages;
+  }
+
+  public Scope scope() {
+    return scope;
+  }
+
+  /** What one stage holds. */
+  public List<Buffer> buffers() {
+    return buffers;
+  }
+
+  public Options options() {
+    return options;
+  }
+
+  /** Whether every instance of the consuming role reads every stage. */
+  public boolean isBroadcast() {
+    return options.consumers() == Consumers.BROADCAST;
+  }
+
+  /**
+   * The fewest stages with which it can go on: a stage that is being filled beside those that are
+   * not committed yet or lie ahead, and those that are not released yet.
+   */
+  public int neededStages() {
+    return options.hold() + Math.max(options.lag(), options.lead()) + 1;
+  }
+
+  public Pipe withBuffers(List<Buffer> newBuffers) {
+    return new Pipe(name, stages, scope, newBuffers, options);
+  }
+
+  public Pipe withStages(int newStages) {
+    return new Pipe(name, newStages, scope, buffers, options);
+  }
+
+  public Pipe withOptions(Options newOptions) {
+    return new Pipe(name, stages, scope, buffers, newOptions);
+  }
+
+  @Override
+  public String toString() {
+    return name + "[" + stages + "] " + scope;
+  }
+}

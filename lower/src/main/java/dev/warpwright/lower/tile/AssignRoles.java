@@ -1,0 +1,361 @@
+package dev.warpwright.lower.tile;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.FlowSites;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Leaves;
+import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Role;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.Walk;
+import dev.warpwright.lower.pass.FreshNames;
+import dev.warpwright.lower.pass.PassListener;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides who fills pipes and who reads them.
+ *
+ * <pre>{@code
+ * pipe ring[3] shared (As, Bs) lead 2        pipe ring[3] shared (As, Bs)
+ * persistent t in n {                        roles {
+ *   alloc acc                                  role load warps 1 [registers = 40] {
+ *   for k in 4 {                                 persistent t in n { for k in 4 { produce ring { … } } }
+ *     produce ring { … }                       }
+ *     consume ring { tile.mma acc … }    →     role math[2] as g warps 4 {
+ *   }                                            skip ring by g * 4
+ *   tile.copy C <- acc                           persistent i in (n + 1 - g) / 2 {
+ * }                                                let t = i * 2 + g
+ *                                                  alloc acc
+ *                                                  for k in 4 { consume ring { tile.mma acc … } }
+ *                                                  tile.copy C <- acc
+ *                                                  skip ring by 4
+ *                                                }
+ *                                              }
+ *                                            }
+ * }</pre>
+ *
+ * <p>The function's attribute {@code consumers} says how many instances read, each with work items
+ * of its own; their persistent loop is dealt out to them in turn. Without the attribute there are
+ * no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's {@code lead}.
+ *
+ * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is
+ * done by {@code load} alone; loops, conditions and values are repeated in each role that needs
+ * them, and are the same for both, for they depend on parameters and read-only memory alone. Each
+ * role's statements keep their order, so a pipe's stages are read in the order in which they are
+ * filled.
+ *
+ * <p>Stands behind {@link PlanPipes}: what does not flow through a pipe cannot be cut. A program
+ * that cannot be cut is refused with the reason.
+ */
+public final class AssignRoles {
+  /** Of the producer's threads; they hold addresses and little else. */
+  private static final long PRODUCER_REGISTERS = 40;
+
+  private static final int WARPS = 4;
+
+  private final Set<Buffer> written;
+  private final FlowSites sites;
+  private final int consumers;
+
+  private AssignRoles(PrimFunc func, int consumers) {
+    this.written = TileFacts.written(func);
+    this.sites = FlowSites.of(func.body());
+    this.consumers = consumers;
+  }
+
+  public static PrimFunc apply(PrimFunc func, PassListener listener) {
+    return listener.tell("AssignRoles", apply(func));
+  }
+
+  /**
+   * Assigns.
+   *
+   * @throws PassRefusal if the program cannot be cut into roles
+   */
+  public static PrimFunc apply(PrimFunc func) {
+    long consumers = func.attrs().getLong("consumers", 0);
+    if (consumers < 0 || consumers > 8) {
+      throw new PassRefusal(func.name() + " has " + consumers + " consumers; 0 to 8 are possible");
+    }
+    if (consumers == 0) {
+      return ProduceAhead.apply(func);
+    }
+    AssignRoles pass = new AssignRoles(func, (int) consumers);
+    Stmt body = TileFacts.insideBlock(func.body(), true, pass::roles);
+    return func.withBody(pass.options(body)).withAttrs(func.attrs().without("consumers"));
+  }
+
+  /** Whether the producer can fill a pipe: it needs nothing that the program computes. */
+  private boolean isFed(Pipe pipe) {
+    for (FlowSites.Site site : sites.of(pipe)) {
+      if (site.kind() == FlowSites.Kind.PRODUCE && !isFeed(((Stmt.Flow.Produce) site.stmt()))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isFeed(Stmt.Flow.Produce produce) {
+    return isFeed(produce, written);
+  }
+
+  /** Whether a produce only copies what nobody writes. */
+  static boolean isFeed(Stmt.Flow.Produce produce, Set<Buffer> written) {
+    boolean[] feed = {true};
+    Walk.statements(
+        produce.body(),
+        s -> {
+          switch (s) {
+            case Stmt.TileCopy copy ->
+                feed[0] &=
+                    copy.from().buffer().scope() == Scope.GLOBAL
+                        && !written.contains(copy.from().buffer());
+            case Stmt.Seq _, Stmt.Comment _ -> {}
+            case Stmt.For f ->
+                feed[0] &=
+                    TileFacts.isPure(f.min(), written) && TileFacts.isPure(f.extent(), written);
+            default -> feed[0] = false;
+          }
+        });
+    return feed[0];
+  }
+
+  private Stmt roles(Stmt block) {
+    Set<Pipe> fed = new HashSet<>();
+    Walk.statements(
+        block,
+        s -> {
+          switch (s) {
+            case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> {
+              if (isFed(pipe)) {
+                fed.add(pipe);
+              }
+            }
+            case Stmt.Flow.Roles _ -> throw new PassRefusal("the program has roles already");
+            case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) ->
+                throw new PassRefusal("pipe " + pipe.name() + " is declared inside a loop");
+            default -> {}
+          }
+        });
+    if (fed.isEmpty()) {
+      throw new PassRefusal("no pipe is filled by copies from global memory alone");
+    }
+    Stmt load = new Slice(fed, true).of(block);
+    Stmt math = new Slice(fed, false).of(block);
+    if (load == null || math == null) {
+      throw new PassRefusal("one of the roles would have nothing to do");
+    }
+    Role producer =
+        new Role(
+            "load",
+            null,
+            1,
+            1,
+            Attrs.NONE.with("registers", PRODUCER_REGISTERS),
+            FreshNames.of(load));
+    Var g = consumers > 1 ? Var.index("g") : null;
+    Stmt body = g == null ? math : dealt(math, g);
+    Role consumer = new Role("math", g, consumers, WARPS, Attrs.NONE, body);
+    return new Stmt.Flow.Roles(List.of(producer, consumer));
+  }
+
+  /** What one of the roles does; null if that is nothing. */
+  private final class Slice {
+    private final Set<Pipe> fed;
+    private final boolean producer;
+
+    Slice(Set<Pipe> fed, boolean producer) {
+      this.fed = fed;
+      this.producer = producer;
+    }
+
+    @Nullable Stmt of(Stmt s) {
+      return switch (s) {
+        case Stmt.Seq(List<Stmt> stmts) -> {
+          List<Stmt> kept = new ArrayList<>();
+          for (Stmt each : stmts) {
+            Stmt slice = of(each);
+            if (slice != null) {
+              kept.add(slice);
+            }
+          }
+          yield kept.isEmpty() ? null : Stmts.seq(kept);
+        }
+        case Stmt.For f -> {
+          Stmt body = of(f.body());
+          if (body != null) {
+            control(f.min());
+            control(f.extent());
+          }
+          yield body == null ? null : f.withBody(body);
+        }
+        case Stmt.If(Expr condition, Stmt then, Stmt otherwise) -> {
+          Stmt first = of(then);
+          Stmt second = otherwise == null ? null : of(otherwise);
+          if (first == null && second == null) {
+            yield null;
+          }
+          control(condition);
+          yield new Stmt.If(condition, first == null ? Stmt.Seq.EMPTY : first, second);
+        }
+        case Stmt.Let(Var v, Expr value, Stmt inner) -> {
+          Stmt body = of(inner);
+          if (body == null || !TileFacts.mentions(body, List.of(v))) {
+            yield body;
+          }
+          control(value);
+          yield new Stmt.Let(v, value, body);
+        }
+        case Stmt.Alloc(Buffer buffer, Stmt inner) -> {
+          Stmt body = of(inner);
+          yield body == null || !touches(body, buffer) ? body : new Stmt.Alloc(buffer, body);
+        }
+        case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> producer == fed.contains(pipe) ? s : null;
+        case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt inner) -> {
+          if (producer) {
+            yield of(inner);
+          }
+          Stmt body = of(inner);
+          yield new Stmt.Flow.Consume(pipe, peek, body == null ? Stmt.Seq.EMPTY : body);
+        }
+        case Stmt.While w -> throw new PassRefusal("a while loop cannot be cut into roles");
+        default -> producer ? null : s;
+      };
+    }
+
+    private void control(Expr e) {
+      if (producer && !TileFacts.isPure(e, written)) {
+        throw new PassRefusal("the producer cannot know a condition or bound that is computed");
+      }
+    }
+  }
+
+  private static boolean touches(Stmt s, Buffer buffer) {
+    boolean[] found = {false};
+    Walk.statements(
+        s,
+        inner -> {
+          Leaves leaves = Leaves.of(inner);
+          found[0] |= leaves.reads().contains(buffer) || leaves.writes().contains(buffer);
+        });
+    return found[0];
+  }
+
+  /** Deals the items of the persistent loop out to the instances. */
+  private Stmt dealt(Stmt math, Var g) {
+    List<Stmt.For> loops = TileFacts.loops(math, ForKind.PERSISTENT);
+    if (loops.size() != 1) {
+      throw new PassRefusal(
+          loops.size() + " persistent loops; several consumers take items of exactly one");
+    }
+    Stmt.For items = loops.getFirst();
+    Map<Pipe, Expr> counts = new IdentityHashMap<>();
+    List<Pipe> order = new ArrayList<>();
+    Set<Var> inside = new HashSet<>(TileFacts.bound(items.body()));
+    inside.add(items.var());
+    Walk.statements(
+        items.body(),
+        s -> {
+          if (s instanceof Stmt.Flow.Consume c && !c.peek() && !counts.containsKey(c.pipe())) {
+            counts.put(c.pipe(), count(items.body(), c.pipe(), inside));
+            order.add(c.pipe());
+          }
+        });
+    Var turn = Var.index("turn");
+    List<Stmt> before = new ArrayList<>();
+    List<Stmt> item = new ArrayList<>();
+    item.add(items.body());
+    for (Pipe pipe : order) {
+      Expr count = counts.get(pipe);
+      if (count == null || TileFacts.mentions(count, inside)) {
+        throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
+      }
+      before.add(new Stmt.Flow.Skip(pipe, Exprs.mul(g, count)));
+      item.add(new Stmt.Flow.Skip(pipe, Exprs.mul(count, consumers - 1)));
+    }
+    Expr number = Exprs.add(items.min(), Exprs.add(Exprs.mul(turn, consumers), g));
+    Expr share = Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
+    before.add(
+        new Stmt.For(
+            turn,
+            Exprs.i32(0),
+            share,
+            ForKind.PERSISTENT,
+            null,
+            items.attrs(),
+            new Stmt.Let(items.var(), number, Stmts.seq(item))));
+    Stmt dealt = Stmts.seq(before);
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        if (s == items) {
+          return dealt;
+        }
+        if (isLeafOfGlobal(s)) {
+          throw new PassRefusal("outside of the items something is written by all consumers");
+        }
+        return super.stmt(s);
+      }
+    }.stmt(math);
+  }
+
+  private static boolean isLeafOfGlobal(Stmt s) {
+    return Leaves.of(s).writes().stream().anyMatch(b -> b.scope() == Scope.GLOBAL);
+  }
+
+  /** How many stages of a pipe a statement consumes. */
+  private static Expr count(Stmt s, Pipe pipe, Set<Var> inside) {
+    Expr sum = Exprs.i32(0);
+    for (Stmt child : Stmts.children(s)) {
+      sum = Exprs.add(sum, count(child, pipe, inside));
+    }
+    if (Exprs.isConst(sum, 0)) {
+      return s instanceof Stmt.Flow.Consume c && c.pipe() == pipe && !c.peek() ? Exprs.i32(1) : sum;
+    }
+    return switch (s) {
+      case Stmt.For f -> Exprs.mul(sum, f.extent());
+      case Stmt.If _ ->
+          throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
+      default -> sum;
+    };
+  }
+
+  /** With roles there is no lead; what every instance reads outside of its items, all read. */
+  private Stmt options(Stmt body) {
+    FlowSites after = FlowSites.of(body);
+    Map<Pipe, Pipe> changed = new IdentityHashMap<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt inner)) {
+            boolean skipped =
+                after.of(pipe).stream().anyMatch(site -> site.kind() == FlowSites.Kind.SKIP);
+            Pipe.Options options = pipe.options().withLead(0);
+            if (!skipped && consumers > 1) {
+              options = options.withConsumers(Pipe.Consumers.BROADCAST);
+            }
+            changed.put(pipe, pipe.withOptions(options));
+          }
+        });
+    return new Rewriter() {
+      @Override
+      protected Pipe pipe(Pipe pipe) {
+        return changed.getOrDefault(pipe, pipe);
+      }
+    }.stmt(body);
+  }
+}

@@ -1,0 +1,324 @@
+package dev.warpwright.lower.tile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Programs before and behind the passes. */
+class TilePassesTest {
+  private static final String CHAIN =
+      """
+      primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8])%s {
+        bind bx: blockIdx.x in 2 {
+          alloc As: f32[8, 16] shared
+          alloc Ws: f32[16, 16] shared
+          alloc Vs: f32[16, 8] shared
+          persistent t in 2 {
+            let row: i32 = bx * 16 + t * 8
+            alloc h: f32[8, 16] fragment
+            alloc acc: f32[8, 8] fragment
+            tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
+            pipeline k in 4 [stages = 3] {
+              tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, k * 16 +: 16]
+              tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+              tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+            }
+            tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+            pipeline k in 2 [stages = 3] {
+              tile.copy Vs[0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+              tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Vs[0 +: 16, 0 +: 8]
+            }
+            tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+          }
+        }
+      }
+      """;
+
+  private static PrimFunc parse(String text) {
+    return new IrParser(name -> Optional.empty()).primFunc("test", text);
+  }
+
+  private static PrimFunc chain(String attrs) {
+    return parse(CHAIN.formatted(attrs));
+  }
+
+  @Test
+  void twoLoopsFeedOneRing() {
+    assertThat(IrPrinter.text(PlanPipes.apply(chain(""))))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
+              bind bx: blockIdx.x in 2 {
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16]) lead 2
+                persistent t in 2 {
+                  let row: i32 = bx * 16 + t * 8
+                  alloc h: f32[8, 16] fragment
+                  alloc acc: f32[8, 8] fragment
+                  tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
+                  for k in 4 {
+                    produce ring {
+                      tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, k * 16 +: 16]
+                      tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+                    }
+                    consume ring {
+                      tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                    }
+                  }
+                  tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                  for k in 2 {
+                    produce ring {
+                      tile.copy Ws[0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+                    }
+                    consume ring {
+                      tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
+                    }
+                  }
+                  tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void constantTilesStay() {
+    assertThat(IrPrinter.text(PlanPipes.apply(chain(" [resident = 512]"))))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
+              bind bx: blockIdx.x in 2 {
+                pipe kept[1] shared (Vs: f32[1, 16, 8])
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16]) lead 2
+                produce kept {
+                  tile.copy Vs[0, 0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+                }
+                persistent t in 2 {
+                  let row: i32 = bx * 16 + t * 8
+                  alloc h: f32[8, 16] fragment
+                  alloc acc: f32[8, 8] fragment
+                  tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
+                  for k in 4 {
+                    produce ring {
+                      tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, k * 16 +: 16]
+                      tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+                    }
+                    consume ring {
+                      tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                    }
+                  }
+                  tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                  for k in 2 {
+                    consume kept peek {
+                      tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Vs[0, 0 +: 16, 0 +: 8]
+                    }
+                  }
+                  tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+                }
+                consume kept {
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void oneProducerAndTwoConsumers() {
+    assertThat(IrPrinter.text(AssignRoles.apply(PlanPipes.apply(chain(" [consumers = 2]")))))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
+              bind bx: blockIdx.x in 2 {
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16])
+                roles {
+                  role load warps 1 [registers = 40] {
+                    persistent t in 2 {
+                      let row: i32 = bx * 16 + t * 8
+                      for k in 4 {
+                        produce ring {
+                          tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, k * 16 +: 16]
+                          tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+                        }
+                      }
+                      for k in 2 {
+                        produce ring {
+                          tile.copy Ws[0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+                        }
+                      }
+                    }
+                  }
+                  role math[2] as g warps 4 {
+                    skip ring by g * 6
+                    persistent turn in (3 - g) / 2 {
+                      let t: i32 = turn * 2 + g
+                      {
+                        let row: i32 = bx * 16 + t * 8
+                        alloc h: f32[8, 16] fragment
+                        alloc acc: f32[8, 8] fragment
+                        tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
+                        for k in 4 {
+                          consume ring {
+                            tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                          }
+                        }
+                        tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                        for k in 2 {
+                          consume ring {
+                            tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
+                          }
+                        }
+                        tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+                      }
+                      skip ring by 6
+                    }
+                  }
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void withoutRolesProducesRunAhead() {
+    assertThat(IrPrinter.text(AssignRoles.apply(PlanPipes.apply(chain("")))))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
+              bind bx: blockIdx.x in 2 {
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16]) lead 2
+                for first in 2 {
+                  let row: i32 = bx * 16
+                  produce ring {
+                    tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, first * 16 +: 16]
+                    tile.copy Ws[0 +: 16, 0 +: 16] <- W[first * 16 +: 16, 0 +: 16]
+                  }
+                }
+                persistent t in 2 {
+                  let row: i32 = bx * 16 + t * 8
+                  alloc h: f32[8, 16] fragment
+                  alloc acc: f32[8, 8] fragment
+                  tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
+                  for k in 4 {
+                    if k + 2 < 4 {
+                      produce ring {
+                        tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, (k + 2) * 16 +: 16]
+                        tile.copy Ws[0 +: 16, 0 +: 16] <- W[(k + 2) * 16 +: 16, 0 +: 16]
+                      }
+                    } else {
+                      produce ring {
+                        tile.copy Ws[0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+                      }
+                    }
+                    consume ring {
+                      tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                    }
+                  }
+                  tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                  for k in 2 {
+                    if t + 1 < 2 {
+                      let row_1: i32 = bx * 16 + (t + 1) * 8
+                      produce ring {
+                        tile.copy As[0 +: 8, 0 +: 16] <- A[row_1 +: 8, k * 16 +: 16]
+                        tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+                      }
+                    }
+                    consume ring {
+                      tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
+                    }
+                  }
+                  tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void aLoopByItselfWhereItsExtentIsNotConstant() {
+    PrimFunc f =
+        parse(
+            """
+            primfunc f(A: f32[n, 4], y: f32[4], n: i32 in 1..64) {
+              pipe ring[3] shared (t: f32[4]) lead 2
+              tile.fill y[0 +: 4] = 0.0f32
+              for k in n {
+                produce ring {
+                  tile.copy t[0 +: 4] <- A[k, 0 +: 4]
+                }
+                consume ring {
+                  tile.map (i in 4) {
+                    y[i] = y[i] + t[i]
+                  }
+                }
+              }
+            }
+            """);
+    assertThat(IrPrinter.text(AssignRoles.apply(f)))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[n, 4], y: f32[4], n: i32 in 1..64) {
+              pipe ring[3] shared (t: f32[4]) lead 2
+              tile.fill y[0 +: 4] = 0.0f32
+              for step in n + 2 {
+                if step < n {
+                  produce ring {
+                    tile.copy t[0 +: 4] <- A[step, 0 +: 4]
+                  }
+                }
+                if step >= 2 {
+                  let k: i32 = step - 2
+                  consume ring {
+                    tile.map (i in 4) {
+                      y[i] = y[i] + t[i]
+                    }
+                  }
+                }
+              }
+            }
+            """);
+  }
+
+  private static void refused(PrimFunc f, String why) {
+    assertThatThrownBy(() -> AssignRoles.apply(f))
+        .isInstanceOf(PassRefusal.class)
+        .hasMessageContaining(why)
+        .hasMessageNotContaining("\n");
+  }
+
+  @Test
+  void whatCannotBeCut() {
+    refused(chain(" [consumers = 9]"), "9 consumers; 0 to 8 are possible");
+    refused(chain(" [consumers = 1]"), "no pipe is filled by copies from global memory alone");
+    PrimFunc planned = PlanPipes.apply(chain(" [consumers = 2]"));
+    refused(AssignRoles.apply(planned).withAttrs(planned.attrs()), "the program has roles already");
+    refused(
+        PlanPipes.apply(
+            parse(CHAIN.formatted(" [consumers = 2]").replace("persistent t", "for t"))),
+        "0 persistent loops; several consumers take items of exactly one");
+    refused(
+        parse(
+            IrPrinter.text(planned)
+                .replace("for k in 4 {", "if y[0, 0] > 0.0f32 { for k in 4 {")
+                .replace("tile.fill acc", "} tile.fill acc")),
+        "the producer cannot know a condition or bound that is computed");
+    refused(
+        parse(
+            IrPrinter.text(planned)
+                .replace("for k in 4 {", "if row > 8 { for k in 4 {")
+                .replace("tile.fill acc", "} tile.fill acc")),
+        "how many stages of ring an item takes, differs");
+  }
+
+  @Test
+  void whatIsWrittenIsNotCopiedAhead() {
+    // The second loop reads what the program writes: its copies stay where they are.
+    String text = CHAIN.formatted("").replace("<- V[0 +: 16", "<- y[0 +: 16");
+    String planned = IrPrinter.text(PlanPipes.apply(parse(text)));
+    assertThat(planned).contains("pipe ring[3]").doesNotContain("pipe ring_1");
+    assertThat(planned).contains("for k in 2 {\n        tile.copy Vs[0 +: 16, 0 +: 8] <- y[");
+  }
+}
