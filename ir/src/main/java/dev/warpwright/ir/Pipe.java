@@ -1,6 +1,7 @@
 package dev.warpwright.ir;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -37,8 +38,13 @@ public final class Pipe {
     public Options {
       if (lead < 0 || hold < 0 || lag < 0 || initial < 0) {
         throw new IllegalArgumentException(
-            "lead %d, hold %d, lag %d, initial %d: none may be negative"
-                .formatted(lead, hold, lag, initial));
+            String.format(
+                Locale.ROOT,
+                "lead %d, hold %d, lag %d, initial %d: none may be negative",
+                lead,
+                hold,
+                lag,
+                initial));
       }
       Objects.requireNonNull(consumers);
     }

@@ -12,6 +12,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.Walk;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -269,12 +270,13 @@ final class FlowCompiler {
                   s,
                   () -> Bytes.integer(dtype, memory, offset) >= value,
                   () ->
-                      "counter '%s' at %d to come to %d (it is %d)"
-                          .formatted(
-                              s.counter().name(),
-                              element,
-                              value,
-                              Bytes.integer(dtype, memory, offset))),
+                      String.format(
+                          Locale.ROOT,
+                          "counter '%s' at %d to come to %d (it is %d)",
+                          s.counter().name(),
+                          element,
+                          value,
+                          Bytes.integer(dtype, memory, offset))),
               context(),
               f);
       FlowClock known = process(f).shared.counters.get(key(slot, element));

@@ -9,6 +9,7 @@ import dev.warpwright.sim.RoleProcess.Wait;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -109,9 +110,13 @@ final class PipeRun {
   }
 
   private String state() {
-    return "(%d of %d stages full, %d filled and %d read so far)"
-        .formatted(
-            slots.stream().filter(s -> s.full).count(), slots.size(), commits, consumes / readers);
+    return String.format(
+        Locale.ROOT,
+        "(%d of %d stages full, %d filled and %d read so far)",
+        slots.stream().filter(s -> s.full).count(),
+        slots.size(),
+        commits,
+        consumes / readers);
   }
 
   void produce(Frame f, RoleProcess process, Stmt where, Exec body) {
@@ -166,7 +171,8 @@ final class PipeRun {
           where,
           f,
           "",
-          "stage %d of '%s' was read by another instance".formatted(version, pipe.name()));
+          String.format(
+              Locale.ROOT, "stage %d of '%s' was read by another instance", version, pipe.name()));
     }
     process.clock.join(slot.clock);
     if (!peek) {
@@ -241,13 +247,14 @@ final class PipeRun {
           where,
           f,
           "",
-          "'%s' ends with %d full stages: %d were filled, %d read%s"
-              .formatted(
-                  pipe.name(),
-                  left,
-                  commits - pipe.options().initial(),
-                  consumes,
-                  readers == 1 ? "" : " by " + readers + " instances together"));
+          String.format(
+              Locale.ROOT,
+              "'%s' ends with %d full stages: %d were filled, %d read%s",
+              pipe.name(),
+              left,
+              commits - pipe.options().initial(),
+              consumes,
+              readers == 1 ? "" : " by " + readers + " instances together"));
     }
   }
 }

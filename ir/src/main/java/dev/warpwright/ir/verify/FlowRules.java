@@ -15,6 +15,7 @@ import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -114,20 +115,25 @@ final class FlowRules {
     if (pipe.stages() < pipe.neededStages()) {
       pipes(
           where,
-          "pipe %s has %d stages; hold %d, lag %d and lead %d take %d"
-              .formatted(
-                  name,
-                  pipe.stages(),
-                  options.hold(),
-                  options.lag(),
-                  options.lead(),
-                  pipe.neededStages()));
+          String.format(
+              Locale.ROOT,
+              "pipe %s has %d stages; hold %d, lag %d and lead %d take %d",
+              name,
+              pipe.stages(),
+              options.hold(),
+              options.lag(),
+              options.lead(),
+              pipe.neededStages()));
     }
     if (options.initial() > pipe.stages()) {
       pipes(
           where,
-          "%d of %d stages of pipe %s are full at first"
-              .formatted(options.initial(), pipe.stages(), name));
+          String.format(
+              Locale.ROOT,
+              "%d of %d stages of pipe %s are full at first",
+              options.initial(),
+              pipe.stages(),
+              name));
     }
     if (options.initial() > 0 && !pipe.buffers().isEmpty()) {
       pipes(where, "pipe " + name + " is full of what nobody wrote at first; tokens may be");
@@ -153,11 +159,12 @@ final class FlowRules {
     } else if (roles.size() > 1) {
       pipes(
           where,
-          "pipe '%s' is %s by %s; one role may do that"
-              .formatted(
-                  pipe.name(),
-                  done,
-                  roles.stream().map(FlowRules::name).collect(Collectors.joining(" and "))));
+          String.format(
+              Locale.ROOT,
+              "pipe '%s' is %s by %s; one role may do that",
+              pipe.name(),
+              done,
+              roles.stream().map(FlowRules::name).collect(Collectors.joining(" and "))));
     }
   }
 
@@ -181,7 +188,9 @@ final class FlowRules {
   private void readsOnly(Stmt body, Pipe pipe) {
     for (Buffer written : Leaves.of(body).writes()) {
       if (pipe.buffers().contains(written)) {
-        pipes(body, "'%s' is written where it is consumed".formatted(written.name()));
+        pipes(
+            body,
+            String.format(Locale.ROOT, "'%s' is written where it is consumed", written.name()));
       }
     }
     Stmts.children(body).forEach(child -> readsOnly(child, pipe));
@@ -199,8 +208,11 @@ final class FlowRules {
         == sites.roles(pipe, FlowSites.Kind.PRODUCE).contains(role)) {
       pipes(
           skip,
-          "role '%s' must either fill or read pipe '%s' to skip stages of it"
-              .formatted(role.name(), pipe.name()));
+          String.format(
+              Locale.ROOT,
+              "role '%s' must either fill or read pipe '%s' to skip stages of it",
+              role.name(),
+              pipe.name()));
     }
   }
 
@@ -216,16 +228,24 @@ final class FlowRules {
         if (!peek && pipe.options().hold() < stages) {
           pipes(
               s,
-              "the product is under way for %d more stages, pipe '%s' holds a stage for %d"
-                  .formatted(stages, pipe.name(), pipe.options().hold()));
+              String.format(
+                  Locale.ROOT,
+                  "the product is under way for %d more stages, pipe '%s' holds a stage for %d",
+                  stages,
+                  pipe.name(),
+                  pipe.options().hold()));
         }
       }
       case Stmt.Flow.Produce(Pipe pipe, Stmt body) when !product -> {
         if (pipe.options().lag() < stages) {
           pipes(
               s,
-              "the copy is under way for %d more stages, pipe '%s' commits one after %d"
-                  .formatted(stages, pipe.name(), pipe.options().lag()));
+              String.format(
+                  Locale.ROOT,
+                  "the copy is under way for %d more stages, pipe '%s' commits one after %d",
+                  stages,
+                  pipe.name(),
+                  pipe.options().lag()));
         }
       }
       case null, default ->
@@ -255,8 +275,13 @@ final class FlowRules {
         findings.add(
             Rule.ROLES,
             role,
-            "role '%s' has %d registers; %d to %d in eights"
-                .formatted(role.name(), registers, FEWEST_REGISTERS, MOST_REGISTERS));
+            String.format(
+                Locale.ROOT,
+                "role '%s' has %d registers; %d to %d in eights",
+                role.name(),
+                registers,
+                FEWEST_REGISTERS,
+                MOST_REGISTERS));
       }
       visit(role.body(), site.in(role));
     }

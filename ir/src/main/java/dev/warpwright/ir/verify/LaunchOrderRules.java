@@ -11,6 +11,7 @@ import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -93,7 +94,10 @@ final class LaunchOrderRules {
     findings.add(
         Rule.SIGNALS,
         s,
-        "'%s' may depend on the launch before, but is %s before 'await previous'"
-            .formatted(buffer.name(), done));
+        String.format(
+            Locale.ROOT,
+            "'%s' may depend on the launch before, but is %s before 'await previous'",
+            buffer.name(),
+            done));
   }
 }

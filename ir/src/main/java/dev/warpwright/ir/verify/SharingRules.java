@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -122,8 +123,12 @@ final class SharingRules {
       findings.add(
           Rule.ROLES,
           write.where,
-          "'%s' is written by all %d instances of role '%s'"
-              .formatted(buffer.name(), writer.role.instances(), writer.role.name()));
+          String.format(
+              Locale.ROOT,
+              "'%s' is written by all %d instances of role '%s'",
+              buffer.name(),
+              writer.role.instances(),
+              writer.role.name()));
     }
   }
 
@@ -133,12 +138,14 @@ final class SharingRules {
         findings.add(
             Rule.ROLES,
             access.where,
-            "'%s' is written by role '%s' and %s by role '%s' with no pipe or signal in between"
-                .formatted(
-                    buffer.name(),
-                    writer.role.name(),
-                    access.write ? "written" : "read",
-                    other.role.name()));
+            String.format(
+                Locale.ROOT,
+                "'%s' is written by role '%s' and %s by role '%s' with no pipe or signal in"
+                    + " between",
+                buffer.name(),
+                writer.role.name(),
+                access.write ? "written" : "read",
+                other.role.name()));
         return;
       }
     }

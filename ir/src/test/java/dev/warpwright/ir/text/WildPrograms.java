@@ -18,8 +18,8 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Role;
+import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
@@ -295,7 +295,8 @@ final class WildPrograms {
     return switch (choice) {
       case 0 -> {
         Scope scope = chance(50) ? Scope.SHARED : Scope.LOCAL;
-        List<Buffer> stage = random.ints(random.nextInt(3), 0, 9).mapToObj(i -> buffer(scope)).toList();
+        List<Buffer> stage =
+            random.ints(random.nextInt(3), 0, 9).mapToObj(i -> buffer(scope)).toList();
         Pipe.Options options =
             new Pipe.Options(
                 random.nextInt(3),
