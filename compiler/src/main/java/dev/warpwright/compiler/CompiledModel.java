@@ -12,6 +12,7 @@ import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -224,7 +225,8 @@ public final class CompiledModel implements AutoCloseable {
   /** The program for a row count. */
   public CompiledProgram program(int rows) {
     synchronized (lock) {
-      return programs.computeIfAbsent(bucket(rows), r -> DeepStack.call(() -> compile(r)));
+      return programs.computeIfAbsent(
+          bucket(rows), r -> FileBytes.reading(() -> DeepStack.call(() -> compile(r))));
     }
   }
 
@@ -250,7 +252,7 @@ public final class CompiledModel implements AutoCloseable {
       Executable known = executables.get(bucket(rows));
       if (known == null) {
         CompiledProgram program = program(rows);
-        known = DeepStack.call(() -> device.load(program, constants));
+        known = FileBytes.reading(() -> DeepStack.call(() -> device.load(program, constants)));
         executables.put(bucket(rows), known);
       }
       return known;

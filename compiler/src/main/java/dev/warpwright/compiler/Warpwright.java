@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.io.FileBytes;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,7 @@ public final class Warpwright {
    *     compiled
    */
   public static Model load(Path file) {
-    return new Model(DeepStack.call(() -> ModelFile.load(file)));
+    return new Model(FileBytes.reading(() -> DeepStack.call(() -> ModelFile.load(file))));
   }
 
   /**
@@ -28,6 +29,7 @@ public final class Warpwright {
    *     compiled, or does not fit the architecture
    */
   public static Model load(Path file, @Nullable Architecture architecture) {
-    return new Model(DeepStack.call(() -> ModelFile.load(file, architecture)));
+    return new Model(
+        FileBytes.reading(() -> DeepStack.call(() -> ModelFile.load(file, architecture))));
   }
 }

@@ -48,8 +48,10 @@ import dev.warpwright.schedule.primitive.TransformLayout;
 import dev.warpwright.schedule.primitive.Unroll;
 import dev.warpwright.schedule.primitive.Vectorize;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -473,5 +475,19 @@ public final class Schedule extends Session {
     List<String> inputs =
         inside == null ? List.of(block.name()) : List.of(block.name(), inside.id());
     record("tensorize", inputs, attrs.values(), List.of());
+  }
+
+  /**
+   * Tensorizes several blocks as {@link #tensorize(BlockRef, Attrs)} does one after the other, and
+   * records them so; of a deep network that takes as long as the network is, not as its square.
+   *
+   * @param attrs of the new statements, in the order to apply them
+   */
+  public void tensorizeAll(SequencedMap<BlockRef, Attrs> attrs) {
+    SequencedMap<String, Attrs> byName = new LinkedHashMap<>();
+    attrs.forEach((block, own) -> byName.put(block.name(), own));
+    func = Tensorize.applyAll(func, byName);
+    attrs.forEach(
+        (block, own) -> record("tensorize", List.of(block.name()), own.values(), List.of()));
   }
 }

@@ -58,7 +58,7 @@ final class BulkLoads {
     }
     int which =
         switch (choice) {
-          case FIRST, TURNS -> 0;
+          case FIRST, TURNS, EVEN -> 0;
           case LAST -> pending.size() - 1;
           case RANDOM -> random.nextInt(pending.size());
         };

@@ -45,7 +45,12 @@ public record GridOptions(
     LAST,
     RANDOM,
     /** Each in its turn, so that blocks go on together. */
-    TURNS
+    TURNS,
+    /**
+     * That which has not gone on for longest: no block does its second thing before all that are
+     * resident have done their first.
+     */
+    EVEN
   }
 
   /** In order, one block at a time, everything checked. */
@@ -77,6 +82,11 @@ public record GridOptions(
         Engine.FASTEST,
         false,
         GpuTarget.SM_90A);
+  }
+
+  /** So many blocks at a time, as evenly as can be: as on a GPU where all start at once. */
+  public static GridOptions even(int residentBlocks) {
+    return DEFAULT.withWarps(WarpChoice.EVEN).withBlocks(Options.Order.FORWARD, residentBlocks);
   }
 
   public GridOptions withWarps(WarpChoice choice) {

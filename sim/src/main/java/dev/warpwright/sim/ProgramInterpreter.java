@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes the steps of a Program: grid kernels by the {@link GridInterpreter}, host kernels by the
- * {@link Interpreter}. Workspace starts poisoned. Kernels are compiled once.
+ * {@link Interpreter}. Workspace starts poisoned, and does so again unless it is kept. Kernels are
+ * compiled once.
  */
 public final class ProgramInterpreter {
   /** Runs one kernel. */
@@ -28,6 +29,9 @@ public final class ProgramInterpreter {
       Function<Kernel, KernelCounters.Caches> caches, List<KernelCounters> launches) {}
 
   private @Nullable Counted counted;
+
+  /** What runs have left in the workspace, null if each starts anew. */
+  private @Nullable Map<Buffer, NdArray> kept;
 
   private final Program program;
   private final Map<Kernel, Executor> executors = new IdentityHashMap<>();
@@ -60,6 +64,15 @@ public final class ProgramInterpreter {
         yield (arguments, races) -> host.run(arguments);
       }
     };
+  }
+
+  /**
+   * Lets the workspace hold at each run what the run before has left there, as on a GPU; all runs
+   * must have the same scalars. Returns this.
+   */
+  public ProgramInterpreter keepingWorkspace() {
+    kept = new IdentityHashMap<>();
+    return this;
   }
 
   /** Everything checked, in order. */
@@ -122,7 +135,11 @@ public final class ProgramInterpreter {
       }
     }
     for (Buffer b : program.workspace()) {
-      arrays.put(b, NdArray.of(b, arguments.shape(b)).poison());
+      NdArray left = kept == null ? null : kept.get(b);
+      arrays.put(b, left == null ? NdArray.of(b, arguments.shape(b)).poison() : left);
+    }
+    if (kept != null) {
+      program.workspace().forEach(b -> Objects.requireNonNull(kept).put(b, array(arrays, b)));
     }
     for (Program.Step step : program.steps()) {
       switch (step) {

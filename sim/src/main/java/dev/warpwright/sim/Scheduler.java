@@ -3,6 +3,8 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -109,6 +111,7 @@ final class Scheduler {
 
   private void resume(Warp w) {
     turns.next();
+    w.resumed = turns.now();
     w.resume();
     if (w.runnable()) {
       yields++;
@@ -138,6 +141,7 @@ final class Scheduler {
       case LAST -> eager.getLast();
       case RANDOM -> eager.get(random.nextInt(eager.size()));
       case TURNS -> eager.get(turn++ % eager.size());
+      case EVEN -> Collections.min(eager, Comparator.comparingLong(w -> w.resumed));
     };
   }
 

@@ -23,17 +23,32 @@ final class Shadow {
   /** Instead of a lane: several of a warp, or a warp as a whole. */
   static final byte WHOLE_WARP = -1;
 
+  /** Buffers of fewer elements get their arrays at once. */
+  private static final int LARGE = 1024;
+
+  private static final byte[] NONE = {};
+
   private final Context context;
   private final Buffer buffer;
-  private final byte @Nullable [] states;
-  private final long @Nullable [] writers;
-  private final long @Nullable [] readers;
+  private final int elements;
+  private final boolean initialisation;
+  private final boolean races;
+
+  /**
+   * Whether there are arrays. Blocks that find nothing to do never access most of what they have,
+   * which is ten times as large as the memory itself.
+   */
+  private boolean ready;
+
+  private byte @Nullable [] states;
+  private long @Nullable [] writers;
+  private long @Nullable [] readers;
 
   /** Of the last writer, its lane. */
-  private final byte[] writerLanes;
+  private byte[] writerLanes = NONE;
 
   /** Of the last readers, if they are one warp's, the lane. */
-  private final byte[] readerLanes;
+  private byte[] readerLanes = NONE;
 
   private final FindingSink sink;
   private final Actor.@Nullable Fence fence;
@@ -74,16 +89,32 @@ final class Shadow {
       FindingSink sink) {
     this.context = context;
     this.buffer = buffer;
-    this.states = initialisation ? new byte[elements] : null;
-    this.writers = races ? new long[elements] : null;
-    this.readers = races ? new long[elements] : null;
-    this.writerLanes = new byte[races ? elements : 0];
-    this.readerLanes = new byte[races ? elements : 0];
+    this.elements = elements;
+    this.initialisation = initialisation;
+    this.races = races;
     this.sink = sink;
     this.fence =
         buffer.scope() == Scope.SHARED
             ? Actor.Fence.SHARED
             : buffer.scope() == Scope.GLOBAL ? Actor.Fence.GLOBAL : null;
+    if (elements < LARGE) {
+      prepare();
+    }
+  }
+
+  /** Makes the arrays at the first access. */
+  private void prepare() {
+    if (ready) {
+      return;
+    }
+    ready = true;
+    states = initialisation ? new byte[elements] : null;
+    if (races) {
+      writers = new long[elements];
+      readers = new long[elements];
+      writerLanes = new byte[elements];
+      readerLanes = new byte[elements];
+    }
   }
 
   /** Looks for races of the roles of a tile program, too. */
@@ -132,6 +163,7 @@ final class Shadow {
   }
 
   void read(Frame f, int element, Stmt where) {
+    prepare();
     touched = true;
     if (states != null && states[element] != WRITTEN) {
       unwritten(f, element, where);
@@ -175,6 +207,7 @@ final class Shadow {
 
   /** Reads neighbouring elements. */
   void read(Frame f, int from, int count, Stmt where) {
+    prepare();
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
       for (int e = from; e < from + count; e++) {
@@ -217,6 +250,7 @@ final class Shadow {
    * @return whether that is all; if not, nothing is written, and each has to be looked at
    */
   boolean writeOwn(int from, int count) {
+    prepare();
     if (states == null || writers != null) {
       return false;
     }
@@ -244,6 +278,7 @@ final class Shadow {
   }
 
   void write(Frame f, int element, Stmt where) {
+    prepare();
     touched = true;
     if (states != null) {
       if (states[element] == UNDER_WAY || states[element] == HELD) {
@@ -256,6 +291,7 @@ final class Shadow {
 
   /** A copy that was under way writes the element. */
   void complete(Frame f, int element, Stmt where) {
+    prepare();
     touched = true;
     if (states != null) {
       states[element] = WRITTEN;
@@ -339,6 +375,7 @@ final class Shadow {
    * @param lane of the thread, or that its whole warp starts it
    */
   void unitReads(Frame f, Actor actor, long epoch, int from, int count, Stmt where, byte lane) {
+    prepare();
     for (int e = from; e < from + count; e++) {
       if (states != null && states[e] != WRITTEN) {
         unwritten(f, e, where);
@@ -383,6 +420,7 @@ final class Shadow {
 
   /** A unit beside the threads begins to write elements; see {@link #unitReads}. */
   void unitWrites(Frame f, Actor actor, long epoch, int from, int count, Stmt where) {
+    prepare();
     if (states != null) {
       Arrays.fill(states, from, from + count, UNDER_WAY);
     }
@@ -418,6 +456,7 @@ final class Shadow {
 
   /** Registers that a product begins to read, as its first operand. */
   void productReads(Frame f, int from, int count, Stmt where) {
+    prepare();
     if (states == null) {
       return;
     }
@@ -431,6 +470,7 @@ final class Shadow {
 
   /** Registers that a product begins to write, and before that reads if it adds to them. */
   void productWrites(Frame f, int from, int count, boolean reads, Stmt where) {
+    prepare();
     if (states != null) {
       for (int e = from; e < from + count; e++) {
         if (states[e] == HELD || (reads && states[e] == NEVER_WRITTEN)) {

@@ -37,6 +37,9 @@ final class Warp {
   /** How often the warp changed something. */
   long changes;
 
+  /** In which turn it went on last; 0 if it never did. */
+  long resumed;
+
   private boolean yielded;
 
   /** Where its requests are counted, null if they are not. */

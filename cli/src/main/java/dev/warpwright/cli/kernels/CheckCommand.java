@@ -11,6 +11,7 @@ import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -113,6 +114,14 @@ public final class CheckCommand extends Command {
   @Nullable Integer threads;
 
   @Option(
+      names = "--seconds",
+      paramLabel = "S",
+      description =
+          "With --mutants: begin no more after so many seconds; what was left out is said, in the"
+              + " table, too.")
+  @Nullable Double seconds;
+
+  @Option(
       names = "--counters",
       description =
           "Predict instead what the memories of an H200 are asked for: bank conflicts, sectors,"
@@ -148,6 +157,9 @@ public final class CheckCommand extends Command {
     if (table != null && mutants == null) {
       throw new UserError("--table " + table + ": needs --mutants");
     }
+    if (seconds != null && (mutants == null || !(seconds > 0))) {
+      throw new UserError("--seconds " + seconds + ": a number above 0, with --mutants");
+    }
     Map<String, Long> scalars = new TreeMap<>();
     assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
     return action.perform(
@@ -167,6 +179,7 @@ public final class CheckCommand extends Command {
             emit,
             table,
             threads == null ? Runtime.getRuntime().availableProcessors() : threads,
+            seconds == null ? OptionalDouble.empty() : OptionalDouble.of(seconds),
             counters,
             gpu),
         progress);

@@ -51,7 +51,7 @@ final class CheckCounters {
                 isProductOfAnyShape(kernel)
                     ? CounterPrediction.product(kernel, request.options().scalars(), device)
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
-        case CheckSubject.OfNetwork(var network) ->
+        case CheckSubject.OfNetwork(var network, _) ->
             predictions.addAll(
                 CounterPrediction.network(network, request.options().rows().orElse(ROWS), device));
         case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->

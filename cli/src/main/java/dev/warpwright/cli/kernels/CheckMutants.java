@@ -24,6 +24,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,21 +34,41 @@ import org.jspecify.annotations.Nullable;
 
 /** Plants mistakes into kernels and tells which the simulator reports. */
 final class CheckMutants {
+  private static final int NOT_RUN = -1;
+
   private CheckMutants() {}
 
   /** What was planted into one kernel. */
   private record Planted(
-      MutationSubject subject, List<MutationTesting.Result> results, @Nullable String problem) {}
+      MutationSubject subject,
+      List<MutationTesting.Result> results,
+      @Nullable String problem,
+      int left) {
+    /** Whether the time was over before it ran at all. */
+    boolean isLeft() {
+      return left < 0;
+    }
+  }
+
+  /** When no more mutants are begun. */
+  private record Deadline(OptionalDouble seconds, long begun) {
+    boolean isOver() {
+      return seconds.isPresent() && (System.nanoTime() - begun) / 1e9 > seconds.getAsDouble();
+    }
+  }
 
   static Report report(CheckRequest request, int most, Progress progress) {
+    Deadline deadline = new Deadline(request.seconds(), System.nanoTime());
     List<MutationSubject> subjects = subjects(request);
     List<Planted> all = new ArrayList<>();
     // One task a kernel first, then one a mutant: few kernels have most of the mutants.
     ExecutorService threads = Executors.newFixedThreadPool(request.threads());
     try {
-      List<Future<List<Future<MutationTesting.Result>>>> kernels = new ArrayList<>();
+      List<Future<Optional<List<Future<Optional<MutationTesting.Result>>>>>> kernels =
+          new ArrayList<>();
       for (MutationSubject subject : subjects) {
-        kernels.add(threads.submit(() -> plant(subject, request, most, threads, progress)));
+        kernels.add(
+            threads.submit(() -> plant(subject, request, most, deadline, threads, progress)));
       }
       for (int i = 0; i < subjects.size(); i++) {
         all.add(planted(subjects.get(i), kernels.get(i), progress));
@@ -63,23 +85,35 @@ final class CheckMutants {
   /** Waits for what was planted into a kernel; one that is not clean as it is stops no others. */
   private static Planted planted(
       MutationSubject subject,
-      Future<List<Future<MutationTesting.Result>>> mutants,
+      Future<Optional<List<Future<Optional<MutationTesting.Result>>>>> mutants,
       Progress progress)
       throws InterruptedException {
     List<MutationTesting.Result> results = new ArrayList<>();
+    int left = 0;
     try {
-      for (Future<MutationTesting.Result> result : mutants.get()) {
-        results.add(result.get());
+      Optional<List<Future<Optional<MutationTesting.Result>>>> begun = mutants.get();
+      if (begun.isEmpty()) {
+        return new Planted(subject, results, null, NOT_RUN);
       }
+      List<Future<Optional<MutationTesting.Result>>> planted = begun.get();
+      for (Future<Optional<MutationTesting.Result>> result : planted) {
+        result.get().ifPresent(results::add);
+      }
+      left = planted.size() - results.size();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof UserError error) {
-        return new Planted(subject, results, String.valueOf(error.getMessage()));
+        return new Planted(subject, results, String.valueOf(error.getMessage()), left);
       }
       throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
     }
     progress.say(
-        String.format(Locale.ROOT, "planted %d mistakes into %s", results.size(), subject.name()));
-    return new Planted(subject, results, null);
+        String.format(
+            Locale.ROOT,
+            "planted %d mistakes into %s%s",
+            results.size(),
+            subject.name(),
+            left == 0 ? "" : ", " + left + " not, for the time is over"));
+    return new Planted(subject, results, null, left);
   }
 
   private static List<MutationSubject> subjects(CheckRequest request) {
@@ -96,18 +130,32 @@ final class CheckMutants {
         .toList();
   }
 
-  private static List<Future<MutationTesting.Result>> plant(
+  /** Nothing if the time is over; a mutant that is not begun by then has no result. */
+  private static Optional<List<Future<Optional<MutationTesting.Result>>>> plant(
       MutationSubject subject,
       CheckRequest request,
       int most,
+      Deadline deadline,
       ExecutorService threads,
       Progress progress) {
+    if (deadline.isOver()) {
+      return Optional.empty();
+    }
     MutationTesting testing = new MutationTesting(subject, request.options().orders());
     List<Mutant> planted = testing.mutants(most);
     if (request.emit() != null) {
       write(request.emit(), subject, planted, progress);
     }
-    return planted.stream().map(mutant -> threads.submit(() -> testing.test(mutant))).toList();
+    return Optional.of(
+        planted.stream()
+            .map(
+                mutant ->
+                    threads.submit(
+                        () ->
+                            deadline.isOver()
+                                ? Optional.<MutationTesting.Result>empty()
+                                : Optional.of(testing.test(mutant))))
+            .toList());
   }
 
   private static Report report(CheckRequest request, List<Planted> all) {
@@ -130,8 +178,11 @@ final class CheckMutants {
     }
     MutationTable table =
         new MutationTable(
-            all.stream().map(planted -> planted.subject.name()).toList(),
-            all.stream().flatMap(planted -> planted.results.stream()).toList());
+            names(all, false),
+            all.stream().flatMap(planted -> planted.results.stream()).toList(),
+            new MutationTable.Left(
+                all.stream().mapToInt(planted -> Math.max(0, planted.left)).sum(),
+                names(all, true)));
     if (request.table() != null) {
       write(request.table(), table);
     }
@@ -143,7 +194,16 @@ final class CheckMutants {
             .with("file", request.file().toString())
             .with("seed", request.options().seed())
             .with("ok", good)
+            .with("left", table.left().mutants())
+            .with("leftKernels", Json.array(table.left().subjects(), Json::of))
             .with("mutants", new Json.Array(mutants)));
+  }
+
+  private static List<String> names(List<Planted> all, boolean left) {
+    return all.stream()
+        .filter(planted -> planted.isLeft() == left)
+        .map(planted -> planted.subject.name())
+        .toList();
   }
 
   /** The table in a file, whose beginning stays. */

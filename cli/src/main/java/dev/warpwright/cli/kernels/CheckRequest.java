@@ -6,6 +6,7 @@ import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param mutants how many mistakes of each kind to plant, to see which are reported; empty for none
  * @param table the file in which to write what became of the mutants; null for none
  * @param threads that test mutants
+ * @param seconds after which no more mutants are begun; empty for no limit
  * @param counters whether to predict what the kernels ask of an H200's memories, instead
  * @param emit the folder to write the mutants to, a CUDA program each; null for nowhere
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
@@ -35,6 +37,7 @@ public record CheckRequest(
     @Nullable Path emit,
     @Nullable Path table,
     int threads,
+    OptionalDouble seconds,
     boolean counters,
     boolean gpu) {
   public CheckRequest {

@@ -139,7 +139,8 @@ final class CheckSubjects {
     Precision precision =
         request.precision() == null ? Precision.of(model.graph()) : request.precision();
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
-      return new CheckSubject.OfNetwork(compiled.program(request.options().rows().orElse(ROWS)));
+      return new CheckSubject.OfNetwork(
+          compiled.program(request.options().rows().orElse(ROWS)), model.graph());
     }
   }
 }

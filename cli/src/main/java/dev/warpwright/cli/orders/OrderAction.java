@@ -47,12 +47,19 @@ public final class OrderAction implements Action<OrderRequest> {
 
   private static Report search(OrderRequest request, Progress progress) {
     TileProblem problem = request.problem();
+    boolean steps = request.files().csv() != null;
+    if (steps) {
+      OrderSimulation.checkDetails(problem, problem.items());
+    }
     OrderSearch.Result result =
         OrderSearch.search(
             new OrderSearch.Request(
                 problem, request.policy(), request.limits().seed(), request.limits().seconds()),
             new Told(progress));
-    OrderSimulation run = OrderSimulation.run(problem, result.path(), request.policy(), true);
+    OrderSimulation run =
+        steps
+            ? OrderSimulation.run(problem, result.path(), request.policy(), true)
+            : result.simulation();
     writeFiles(request, result.path(), run);
     List<String> lines = new ArrayList<>();
     lines.add(

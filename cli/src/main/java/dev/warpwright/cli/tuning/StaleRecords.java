@@ -35,11 +35,13 @@ final class StaleRecords {
    */
   record Stale(TuningRecord record, @Nullable Candidate candidate, String reason) {
     String text() {
+      double us =
+          record.outcome() instanceof Outcome.Measured measured ? measured.timeUs() : Double.NaN;
       return String.format(
           Locale.ROOT,
           "%s: %.2f us, %s: %s",
           record.workload().text(),
-          record.outcome() instanceof Outcome.Measured measured ? measured.timeUs() : Double.NaN,
+          us,
           record.point().text(),
           reason);
     }

@@ -1,14 +1,15 @@
 package dev.warpwright.cli.hostile;
 
 import dev.warpwright.cli.Main;
+import dev.warpwright.cli.output.LiveProgress;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -20,10 +21,15 @@ import org.jspecify.annotations.Nullable;
  * What every command line keeps to, whatever it is given: an exit code of the contract, of an error
  * one line of a few hundred characters and nothing on standard output, no trace, no file but what
  * was asked for, and an end within seconds.
+ *
+ * <p>Lines of progress are told apart by who prints them: {@link LiveProgress}. A command hangs
+ * when it works for 20 s without a sign. What tells how far it is, does not: {@code explain} lets
+ * CUDA's compiler make a dozen kernels, one line each, and ends at Ctrl-C.
  */
 final class Contract {
   private static final int LONGEST_LINE = 700;
   private static final int MOST_LINES = 60;
+  private static final String PREFIX = "warpwright: ";
   private static final long MOST_SECONDS = 20;
 
   /** On a busy machine the clock runs on while the process does not. */
@@ -58,7 +64,7 @@ final class Contract {
   @Nullable String broken(List<String> args) {
     Set<String> before = files();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Spoken err = new Spoken();
     int[] code = {Integer.MIN_VALUE};
     Throwable[] thrown = {null};
     Thread thread =
@@ -68,18 +74,18 @@ final class Contract {
                 code[0] =
                     Main.execute(
                         new PrintStream(out, true, StandardCharsets.UTF_8),
-                        new PrintStream(err, true, StandardCharsets.UTF_8),
+                        err,
                         args.toArray(String[]::new));
               } catch (Throwable e) {
                 thrown[0] = e;
               }
             });
     thread.setDaemon(true);
-    await(thread);
+    await(thread, err);
     if (thrown[0] != null) {
       return "thrown: " + thrown[0];
     }
-    String said = err.toString(StandardCharsets.UTF_8);
+    String said = err.text();
     if (code[0] < 0 || code[0] > 3) {
       return "exit code " + code[0] + ": " + said;
     }
@@ -91,9 +97,12 @@ final class Contract {
     if (refused && lines.isEmpty()) {
       return "nothing said, exit code " + code[0];
     }
-    // A refusal is one line; those before it tell of progress.
-    if (lines.stream().anyMatch(l -> !l.startsWith("warpwright: ") || l.length() > LONGEST_LINE)) {
+    if (lines.stream().anyMatch(l -> !l.startsWith(PREFIX) || l.length() > LONGEST_LINE)) {
       return "a line that is none of ours or too long: " + said;
+    }
+    // A refusal is one line, the last.
+    if (err.others() != (refused ? 1 : 0) || refused && err.endsWithProgress()) {
+      return err.others() + " lines beside those of progress, exit code " + code[0] + ": " + said;
     }
     if (lines.size() > MOST_LINES) {
       return "too many lines: " + said;
@@ -121,13 +130,19 @@ final class Contract {
                         && args.stream().anyMatch(arg -> arg.endsWith(name)));
   }
 
-  private static void await(Thread thread) {
+  private static void await(Thread thread, Spoken err) {
     long cpu = cpuNanos();
     long start = System.nanoTime();
+    int told = 0;
     thread.start();
     try {
       while (thread.isAlive()) {
         thread.join(200);
+        if (err.progress() != told) {
+          told = err.progress();
+          cpu = cpuNanos();
+          start = System.nanoTime();
+        }
         long seconds = (System.nanoTime() - start) / 1_000_000_000;
         long worked = (cpuNanos() - cpu) / 1_000_000_000;
         if (thread.isAlive()
@@ -142,10 +157,7 @@ final class Contract {
   }
 
   private static long cpuNanos() {
-    return ManagementFactory.getOperatingSystemMXBean()
-            instanceof com.sun.management.OperatingSystemMXBean system
-        ? system.getProcessCpuTime()
-        : System.nanoTime();
+    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
   }
 
   /** What our threads are about. */

@@ -223,6 +223,19 @@ final class HostileCasesTest {
     done("run", file.toString(), "--target=cpu", "--batch=3", "--time=0");
   }
 
+  /** One kernel for all of them would take minutes to make. */
+  @Test
+  void aThousandOutputs() throws IOException {
+    OnnxWriter onnx = new OnnxWriter().input("x", "N", 8L);
+    for (int i = 0; i < 1000; i++) {
+      onnx.node("Relu", List.of("x"), List.of("y" + i)).output("y" + i, "N", 8L);
+    }
+    Path file = Files.write(folder.resolve("o.onnx"), onnx.bytes());
+    done("plan", file.toString(), "--target=sm_90a");
+    assertThat(out).contains("1000 results are too many for one kernel");
+    refused("1000 outputs are too many", "plan", file.toString(), "--target=cpu");
+  }
+
   @Test
   void splitsThatWrap() throws IOException {
     OnnxWriter onnx =

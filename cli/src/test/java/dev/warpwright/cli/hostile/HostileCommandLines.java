@@ -90,10 +90,6 @@ final class HostileCommandLines implements Hostile {
         default -> args.add(Odd.word(random));
       }
     }
-    // It compiles a dozen kernels with CUDA's compiler, which takes its time.
-    if (args.getFirst().equals("explain")) {
-      args.remove("gemm");
-    }
     args.removeIf(arg -> arg.contains("detach") || arg.startsWith("O=") || arg.startsWith("@"));
     if (List.of("tune", "perf", "explain", "accept", "db").contains(args.getFirst())) {
       args.add("--db=" + folder + "/t.db");

@@ -6,7 +6,8 @@ enum HostileKind {
   KERNELS(new HostileKernels()),
   ORDERS(new HostileOrders()),
   DATABASES(new HostileDatabases()),
-  COMMANDS(new HostileCommandLines());
+  COMMANDS(new HostileCommandLines()),
+  SURROUNDINGS(new HostileSurroundings());
 
   final Hostile hostile;
 

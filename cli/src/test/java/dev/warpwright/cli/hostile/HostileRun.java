@@ -62,7 +62,7 @@ public final class HostileRun {
     Path name = Path.of(kind.name().toLowerCase(Locale.ROOT) + "-" + seed);
     Contract contract = new Contract(folder, Path.of("").toAbsolutePath());
     try {
-      String wrong = contract.broken(line);
+      String wrong = kind.hostile.broken(contract, line, folder);
       if (wrong != null) {
         keep(findings.resolve(name), folder, line, wrong);
       }

@@ -20,6 +20,7 @@ import java.util.OptionalInt;
  */
 public record CheckOptions(
     long seed, int schedules, OptionalInt resident, Map<String, Long> scalars, OptionalInt rows) {
+  private static final int USUAL_SCHEDULES = 3;
   private static final int USUAL_RESIDENT = 3;
 
   public CheckOptions {
@@ -31,7 +32,8 @@ public record CheckOptions(
 
   /** Three orders, small shapes. */
   public static CheckOptions of(long seed) {
-    return new CheckOptions(seed, 3, OptionalInt.empty(), Map.of(), OptionalInt.empty());
+    return new CheckOptions(
+        seed, USUAL_SCHEDULES, OptionalInt.empty(), Map.of(), OptionalInt.empty());
   }
 
   public CheckOptions withScalars(Map<String, Long> newScalars) {
@@ -44,6 +46,11 @@ public record CheckOptions(
 
   public CheckOptions withResident(int blocks) {
     return new CheckOptions(seed, schedules, OptionalInt.of(blocks), scalars, rows);
+  }
+
+  /** Whether nobody asked for fewer orders, or for so many blocks at a time. */
+  boolean isUsual() {
+    return schedules >= USUAL_SCHEDULES && resident.isEmpty();
   }
 
   /** The orders in which a kernel runs. */

@@ -5,9 +5,11 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
+import dev.warpwright.model.graph.Graph;
 import dev.warpwright.sim.Arguments;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What can be checked. */
 public sealed interface CheckSubject {
@@ -34,10 +36,18 @@ public sealed interface CheckSubject {
    * The launches of a program on random data; what it gives out is poisoned before.
    *
    * @param tables contents of buffers that are no random data
+   * @param meaning a kernel that computes the same from buffers of the same names, and whose
+   *     attributes say what; null if nobody knows
    */
-  record OfProgram(Program program, Map<Buffer, List<Integer>> tables) implements CheckSubject {
+  record OfProgram(Program program, Map<Buffer, List<Integer>> tables, @Nullable Kernel meaning)
+      implements CheckSubject {
     public OfProgram {
       tables = Map.copyOf(tables);
+    }
+
+    /** Of which nobody knows what it computes. */
+    public OfProgram(Program program, Map<Buffer, List<Integer>> tables) {
+      this(program, tables, null);
     }
 
     /** Random inputs, the tables, and poisoned outputs. */
@@ -51,8 +61,12 @@ public sealed interface CheckSubject {
     }
   }
 
-  /** The launches of a compiled network, with its weights, on random rows. */
-  record OfNetwork(CompiledProgram network) implements CheckSubject {
+  /**
+   * The launches of a compiled network, with its weights, on random rows.
+   *
+   * @param graph what it should compute; null if nobody knows
+   */
+  record OfNetwork(CompiledProgram network, @Nullable Graph graph) implements CheckSubject {
     @Override
     public String name() {
       return network.program().name();

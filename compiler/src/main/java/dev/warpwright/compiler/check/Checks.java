@@ -43,6 +43,9 @@ public final class Checks {
 
   private static final int ROWS = 37;
 
+  /** More than a network has inputs, each of which takes a seed of its own. */
+  private static final long NEXT_LAUNCH = 0x9E37_79B9L;
+
   private Checks() {}
 
   /**
@@ -76,19 +79,8 @@ public final class Checks {
             scalars);
       }
       case CheckSubject.OfKernel(Kernel kernel) -> check(kernel, options);
-      case CheckSubject.OfProgram ofProgram -> {
-        Program program = ofProgram.program();
-        Map<String, Long> scalars = scalars(ProgramInterpreter.params(program), options);
-        yield grid(
-            program.name(),
-            names(program),
-            scalars,
-            options,
-            order -> new ProgramInterpreter(program, order, Options.CHECKED)::check,
-            () -> ofProgram.data(scalars, options.seed()),
-            CheckReport.OnDevice.NONE);
-      }
-      case CheckSubject.OfNetwork(CompiledProgram network) -> check(network, options);
+      case CheckSubject.OfProgram ofProgram -> check(ofProgram, options);
+      case CheckSubject.OfNetwork ofNetwork -> check(ofNetwork, options);
     };
   }
 
@@ -117,7 +109,7 @@ public final class Checks {
                 shaped,
                 data -> KernelData.random(shaped.params(), Map.of(), options.seed() + data)));
       }
-      case CheckSubject.OfNetwork(CompiledProgram network) ->
+      case CheckSubject.OfNetwork(CompiledProgram network, _) ->
           MutationSubject.of(network.program().name(), network, rows(options), options.seed());
       case CheckSubject.OfProgram ofProgram -> {
         Map<String, Long> scalars =
@@ -151,25 +143,59 @@ public final class Checks {
         CheckReport.OnDevice.NONE);
   }
 
-  private static CheckReport check(CompiledProgram network, CheckOptions options) {
+  private static CheckReport check(CheckSubject.OfProgram subject, CheckOptions options) {
+    Program program = subject.program();
+    Map<String, Long> scalars = scalars(ProgramInterpreter.params(program), options);
+    ProgramCheck check =
+        new ProgramCheck(
+            program,
+            launch -> subject.data(scalars, options.seed() + NEXT_LAUNCH * launch),
+            References.of(subject));
+    return report(program, check, options.orders(), scalars, CheckReport.OnDevice.NONE);
+  }
+
+  private static CheckReport check(CheckSubject.OfNetwork subject, CheckOptions options) {
     if (!options.scalars().isEmpty()) {
       throw new UserError(
           options.scalars().keySet() + ": a network's only scalar is its rows; give --batch");
     }
+    CompiledProgram network = subject.network();
+    GpuTarget target = (GpuTarget) network.target();
     int rows = rows(options);
-    return grid(
-        network.program().name(),
-        names(network.program()),
+    ProgramCheck check =
+        new ProgramCheck(
+            network.program(),
+            launch -> arguments(network, rows, options.seed() + NEXT_LAUNCH * launch),
+            References.of(subject, rows));
+    return report(
+        network.program(),
+        check,
+        options.orders().stream().map(order -> order.withTarget(target)).toList(),
         Map.of("rows", (long) rows),
-        options,
-        order ->
-            new ProgramInterpreter(
-                    network.program(),
-                    order.withTarget((GpuTarget) network.target()),
-                    Options.CHECKED)
-                ::check,
-        () -> arguments(network, rows, options.seed()),
-        expected((GpuTarget) network.target(), gpu -> Prediction.of(network, rows, gpu)));
+        expected(target, gpu -> Prediction.of(network, rows, gpu)));
+  }
+
+  private static CheckReport report(
+      Program program,
+      ProgramCheck check,
+      List<GridOptions> orders,
+      Map<String, Long> scalars,
+      CheckReport.OnDevice expected) {
+    Set<Finding> findings;
+    try {
+      findings = check.findings(orders);
+    } catch (IllegalArgumentException e) {
+      throw refused(program.name(), e);
+    }
+    return new CheckReport(
+        program.name(),
+        names(program),
+        scalars,
+        orders.size(),
+        check.launches(),
+        check.comparedWith(),
+        List.copyOf(findings),
+        expected);
   }
 
   /** What is expected of a kernel that says what it computes, for one shape. */

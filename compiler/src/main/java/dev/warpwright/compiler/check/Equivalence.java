@@ -32,9 +32,12 @@ public enum Equivalence {
   VALUES(
       "no result depends on it",
       "Indices, predicates or values differ. On four more sets of random data, too, there are no"
-          + " findings, and every result has the same bits as the original's, and so it is at three"
-          + " more shapes of kernels for many shapes (whole tiles, less than one, other tails and"
-          + " stages): what differs is padding, is written again, or is the same value.");
+          + " findings, and every result has the same bits as the original's: what differs is"
+          + " padding, is written again, or is the same value. The same was tried at other shapes,"
+          + " which differ in tails, stages and divisibility, at most three: those that the kernel"
+          + " takes, where it has such a statement (the same one of as many, else the first like"
+          + " it) and executes it. With how many mutants that was done stands below; where it was"
+          + " not, one shape is all that is known.");
 
   /** How many sets of data, or orders, are tried beside the usual ones. */
   static final int MORE = 4;

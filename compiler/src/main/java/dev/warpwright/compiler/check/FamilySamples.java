@@ -29,10 +29,12 @@ import dev.warpwright.ir.WaitPolicy;
 import dev.warpwright.ir.WorkDivision;
 import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.target.GpuTarget;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +53,16 @@ public final class FamilySamples {
       new Epilogue(0.5, 2, true, Activation.RELU, true, true, true, true);
 
   private static final Map<String, Supplier<CheckSubject>> SAMPLES = new LinkedHashMap<>();
+
+  private static final Map<String, List<Other>> OTHERS = new HashMap<>();
+
+  /**
+   * A sample's schedule for another shape.
+   *
+   * @param text the shape
+   * @param subject throws what the schedule throws if it is not for such shapes
+   */
+  record Other(String text, Supplier<CheckSubject> subject) {}
 
   static {
     warps();
@@ -73,6 +85,11 @@ public final class FamilySamples {
   public static @Nullable CheckSubject find(String name) {
     Supplier<CheckSubject> sample = SAMPLES.get(name);
     return sample == null ? null : sample.get();
+  }
+
+  /** The schedule of a sample for other shapes, which it may refuse. */
+  static List<Other> others(String name) {
+    return OTHERS.getOrDefault(name, List.of());
   }
 
   /** All samples in order. */
@@ -108,22 +125,20 @@ public final class FamilySamples {
         new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false));
     sample(
         "mma-sync-e5m2-tn",
-        () ->
+        GemmWorkload.of(48, 64, 208, DType.F8E5M2, Layout.TN),
+        w ->
             AmpereGemm.schedule(
-                GemmWorkload.of(48, 64, 208, DType.F8E5M2, Layout.TN),
-                new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ROW, false),
-                GpuTarget.SM_89));
+                w, new AmpereConfig(32, 64, 64, 3, 2, 2, 1, ROW, false), GpuTarget.SM_89));
     warps(
         "mma-sync-i8",
         GemmWorkload.nt(70, 72, 192, DType.I8),
         new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false));
     sample(
         "mma-sync-e4m3",
-        () ->
+        GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
+        w ->
             AmpereGemm.schedule(
-                GemmWorkload.nt(50, 70, 80, DType.F8E4M3),
-                new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false),
-                GpuTarget.SM_89));
+                w, new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ROW, false), GpuTarget.SM_89));
     warps(
         "mma-sync-scaled-f16",
         new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),
@@ -131,11 +146,8 @@ public final class FamilySamples {
     warps("mma-sync-f16-sums", GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16), small);
     sample(
         "mma-sync-f16-sums-turing",
-        () ->
-            AmpereGemm.schedule(
-                GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Arithmetic.F16),
-                small,
-                GpuTarget.SM_75));
+        GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Arithmetic.F16),
+        w -> AmpereGemm.schedule(w, small, GpuTarget.SM_75));
     warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
     warps(
         "mma-sync-grouped",
@@ -373,26 +385,29 @@ public final class FamilySamples {
 
   /** Two products in one grid. */
   private static void merged() {
-    sample(
+    merged(
         "merged-mma-sync",
-        () ->
+        new FfnWorkload(150, 40, 72, 136, DType.BF16),
+        w ->
             MergedGemm.schedule(
-                new FfnWorkload(150, 40, 72, 136, DType.BF16),
+                w,
                 new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false),
                 new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 5),
                 GpuTarget.SM_80));
-    sample(
+    merged(
         "merged-wgmma",
-        () ->
+        new FfnWorkload(150, 40, 72, 136, DType.BF16),
+        w ->
             MergedGemm.schedule(
-                new FfnWorkload(150, 40, 72, 136, DType.BF16),
+                w,
                 HopperConfig.pairs(128, 64, 3, 2, 3).withCluster(1, 1),
                 new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3)));
-    sample(
+    merged(
         "merged-threads",
-        () ->
+        new FfnWorkload(67, 20, 70, 130, DType.F32),
+        w ->
             MergedGemm.schedule(
-                new FfnWorkload(67, 20, 70, 130, DType.F32),
+                w,
                 new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1),
                 new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
                 GpuTarget.SM_80));
@@ -403,36 +418,63 @@ public final class FamilySamples {
   }
 
   private static void warps(String name, GemmWorkload workload, AmpereConfig config) {
-    sample(name, () -> AmpereGemm.schedule(workload, config, GpuTarget.SM_80));
+    sample(name, workload, w -> AmpereGemm.schedule(w, config, GpuTarget.SM_80));
   }
 
   private static void warpgroups(String name, GemmWorkload workload, HopperConfig config) {
-    sample(name, () -> HopperGemm.schedule(workload, config));
+    sample(name, workload, w -> HopperGemm.schedule(w, config));
   }
 
   private static void threads(String name, GemmWorkload workload, SimtConfig config) {
-    sample(name, () -> SimtGemm.schedule(workload, config, GpuTarget.SM_80));
+    sample(name, workload, w -> SimtGemm.schedule(w, config, GpuTarget.SM_80));
   }
 
   private static void streamed(String name, GemmWorkload workload, StreamedConfig config) {
-    sample(name, () -> StreamedGemm.schedule(workload, config, GpuTarget.SM_80));
+    sample(name, workload, w -> StreamedGemm.schedule(w, config, GpuTarget.SM_80));
   }
 
   private static void plain(String name, GemmWorkload workload) {
-    sample(name, () -> PlainGemm.schedule(workload, 4, 16));
+    sample(name, workload, w -> PlainGemm.schedule(w, 4, 16));
   }
 
-  private static void sample(String name, Supplier<ScheduledGemm> product) {
-    SAMPLES.put(
-        name, () -> new CheckSubject.OfKernel(named(identifier(name), product.get().kernel())));
+  private static void sample(
+      String name, GemmWorkload workload, Function<GemmWorkload, ScheduledGemm> product) {
+    samples(name, workload, SampleShapes.of(workload), product);
+  }
+
+  private static void merged(
+      String name, FfnWorkload workload, Function<FfnWorkload, ScheduledGemm> product) {
+    samples(name, workload, SampleShapes.of(workload), product);
+  }
+
+  private static <W> void samples(
+      String name, W workload, List<W> others, Function<W, ScheduledGemm> product) {
+    subjects(
+        name,
+        workload,
+        others,
+        w -> new CheckSubject.OfKernel(named(identifier(name), product.apply(w).kernel())));
+  }
+
+  private static <W> void subjects(
+      String name, W workload, List<W> others, Function<W, CheckSubject> subject) {
+    SAMPLES.put(name, () -> subject.apply(workload));
+    OTHERS.put(
+        name,
+        others.stream()
+            .filter(other -> !other.equals(workload))
+            .map(other -> new Other(other.toString(), () -> subject.apply(other)))
+            .toList());
   }
 
   private static void workspace(
       String name, GemmWorkload workload, HopperConfig config, int parts) {
-    SAMPLES.put(
+    subjects(
         name,
-        () -> {
-          WorkspaceGemm gemm = WorkspaceGemm.schedule(workload, config, parts);
+        workload,
+        SampleShapes.of(workload),
+        w -> {
+          WorkspaceGemm gemm = WorkspaceGemm.schedule(w, config, parts);
           Program program = gemm.program();
           Map<Buffer, List<Integer>> tables = new LinkedHashMap<>();
           for (Program.ProgramParam param : program.params()) {
@@ -442,7 +484,8 @@ public final class FamilySamples {
           }
           return new CheckSubject.OfProgram(
               new Program(identifier(name), program.params(), program.workspace(), program.steps()),
-              tables);
+              tables,
+              PlainGemm.schedule(w, 4, 16).kernel());
         });
   }
 

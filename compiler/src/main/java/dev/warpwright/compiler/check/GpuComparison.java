@@ -81,7 +81,7 @@ public final class GpuComparison {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID ->
           compare(kernel, options, gpu);
-      case CheckSubject.OfNetwork(CompiledProgram network) -> compare(network, options, gpu);
+      case CheckSubject.OfNetwork(CompiledProgram network, _) -> compare(network, options, gpu);
       case CheckSubject.OfProgram program -> compare(program, options, gpu);
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -26,18 +27,18 @@ import java.util.stream.Collectors;
  * @param name for reports
  * @param scalars values of its scalar parameters
  * @param run executes a kernel in the place of {@code kernel}
- * @param others the same for other shapes, which differ in tails, stages and divisibility
+ * @param others the same for other shapes, which differ in tails, stages and divisibility; made
+ *     when they are asked for
  */
 public record MutationSubject(
-    String name, Kernel kernel, Map<String, Long> scalars, Run run, List<Shape> others) {
+    String name, Kernel kernel, Map<String, Long> scalars, Run run, Supplier<List<Shape>> others) {
   public MutationSubject {
     scalars = Map.copyOf(scalars);
-    others = List.copyOf(others);
   }
 
   /** At one shape only. */
   public MutationSubject(String name, Kernel kernel, Map<String, Long> scalars, Run run) {
-    this(name, kernel, scalars, run, List.of());
+    this(name, kernel, scalars, run, List::of);
   }
 
   /**
@@ -47,8 +48,13 @@ public record MutationSubject(
    */
   public record Shape(String text, Kernel kernel, Run run) {}
 
+  /** This as another shape of the same. */
+  Shape shape(String text) {
+    return new Shape(text, kernel, run);
+  }
+
   /** The same with other shapes. */
-  public MutationSubject withOthers(List<Shape> more) {
+  public MutationSubject withOthers(Supplier<List<Shape>> more) {
     return new MutationSubject(name, kernel, scalars, run, more);
   }
 
@@ -87,12 +93,17 @@ public record MutationSubject(
   /** A kernel with a workload, also for other shapes. */
   public static MutationSubject of(
       String name, Kernel kernel, List<Map<String, Long>> shapes, long seed) {
-    List<Shape> others = new ArrayList<>();
-    for (Map<String, Long> shape : shapes.subList(1, shapes.size())) {
-      MutationSubject other = of(name, BoundKernel.of(kernel, shape), seed);
-      others.add(new Shape(new TreeMap<>(shape).toString(), other.kernel, other.run));
-    }
-    return of(name, BoundKernel.of(kernel, shapes.getFirst()), seed).withOthers(others);
+    return of(name, BoundKernel.of(kernel, shapes.getFirst()), seed)
+        .withOthers(
+            () ->
+                shapes.stream()
+                    .skip(1)
+                    .map(
+                        shape -> {
+                          MutationSubject other = of(name, BoundKernel.of(kernel, shape), seed);
+                          return other.shape(new TreeMap<>(shape).toString());
+                        })
+                    .toList());
   }
 
   /** A kernel with a workload. */
@@ -126,11 +137,12 @@ public record MutationSubject(
               kernel,
               scalars(kernel, rows),
               run(network, kernel, rows, seed),
-              OTHER_ROWS.stream()
-                  .map(
-                      count ->
-                          new Shape("rows=" + count, kernel, run(network, kernel, count, seed)))
-                  .toList()));
+              () ->
+                  OTHER_ROWS.stream()
+                      .map(
+                          count ->
+                              new Shape("rows=" + count, kernel, run(network, kernel, count, seed)))
+                      .toList()));
     }
     return subjects;
   }

@@ -17,8 +17,28 @@ import java.util.stream.Collectors;
  *
  * @param subjects the kernels in order
  * @param results of their mutants
+ * @param left what is missing
  */
-public record MutationTable(List<String> subjects, List<Result> results) {
+public record MutationTable(List<String> subjects, List<Result> results, Left left) {
+  /**
+   * What was not tried, for the time was over.
+   *
+   * @param mutants of kernels of which others were tried
+   * @param subjects of which none was
+   */
+  public record Left(int mutants, List<String> subjects) {
+    /** Everything was tried. */
+    public static final Left NOTHING = new Left(0, List.of());
+
+    public Left {
+      subjects = List.copyOf(subjects);
+    }
+
+    boolean isNothing() {
+      return mutants == 0 && subjects.isEmpty();
+    }
+  }
+
   /** What stands above the table in a file stays as it is. */
   public static final String MARK =
       "<!-- The rest of this file is written by check all --mutants -->";
@@ -37,8 +57,25 @@ public record MutationTable(List<String> subjects, List<Result> results) {
     results = List.copyOf(results);
   }
 
-  /** One sentence. */
+  /** One sentence, and another if the time was over before everything was tried. */
   public String summary() {
+    return tried() + (left.isNothing() ? "" : " " + missing());
+  }
+
+  private String missing() {
+    return String.format(
+        Locale.ROOT,
+        "NOT TRIED, for the time was over: %d mutants of these kernels%s.",
+        left.mutants,
+        left.subjects.isEmpty()
+            ? ""
+            : ", and "
+                + left.subjects.size()
+                + " kernels with all of theirs: "
+                + String.join(", ", left.subjects));
+  }
+
+  private String tried() {
     return String.format(
         Locale.ROOT,
         "%d mutants of %d kinds in %d kernels: %d reported, %d wrong results, %d refused, %d in"
@@ -111,16 +148,42 @@ public record MutationTable(List<String> subjects, List<Result> results) {
               sentence(rule.text()),
               of.size(),
               rule.rule()));
-      for (Mutation mutation : Mutations.ALL) {
-        List<String> places = new ArrayList<>();
-        of.stream()
-            .filter(r -> r.mutant().mutation() == mutation)
-            .forEach(r -> places.add(r.subject() + ":" + r.mutant().line()));
-        if (!places.isEmpty()) {
+      if (rule != Equivalence.VALUES) {
+        out.append(places(of));
+        continue;
+      }
+      for (int shapes = of.stream().mapToInt(Result::shapes).max().orElse(0);
+          shapes >= 0;
+          shapes--) {
+        int count = shapes;
+        List<Result> tried = of.stream().filter(r -> r.shapes() == count).toList();
+        if (!tried.isEmpty()) {
           out.append(
               String.format(
-                  Locale.ROOT, "- %s: %s.\n", mutation.name(), String.join(", ", places)));
+                  Locale.ROOT,
+                  "%s (%d mutants):\n\n%s\n",
+                  count == 0
+                      ? "At one shape only"
+                      : count == 1 ? "At one more shape" : "At " + count + " more shapes",
+                  tried.size(),
+                  places(tried)));
         }
+      }
+    }
+    return out.toString();
+  }
+
+  /** A line for each kind of mistake. */
+  private static String places(List<Result> of) {
+    StringBuilder out = new StringBuilder();
+    for (Mutation mutation : Mutations.ALL) {
+      List<String> places = new ArrayList<>();
+      of.stream()
+          .filter(r -> r.mutant().mutation() == mutation)
+          .forEach(r -> places.add(r.subject() + ":" + r.mutant().line()));
+      if (!places.isEmpty()) {
+        out.append(
+            String.format(Locale.ROOT, "- %s: %s.\n", mutation.name(), String.join(", ", places)));
       }
     }
     return out.toString();

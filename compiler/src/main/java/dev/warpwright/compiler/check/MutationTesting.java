@@ -38,9 +38,16 @@ public final class MutationTesting {
    *
    * @param detail the finding or refusal in one line, or empty
    * @param rule by which it is as good as the original, else null
+   * @param shapes other shapes at which it was tried, too: where there is such a statement, and it
+   *     is executed
    */
   public record Result(
-      String subject, Mutant mutant, Verdict verdict, String detail, @Nullable Equivalence rule) {
+      String subject,
+      Mutant mutant,
+      Verdict verdict,
+      String detail,
+      @Nullable Equivalence rule,
+      int shapes) {
     @Override
     public String toString() {
       return subject + ": " + mutant + ": " + verdict + (detail.isEmpty() ? "" : ": " + detail);
@@ -50,6 +57,7 @@ public final class MutationTesting {
   private final MutationSubject subject;
   private final List<GridOptions> orders;
   private final List<MutationSubject.Outcome> originals = new ArrayList<>();
+  private @Nullable List<MutationSubject.Shape> others;
 
   /**
    * Runs the kernel as it is.
@@ -144,23 +152,35 @@ public final class MutationTesting {
             : result(mutant, Verdict.MISSED, "not in the usual orders and data: " + found);
       }
     }
+    int shapes = 0;
     if (rule == Equivalence.VALUES) {
-      for (MutationSubject.Shape shape : subject.others()) {
-        Result elsewhere = at(shape, mutant);
-        if (elsewhere != null) {
-          return elsewhere;
+      for (MutationSubject.Shape shape : others()) {
+        Mutant same = samePlace(shape, mutant);
+        if (same != null) {
+          Result elsewhere = at(shape, mutant, same);
+          if (elsewhere != null) {
+            return elsewhere;
+          }
+          shapes += isExecuted(shape, same) ? 1 : 0;
         }
       }
     }
-    return new Result(subject.name(), mutant, Verdict.EQUIVALENT, "", rule);
+    return new Result(subject.name(), mutant, Verdict.EQUIVALENT, "", rule, shapes);
+  }
+
+  private synchronized List<MutationSubject.Shape> others() {
+    if (others == null) {
+      others = List.copyOf(subject.others().get());
+    }
+    return others;
+  }
+
+  private boolean isExecuted(MutationSubject.Shape shape, Mutant mutant) {
+    return !shape.run().of(mutant.trap(), orders.getFirst(), 0).findings().isEmpty();
   }
 
   /** What a mutant of another shape shows, null if it is as good there, too. */
-  private @Nullable Result at(MutationSubject.Shape shape, Mutant mutant) {
-    Mutant same = samePlace(shape, mutant);
-    if (same == null) {
-      return null;
-    }
+  private @Nullable Result at(MutationSubject.Shape shape, Mutant mutant, Mutant same) {
     GridOptions order = orders.getFirst();
     MutationSubject.Outcome changed;
     try {
@@ -222,7 +242,7 @@ public final class MutationTesting {
   }
 
   private Result result(Mutant mutant, Verdict verdict, String detail) {
-    return new Result(subject.name(), mutant, verdict, detail, null);
+    return new Result(subject.name(), mutant, verdict, detail, null, 0);
   }
 
   private static boolean same(List<byte[]> a, List<byte[]> b) {

@@ -12,6 +12,7 @@ import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -33,10 +35,21 @@ import java.util.stream.Stream;
  * @param seed of random data
  */
 public record RepositoryKernels(Path folder, long seed) {
-  /** Rows and columns of the rungs; all of them take it. */
-  private static final long LADDER = 256;
+  /** Shapes at which a survivor is tried beside its own. */
+  private static final int MOST_OTHERS = 3;
 
-  private static final long LADDER_DEPTH = 64;
+  /** The shape of a rung. */
+  private record LadderShape(long m, long n, long k) {}
+
+  /** All rungs take it. */
+  private static final LadderShape LADDER = new LadderShape(256, 256, 64);
+
+  /** Other stages; one tile; tails, of which most rungs have none. */
+  private static final List<LadderShape> OTHER_LADDERS =
+      List.of(
+          new LadderShape(128, 384, 160),
+          new LadderShape(256, 128, 32),
+          new LadderShape(200, 136, 40));
 
   /** Rows of a network: more than one block's, and no whole tile. */
   private static final int ROWS = 70;
@@ -170,25 +183,68 @@ public record RepositoryKernels(Path folder, long seed) {
   /** Products out of schedules. */
   public List<MutationSubject> families() {
     List<MutationSubject> families = new ArrayList<>();
-    for (CheckSubject sample : FamilySamples.all()) {
-      Checks.mutationSubjects(sample, CheckOptions.of(seed))
-          .forEach(subject -> families.add(subject.withName("families: " + subject.name())));
+    for (String name : FamilySamples.names()) {
+      List<MutationSubject> subjects = subjects(Objects.requireNonNull(FamilySamples.find(name)));
+      for (int i = 0; i < subjects.size(); i++) {
+        MutationSubject subject = subjects.get(i);
+        int place = i;
+        families.add(
+            subject
+                .withName("families: " + subject.name())
+                .withOthers(() -> otherSamples(name, place)));
+      }
     }
     return families;
+  }
+
+  private List<MutationSubject> subjects(CheckSubject sample) {
+    return Checks.mutationSubjects(sample, CheckOptions.of(seed));
+  }
+
+  /** What a sample's schedule makes of other shapes; of those that it takes. */
+  List<MutationSubject.Shape> otherSamples(String name, int place) {
+    List<MutationSubject.Shape> shapes = new ArrayList<>();
+    for (FamilySamples.Other other : FamilySamples.others(name)) {
+      if (shapes.size() == MOST_OTHERS) {
+        break;
+      }
+      try {
+        shapes.add(subjects(other.subject().get()).get(place).shape(other.text()));
+      } catch (UserError | ScheduleError | IllegalArgumentException e) {
+        // The schedule is not for such shapes: one less, which the result says.
+        continue;
+      }
+    }
+    return shapes;
   }
 
   /** The rungs of the ladder. */
   public List<MutationSubject> ladder() {
     List<MutationSubject> rungs = new ArrayList<>();
     for (Rung rung : Ladder.RUNGS) {
-      Kernel kernel = Ladder.kernel(rung, LADDER, LADDER, LADDER_DEPTH);
       rungs.add(
-          MutationSubject.of(
-              "ladder: " + rung.name(),
-              kernel,
-              data -> KernelData.random(kernel.params(), Map.of(), seed + data)));
+          rung(rung, LADDER)
+              .withOthers(
+                  () -> OTHER_LADDERS.stream().flatMap(shape -> otherRung(rung, shape)).toList()));
     }
     return rungs;
+  }
+
+  private MutationSubject rung(Rung rung, LadderShape shape) {
+    Kernel kernel = Ladder.kernel(rung, shape.m, shape.n, shape.k);
+    return MutationSubject.of(
+        "ladder: " + rung.name(),
+        kernel,
+        data -> KernelData.random(kernel.params(), Map.of(), seed + data));
+  }
+
+  private Stream<MutationSubject.Shape> otherRung(Rung rung, LadderShape shape) {
+    try {
+      return Stream.of(rung(rung, shape).shape(shape.toString()));
+    } catch (UserError | ScheduleError | IllegalArgumentException e) {
+      // The rung is not for such shapes.
+      return Stream.empty();
+    }
   }
 
   /** All of them. */

@@ -7,12 +7,8 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.DType;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Finding;
-import dev.warpwright.sim.NdArray;
-import dev.warpwright.sim.Verification;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Holds what a kernel leaves in its outputs, which were poisoned before, against the reference of
@@ -41,104 +37,17 @@ final class ResultCheck {
     for (int i = 0; i < outputs.size(); i++) {
       // What the next product starts from is rounded in the reference, too, maybe the other way.
       int roundings = i < outputs.size() - 1 ? 2 : 1;
-      compare(outputs.get(i), roundings, after.get(outputs.get(i)), expected.get(i), findings);
+      Buffer output = outputs.get(i);
+      new OutputCheck(bound.kernel().name(), output, bound.workload().kind())
+          .compare(after.get(output), expected.get(i), allowance(output, roundings), findings);
     }
     return findings;
   }
 
-  private void compare(
-      Buffer output, int roundings, NdArray result, double[] want, List<Finding> findings) {
-    double[] got = result.toDoubles();
-    double typical = typical(want);
-    double rounding = roundings * rounding(output.dtype());
-    double sums = sums(output) * typical;
-    double poison = NdArray.zeros(output.dtype(), 1).poison().element(0);
-    long unwritten = 0;
-    long firstUnwritten = -1;
-    long wrong = 0;
-    int worst = -1;
-    double worstBy = 0;
-    for (int i = 0; i < got.length; i++) {
-      double off = Math.abs(got[i] - want[i]);
-      double allowed = rounding * Math.abs(want[i]) + sums;
-      if (off <= allowed || Double.compare(got[i], want[i]) == 0) {
-        continue;
-      }
-      if (Double.compare(got[i], poison) == 0) {
-        firstUnwritten = unwritten++ == 0 ? i : firstUnwritten;
-      } else {
-        double by = Double.isNaN(off) ? Double.POSITIVE_INFINITY : off - allowed;
-        if (wrong++ == 0 || by > worstBy) {
-          worst = i;
-          worstBy = by;
-        }
-      }
-    }
-    if (unwritten > 0) {
-      findings.add(
-          finding(
-              Finding.Kind.UNWRITTEN,
-              element(output, result, firstUnwritten),
-              String.format(Locale.ROOT, "the first of %d of %d", unwritten, got.length)));
-    }
-    if (wrong > 0) {
-      findings.add(
-          finding(
-              Finding.Kind.RESULT,
-              element(output, result, worst),
-              String.format(
-                  Locale.ROOT,
-                  "is %.6g, %s gives %.6g; %d of %d elements are further off than by rounding",
-                  got[worst],
-                  bound.workload().kind(),
-                  want[worst],
-                  wrong,
-                  got.length)));
-    } else if (unwritten == 0) {
-      double error = Verification.compare(got, want).relError();
-      if (error > bound.workload().tolerance()) {
-        findings.add(
-            finding(
-                Finding.Kind.RESULT,
-                output.name(),
-                String.format(
-                    Locale.ROOT,
-                    "relative error %.2e, at most %.2e is right",
-                    error,
-                    bound.workload().tolerance())));
-      }
-    }
-    between(output, result, findings);
-  }
-
-  /** Memory between rows that lie apart is nobody's to write. */
-  private void between(Buffer output, NdArray result, List<Finding> findings) {
-    if (output.layout() == null) {
-      return;
-    }
-    int width = output.dtype().bytes();
-    byte[] bytes = result.bytes();
-    byte[] poison = NdArray.of(output).poison().bytes();
-    for (int i = 0; i < result.size(); i++) {
-      int at = result.offset(result.coordinates(i)) * width;
-      System.arraycopy(bytes, at, poison, at, width);
-    }
-    int at = Arrays.mismatch(bytes, poison);
-    if (at >= 0) {
-      findings.add(
-          finding(
-              Finding.Kind.RESULT,
-              output.name(),
-              "is written between its rows, in place " + at / width));
-    }
-  }
-
-  private Finding finding(Finding.Kind kind, String element, String detail) {
-    return new Finding(kind, bound.kernel().name(), 0, "", "", element, detail);
-  }
-
-  private static String element(Buffer output, NdArray array, long position) {
-    return output.name() + Arrays.toString(array.coordinates(position));
+  /** How far off an output may be that is rounded so often. */
+  OutputCheck.Allowance allowance(Buffer output, int roundings) {
+    return new OutputCheck.Allowance(
+        roundings * rounding(output.dtype()), sums(output), bound.workload().tolerance());
   }
 
   /** What rounding the result moves an element by, relative to it. */
@@ -172,14 +81,5 @@ final class ResultCheck {
           case F16 -> SUMS * workload.tolerance();
         };
     return Math.max(between, products);
-  }
-
-  /** The root of the mean square. */
-  private static double typical(double[] values) {
-    double sum = 0;
-    for (double value : values) {
-      sum += value * value;
-    }
-    return values.length == 0 ? 0 : Math.sqrt(sum / values.length);
   }
 }

@@ -7,8 +7,8 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Walk;
+import dev.warpwright.sim.GridOptions;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,20 +19,40 @@ import java.util.Set;
  * {@code clusterN}. No shape alone does that, so there are several:
  *
  * <ol>
- *   <li>less: a part of one tile each way, rings of stages come round once, exactly;
  *   <li>even: whole tiles, one step that is no whole one;
+ *   <li>less: a part of one tile each way, rings of stages come round once, exactly;
  *   <li>long: two tiles each way and a part of a third step, rings come round twice;
  *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
- *       clusters, of as many steps as rings have stages; if a result is summed over in turn, so
- *       much of it that rings come round in the part of each block.
+ *       clusters, of a few rows and as many steps as rings have stages; if a result is summed over
+ *       in turn, so much of it that rings come round in the part of each block.
  * </ol>
  *
  * <p>The cheapest come first, for most mistakes show there.
  *
  * @param scalars values by name
- * @param once whether one order of blocks and warps has to do, for it takes long
+ * @param orders in which orders of blocks and warps, for some shapes take long
  */
-record SmallShapes(Map<String, Long> scalars, boolean once) {
+record SmallShapes(Map<String, Long> scalars, Orders orders) {
+  /** Some of the usual orders, always the first of them. */
+  enum Orders {
+    /** All; where buffers stay between launches, two and one in which all blocks run at once. */
+    ALL,
+    /** The first, and the last, which is at random. */
+    TWO,
+    /** The first, and where buffers stay between launches one in which all blocks run at once. */
+    AT_ONCE,
+    ONE;
+
+    /** Those of the usual ones. */
+    List<GridOptions> of(List<GridOptions> usual) {
+      return switch (this) {
+        case ALL -> usual;
+        case TWO -> usual.size() < 2 ? usual : List.of(usual.getFirst(), usual.getLast());
+        case AT_ONCE, ONE -> usual.subList(0, 1);
+      };
+    }
+  }
+
   /** Bytes that rows of bulk copies and vectors are multiples of. */
   private static final long ALIGNED = 16;
 
@@ -69,8 +89,8 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
 
   /** Which shape. */
   private enum Form {
-    LESS,
     EVEN,
+    LESS,
     LONG,
     MANY
   }
@@ -88,22 +108,23 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
     }
 
     List<SmallShapes> shapes() {
-      Set<SmallShapes> shapes = new LinkedHashSet<>();
+      // Of equal shapes the first, which runs in the most orders.
+      Map<Map<String, Long>, SmallShapes> shapes = new LinkedHashMap<>();
       for (Form form : Form.values()) {
         SmallShapes shape = shape(form);
         if (form == Form.MANY && !tabled() && !hasLongTurns()) {
           continue;
         }
         if (form != Form.MANY || !tabled()) {
-          shapes.add(shape);
+          shapes.putIfAbsent(shape.scalars, shape);
         } else {
           Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
           if (many(values)) {
-            shapes.add(new SmallShapes(values, true));
+            shapes.putIfAbsent(values, new SmallShapes(values, Orders.ONE));
           }
         }
       }
-      return List.copyOf(shapes);
+      return List.copyOf(shapes.values());
     }
 
     SmallShapes shape(Form form) {
@@ -114,7 +135,17 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
               scalar.name(), Math.clamp(value(scalar, form), scalar.min(), scalar.max()));
         }
       }
-      return new SmallShapes(values, false);
+      return new SmallShapes(values, orders(form));
+    }
+
+    private Orders orders(Form form) {
+      return switch (form) {
+        case EVEN -> Orders.ALL;
+        case LESS -> Orders.TWO;
+        // Parts wait for each other only where blocks run at the same time.
+        case MANY -> tabled() ? Orders.ONE : Orders.AT_ONCE;
+        case LONG -> Orders.ONE;
+      };
     }
 
     private long value(ScalarParam scalar, Form form) {
@@ -129,14 +160,21 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
       long rest = Math.max(0, greatest / least / 2 - 1) * least + ragged;
       return switch (form) {
         case LONG ->
-            sums ? 2 * greatest + ragged : (greatest > least ? 2 * greatest : least) + rest;
+            sums
+                ? 2 * greatest + ragged
+                : (hasLongTurns(scalar) ? greatest : greatest > least ? 2 * greatest : least)
+                    + rest;
         case EVEN -> sums ? ragged(scalar, least * 5 / 8) : greatest;
-        case LESS -> sums ? greatest : greatest - ragged;
-        // A tile leaves rings where they were, less one stage; or more turns than elsewhere.
+        case LESS ->
+            sums
+                ? greatest
+                // More in the last part of long sums than in the others.
+                : hasLongTurns(scalar) ? greatest + 2 * least + ragged : greatest - ragged;
+        // A tile leaves rings where they were; or more turns than elsewhere.
         case MANY ->
             sums
-                ? (tabled() ? greatest - least : least) + ragged
-                : tabled() ? least + ragged : units.most(scalar) + greatest + ragged;
+                ? (tabled() ? greatest - least : 0) + ragged
+                : tabled() ? ragged : units.most(scalar) + greatest + ragged;
       };
     }
 
@@ -218,8 +256,11 @@ record SmallShapes(Map<String, Long> scalars, boolean once) {
 
     /** Whether some results are long sums themselves, of which turns of a ring are many tiles. */
     private boolean hasLongTurns() {
-      return kernel.scalars().stream()
-          .anyMatch(s -> !isOfSums(s) && units.most(s) > units.greatest(s));
+      return kernel.scalars().stream().anyMatch(this::hasLongTurns);
+    }
+
+    private boolean hasLongTurns(ScalarParam scalar) {
+      return !isOfSums(scalar) && units.most(scalar) > units.greatest(scalar);
     }
 
     private ScalarParam scalar(String name) {

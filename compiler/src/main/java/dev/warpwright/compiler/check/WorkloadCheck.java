@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -23,6 +24,9 @@ import java.util.function.Supplier;
 final class WorkloadCheck {
   /** Far from the seeds of the buffers of one launch. */
   private static final long NEXT_LAUNCH = 0x5851_F42D_4C95_7F2DL;
+
+  /** As many as the multiprocessors of a large GPU, on which all blocks of most grids start. */
+  private static final int BLOCKS_AT_ONCE = 132;
 
   private final BoundKernel bound;
   private final ResultCheck results;
@@ -89,7 +93,7 @@ final class WorkloadCheck {
     return List.of();
   }
 
-  private static Finding second(Finding finding) {
+  static Finding second(Finding finding) {
     String detail = finding.detail();
     return new Finding(
         finding.kind(),
@@ -140,8 +144,7 @@ final class WorkloadCheck {
     for (SmallShapes shape : SmallShapes.of(kernel, options)) {
       BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
       WorkloadCheck check = new WorkloadCheck(bound, options.seed());
-      List<GridOptions> orders = options.orders();
-      List<GridOptions> used = shape.once() ? orders.subList(0, 1) : orders;
+      List<GridOptions> used = check.orders(shape, options);
       Set<Finding> findings = check.findings(used);
       reports.add(
           new CheckReport(
@@ -158,5 +161,41 @@ final class WorkloadCheck {
       }
     }
     return reports;
+  }
+
+  /** In which orders of blocks and warps the kernel runs at a shape. */
+  private List<GridOptions> orders(SmallShapes shape, CheckOptions options) {
+    List<GridOptions> usual = options.orders();
+    boolean atOnce = launches() > 1 && options.isUsual();
+    List<GridOptions> orders =
+        switch (shape.orders()) {
+          case ALL -> atOnce ? SmallShapes.Orders.TWO.of(usual) : usual;
+          case TWO, AT_ONCE, ONE -> shape.orders().of(usual);
+        };
+    return switch (shape.orders()) {
+      case ALL, AT_ONCE -> atOnce ? with(orders, GridOptions.even(BLOCKS_AT_ONCE)) : orders;
+      case TWO, ONE -> orders;
+    };
+  }
+
+  private static List<GridOptions> with(List<GridOptions> orders, GridOptions more) {
+    List<GridOptions> all = new ArrayList<>(orders);
+    all.add(more);
+    return all;
+  }
+
+  /** The first of what {@link #reports} finds, and nothing behind it is run. */
+  static Optional<Finding> first(Kernel kernel, CheckOptions options) {
+    for (SmallShapes shape : SmallShapes.of(kernel, options)) {
+      BoundKernel bound = BoundKernel.of(kernel, shape.scalars());
+      WorkloadCheck check = new WorkloadCheck(bound, options.seed());
+      for (GridOptions order : check.orders(shape, options)) {
+        List<Finding> findings = check.findings(order);
+        if (!findings.isEmpty()) {
+          return Optional.of(findings.getFirst());
+        }
+      }
+    }
+    return Optional.empty();
   }
 }

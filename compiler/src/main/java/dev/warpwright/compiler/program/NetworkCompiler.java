@@ -36,6 +36,11 @@ public final class NetworkCompiler {
   /** Up to this width, one kernel has been at least as fast as several wherever it was measured. */
   private static final int ALWAYS_FUSED = 512;
 
+  /** Every result has loops of its own that one kernel would share: time grows as their square. */
+  private static final int MOST_RESULTS = 128;
+
+  private static final int MOST_RESULTS_ON_HOST = 256;
+
   private NetworkCompiler() {}
 
   /**
@@ -106,7 +111,11 @@ public final class NetworkCompiler {
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
-    GpuKernels.Fused fused = kernels.rowBlock(groups.getFirst());
+    int results = network.outputs().size();
+    GpuKernels.Fused fused =
+        results > MOST_RESULTS
+            ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
+            : kernels.rowBlock(groups.getFirst());
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -152,6 +161,15 @@ public final class NetworkCompiler {
       Graph graph, HostTarget target, Precision precision, int rows) {
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, true, true));
+    int results = network.outputs().size();
+    if (results > MOST_RESULTS_ON_HOST) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%d outputs are too many for the CPU's one kernel: at most %d; leave out some",
+              results,
+              MOST_RESULTS_ON_HOST));
+    }
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     StageGroup group = groups.getFirst();
     Set<Buffer> constants =

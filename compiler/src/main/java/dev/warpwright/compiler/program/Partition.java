@@ -17,12 +17,17 @@ import java.util.Set;
 /** Which stages share a kernel. */
 final class Partition {
   private final NetworkFunction network;
-  private final java.util.Map<Stage, Set<Buffer>> reads = new HashMap<>();
+
+  /** The stages that read a buffer. */
+  private final java.util.Map<Buffer, List<Stage>> readers = new HashMap<>();
 
   private Partition(NetworkFunction network) {
     this.network = network;
+    StageReads reads = StageReads.of(network.func());
     for (Stage stage : network.stages()) {
-      reads.put(stage, StageReads.of(network.func(), stage.block()));
+      for (Buffer buffer : reads.by(stage.block())) {
+        readers.computeIfAbsent(buffer, b -> new ArrayList<>()).add(stage);
+      }
     }
   }
 
@@ -90,13 +95,9 @@ final class Partition {
     inside.add(behind);
     for (Stage stage : group) {
       Buffer buffer = written(stage);
-      if (network.outputs().contains(buffer)) {
+      if (network.outputs().contains(buffer)
+          || !inside.containsAll(readers.getOrDefault(buffer, List.of()))) {
         return false;
-      }
-      for (Stage reader : network.stages()) {
-        if (!inside.contains(reader) && reads.getOrDefault(reader, Set.of()).contains(buffer)) {
-          return false;
-        }
       }
     }
     return true;

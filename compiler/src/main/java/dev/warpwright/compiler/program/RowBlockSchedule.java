@@ -10,8 +10,12 @@ import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -23,10 +27,12 @@ import org.jspecify.annotations.Nullable;
 final class RowBlockSchedule {
   private final StageGroup group;
   private final Schedule schedule;
+  private final StageReads reads;
   private final Set<Buffer> outside = new HashSet<>();
 
   private RowBlockSchedule(StageGroup group) {
     this.group = group;
+    this.reads = StageReads.of(group.func());
     this.schedule = new Schedule(group.func());
     outside.addAll(group.func().buffers());
   }
@@ -149,7 +155,7 @@ final class RowBlockSchedule {
   }
 
   private boolean readsAny(NetworkFunction.Map map, Set<Buffer> accumulators) {
-    return StageReads.of(group.func(), map.block()).stream().anyMatch(accumulators::contains);
+    return reads.by(map.block()).stream().anyMatch(accumulators::contains);
   }
 
   /**
@@ -158,14 +164,15 @@ final class RowBlockSchedule {
    * shared memory.
    */
   private void align(GpuTiling tiling, String instruction) {
+    List<Product> products = group.products();
     for (Stage stage : group.stages()) {
       if (!(stage instanceof NetworkFunction.Map map)) {
         continue;
       }
-      Set<Buffer> reads = StageReads.of(group.func(), map.block());
+      Set<Buffer> read = reads.by(map.block());
       Attrs spread = null;
-      for (Product product : group.products()) {
-        if (!reads.contains(product.accumulator())) {
+      for (Product product : products) {
+        if (!read.contains(product.accumulator())) {
           continue;
         }
         Attrs attrs = tiling.attrs(product, instruction);
@@ -198,15 +205,19 @@ final class RowBlockSchedule {
   }
 
   private void tensorize(@Nullable GpuTiling tiling, String instruction) {
-    for (BlockRef block : List.copyOf(schedule.blocks())) {
-      Attrs attrs = Attrs.NONE;
-      for (Product product : group.products()) {
-        if (product.block().equals(block.name())) {
-          attrs =
-              tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);
-        }
-      }
-      schedule.tensorize(block, attrs);
+    Map<String, Product> products = new HashMap<>();
+    for (Product product : group.products()) {
+      products.put(product.block(), product);
     }
+    SequencedMap<BlockRef, Attrs> attrs = new LinkedHashMap<>();
+    for (BlockRef block : schedule.blocks()) {
+      Product product = products.get(block.name());
+      Attrs own = Attrs.NONE;
+      if (product != null) {
+        own = tiling == null ? Attrs.NONE.with("instr", "fma") : tiling.attrs(product, instruction);
+      }
+      attrs.put(block, own);
+    }
+    schedule.tensorizeAll(attrs);
   }
 }

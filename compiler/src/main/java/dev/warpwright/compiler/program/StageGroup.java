@@ -41,13 +41,14 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   /** Columns of the accumulators that are alive at once: those that one formula reads. */
   long liveColumns() {
     long most = products().stream().mapToLong(Product::n).max().orElse(0);
+    StageReads all = StageReads.of(func);
+    Map<Buffer, Long> columns = new HashMap<>();
+    products().forEach(product -> columns.merge(product.accumulator(), product.n(), Long::sum));
     for (Stage stage : stages) {
-      Set<Buffer> reads = StageReads.of(func, stage.block());
-      long live =
-          products().stream()
-              .filter(product -> reads.contains(product.accumulator()))
-              .mapToLong(Product::n)
-              .sum();
+      long live = 0;
+      for (Buffer read : all.by(stage.block())) {
+        live += columns.getOrDefault(read, 0L);
+      }
       most = Math.max(most, live);
     }
     return most;

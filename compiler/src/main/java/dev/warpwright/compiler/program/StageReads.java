@@ -5,28 +5,40 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Walk;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 
-/** The buffers that a block reads. */
+/** The buffers that blocks read. */
 final class StageReads {
+  private final Map<String, Set<Buffer>> reads = new HashMap<>();
+
   private StageReads() {}
 
-  static Set<Buffer> of(PrimFunc func, String block) {
-    Set<Buffer> reads = new LinkedHashSet<>();
+  /** What the blocks of a function read; in one walk, as deep networks have thousands of them. */
+  static StageReads of(PrimFunc func) {
+    StageReads all = new StageReads();
     Walk.statements(
         func.body(),
         s -> {
-          if (s instanceof Stmt.Block b && b.name().equals(block)) {
+          if (s instanceof Stmt.Block block) {
+            Set<Buffer> own =
+                all.reads.computeIfAbsent(block.name(), name -> new LinkedHashSet<>());
             Walk.expressions(
-                b.body(),
+                block.body(),
                 e -> {
                   if (e instanceof Expr.Load load) {
-                    reads.add(load.buffer());
+                    own.add(load.buffer());
                   }
                 });
           }
         });
-    return reads;
+    return all;
+  }
+
+  /** The buffers that the block of a name reads; none if there is no such block. */
+  Set<Buffer> by(String block) {
+    return reads.getOrDefault(block, Set.of());
   }
 }

@@ -40,6 +40,7 @@ final class WideNetwork {
   private static final double LAUNCH_US = 3;
 
   private final NetworkFunction network;
+  private final StageReads reads;
   private final Precision precision;
   private final GpuKernels simple;
   private final ProductKernels products;
@@ -57,6 +58,7 @@ final class WideNetwork {
       ProductKernels products,
       String why) {
     this.network = network;
+    this.reads = StageReads.of(network.func());
     this.precision = precision;
     this.simple = simple;
     this.products = products;
@@ -170,8 +172,7 @@ final class WideNetwork {
     }
     for (Part part : parts) {
       if (part.product() == null
-          && part.stages().stream()
-              .anyMatch(stage -> StageReads.of(network.func(), stage.block()).contains(to))) {
+          && part.stages().stream().anyMatch(stage -> reads.by(stage.block()).contains(to))) {
         return false;
       }
     }

@@ -14,7 +14,9 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -44,7 +46,7 @@ class WrongResultsTest {
 
   static Stream<Case> cases() {
     List<Case> cases = new ArrayList<>();
-    for (int k : new int[] {16, 200, 2048}) {
+    for (int k : new int[] {16, 200, 1024}) {
       cases.add(new Case(DType.F32, Arithmetic.F32, DType.F32, k));
       cases.add(new Case(DType.F32, Arithmetic.TF32, DType.F32, k));
       cases.add(new Case(DType.F16, Arithmetic.F32, DType.F16, k));
@@ -144,6 +146,17 @@ class WrongResultsTest {
       return ErrorSum.error(sums.toDoubles());
     }
 
+    /**
+     * The row whose element of a column differs most from another's: of any two rows they may be as
+     * good as equal.
+     */
+    int farthest(int i, int j) {
+      return IntStream.range(0, M)
+          .boxed()
+          .max(Comparator.comparingDouble(x -> Math.abs(reference.get(x, j) - reference.get(i, j))))
+          .orElseThrow();
+    }
+
     boolean right(double[] values) {
       return onHost(stored(values)).within(workload.tolerance());
     }
@@ -183,7 +196,7 @@ class WrongResultsTest {
       column[x * N + j] = p.sums()[x * N + (j + 1) % N];
     }
     double[] element = p.sums().clone();
-    element[i * N + j] = p.sums()[(i + 1) % M * N + j];
+    element[i * N + j] = p.sums()[p.farthest(i, j) * N + j];
     double[] nan = p.sums().clone();
     nan[i * N + j] = Double.NaN;
     assertThat(p.right(row)).as("a row of zeros, " + what).isFalse();
@@ -197,13 +210,13 @@ class WrongResultsTest {
         .as("a lost step in a row, " + what)
         .isFalse();
     if (c.k() == 200) {
-      judgedOnADevice(p, error, row, element, p.without(k, k + 1, 0, M, 64, N));
+      judgedOnADevice(p, error, element, p.without(k, k + 1, 0, M, 64, N));
     }
   }
 
   /** The kernel says the same as the host. */
   private static void judgedOnADevice(
-      Product p, OutputError error, double[] row, double[] element, double[] lost) {
+      Product p, OutputError error, double[] element, double[] lost) {
     OutputError device = p.onDevice(p.stored(p.sums()));
     double tolerance = p.workload().tolerance();
     assertThat(device.within(tolerance)).isTrue();
@@ -212,7 +225,7 @@ class WrongResultsTest {
         .isCloseTo(error.deviations().element(), offset(error.deviations().element()));
     assertThat(device.deviations().group())
         .isCloseTo(error.deviations().group(), offset(error.deviations().group()));
-    for (double[] wrong : List.of(row, element, lost)) {
+    for (double[] wrong : List.of(element, lost)) {
       assertThat(p.onDevice(p.stored(wrong)).within(tolerance)).as("seed %d", SEED).isFalse();
     }
   }
@@ -221,7 +234,7 @@ class WrongResultsTest {
   @ParameterizedTest
   @MethodSource("cases")
   void noFalseAlarms(Case c) {
-    int times = c.k() > 1000 ? 1 : 10;
+    int times = c.k() > 1000 ? 1 : 4;
     double element = 0;
     double group = 0;
     double whole = 0;
@@ -234,6 +247,7 @@ class WrongResultsTest {
       whole = Math.max(whole, error.relative() == 0 ? 0 : error.relative() / tolerance);
     }
     System.out.printf(
+        Locale.ROOT,
         java.util.Locale.ROOT,
         "%s: at most %.3f (norm), %.3f (element), %.3f (group)%n",
         c,

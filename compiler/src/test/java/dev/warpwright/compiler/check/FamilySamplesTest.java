@@ -41,7 +41,7 @@ class FamilySamplesTest {
     for (CheckSubject sample : FamilySamples.all()) {
       switch (sample) {
         case CheckSubject.OfKernel(Kernel kernel) -> kernels.add(kernel);
-        case CheckSubject.OfProgram(var program, _) -> kernels.addAll(program.kernels());
+        case CheckSubject.OfProgram(var program, _, _) -> kernels.addAll(program.kernels());
         case CheckSubject.OfFunction _, CheckSubject.OfNetwork _ ->
             throw new AssertionError(sample);
       }

@@ -86,31 +86,25 @@ record HandMadeMistake(String kernel, String name, List<Edit> edits) {
    * if nothing.
    */
   String verdict(long seed) {
-    // Which is the first of the usual orders, so that what it finds is found by default.
-    String first = verdict(CheckOptions.of(seed).withSchedules(1));
-    return first.isEmpty() ? verdict(CheckOptions.of(seed)) : first;
-  }
-
-  private String verdict(CheckOptions options) {
     try {
       Kernel changed = new IrParser(Intrinsics::find).kernel(kernel, text());
       List<Problem> problems = Verifier.verify(changed);
       if (!problems.isEmpty()) {
         return "refused: " + problems.getFirst();
       }
-      return Checks.check(new CheckSubject.OfKernel(changed), options).stream()
-          .flatMap(report -> report.findings().stream())
+      return WorkloadCheck.first(changed, CheckOptions.of(seed))
           .map(finding -> finding.kind().text() + ": " + finding.message())
-          .findFirst()
           .orElse("");
-    } catch (UserError e) {
+    } catch (UserError | IllegalArgumentException e) {
       return "refused: " + e.getMessage();
     }
   }
 
+  /** From the folder of the repository or of one of its modules. */
   private static String source(String kernel) {
+    Path here = Path.of("kernels", kernel + ".kernel");
     try {
-      return Files.readString(Path.of("..", "kernels", kernel + ".kernel"));
+      return Files.readString(Files.exists(here) ? here : Path.of("..").resolve(here));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -37,15 +37,16 @@ final class Annealing {
   /**
    * Anneals.
    *
+   * @param firstCost of the order to begin with
    * @param stop when, by {@link System#nanoTime}
    * @return the best order seen
    */
-  List<WorkItem> run(List<WorkItem> first, long stop) {
+  List<WorkItem> run(List<WorkItem> first, OrderSimulation firstCost, long stop) {
     long begin = System.nanoTime();
     double unit = Math.max(problem.sizes().a(), problem.sizes().b());
     List<WorkItem> best = first;
     List<WorkItem> now = first;
-    OrderSimulation bestCost = simulate(first);
+    OrderSimulation bestCost = firstCost;
     long nowMoved = bestCost.movedSize();
     for (long trial = 1; ; trial++) {
       double done = (System.nanoTime() - begin) / (double) Math.max(1, stop - begin);
@@ -62,7 +63,12 @@ final class Annealing {
       if (problem.problemWith(changed, true) != null) {
         continue;
       }
-      OrderSimulation cost = simulate(changed);
+      OrderSimulation cost =
+          OrderSimulation.runUnless(
+              () -> System.nanoTime() - stop >= 0 || monitor.cancelled(), problem, changed, policy);
+      if (cost == null) {
+        return best;
+      }
       double temperature =
           unit * FIRST_TEMPERATURE * Math.pow(LAST_TEMPERATURE / FIRST_TEMPERATURE, done);
       double worse = cost.movedSize() - (double) nowMoved;
@@ -95,9 +101,5 @@ final class Annealing {
       }
     }
     return changed;
-  }
-
-  private OrderSimulation simulate(List<WorkItem> order) {
-    return OrderSimulation.run(problem, order, policy, false);
   }
 }

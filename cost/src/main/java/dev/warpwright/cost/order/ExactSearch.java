@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExactSearch {
   private static final int BETWEEN_LOOKS = 8;
+
+  /** So many numbers on a growing stack take as much memory as a state does. */
+  private static final int WAITING_A_STATE = 4;
+
   private static final long BETWEEN_REPORTS = 20_000_000;
 
   /**
@@ -27,10 +31,11 @@ final class ExactSearch {
   private final long mostStates;
   private final SearchMonitor monitor;
   private final List<WorkItem> knownPath;
-  private final LongTable table = new LongTable();
+  private final LongTable table;
   private final IntStack[] open;
   private int floor;
   private long expanded;
+  private long waiting;
   private long told;
 
   /**
@@ -48,6 +53,7 @@ final class ExactSearch {
     this.knownPath = knownPath;
     this.mostStates = mostStates;
     this.monitor = monitor;
+    this.table = new LongTable(monitor::cancelled);
     this.open = new IntStack[known];
     Arrays.setAll(open, f -> new IntStack());
   }
@@ -61,6 +67,7 @@ final class ExactSearch {
         continue;
       }
       int entry = open[floor].pop();
+      waiting--;
       if (!table.expand(entry)) {
         continue;
       }
@@ -70,10 +77,11 @@ final class ExactSearch {
       }
       int cost = table.cost(entry);
       space.expand(state, (next, loads) -> push(next, cost + loads, entry));
-      if (++expanded % BETWEEN_LOOKS == 0 && monitor.cancelled() || table.size() > mostStates) {
+      boolean looks = ++expanded % BETWEEN_LOOKS == 0;
+      if (looks && monitor.cancelled() || table.stopped() || remembered() > mostStates) {
         return new Outcome(table.size(), floor, null);
       }
-      if (expanded % BETWEEN_LOOKS == 0 && System.nanoTime() - told > BETWEEN_REPORTS) {
+      if (looks && System.nanoTime() - told > BETWEEN_REPORTS) {
         told = System.nanoTime();
         monitor.progress(table.size(), floor, known, knownPath);
       }
@@ -89,7 +97,13 @@ final class ExactSearch {
     int entry = table.offer(state, cost, parent);
     if (entry >= 0) {
       open[Math.max(value, floor)].push(entry);
+      waiting++;
     }
+  }
+
+  /** States, and what waits to be expanded as the states that take as much memory. */
+  private long remembered() {
+    return table.size() + waiting / WAITING_A_STATE;
   }
 
   /**

@@ -1,18 +1,35 @@
 package dev.warpwright.cost.order;
 
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 
 /**
  * A hash table from states to what a search knows about them: open addressing over primitive
  * arrays. Entries are numbered in the order in which they came and are never removed.
  */
 final class LongTable {
+  private static final int BETWEEN_LOOKS = 1 << 16;
+
   private long[] keys = new long[1 << 12];
   private int[] parents = new int[1 << 12];
   private byte[] costs = new byte[1 << 12];
   private byte[] expanded = new byte[1 << 12];
   private int[] slots = new int[1 << 13];
   private int size;
+  private final BooleanSupplier stop;
+  private boolean stopped;
+
+  /**
+   * @param stop asked now and then while the table grows, which takes seconds in the end
+   */
+  LongTable(BooleanSupplier stop) {
+    this.stop = stop;
+  }
+
+  /** Whether it was stopped while it grew: it knows no more states from then on. */
+  boolean stopped() {
+    return stopped;
+  }
 
   int size() {
     return size;
@@ -41,6 +58,9 @@ final class LongTable {
 
   /** Takes note of a way to a state; the entry's number if none as cheap was known, else -1. */
   int offer(long key, int cost, int parent) {
+    if (stopped) {
+      return -1;
+    }
     int mask = slots.length - 1;
     int slot = hash(key) & mask;
     while (slots[slot] != 0) {
@@ -76,6 +96,10 @@ final class LongTable {
     slots = new int[2 * capacity];
     int mask = slots.length - 1;
     for (int entry = 0; entry < size; entry++) {
+      if (entry % BETWEEN_LOOKS == 0 && stop.getAsBoolean()) {
+        stopped = true;
+        return;
+      }
       int slot = hash(keys[entry]) & mask;
       while (slots[slot] != 0) {
         slot = (slot + 1) & mask;

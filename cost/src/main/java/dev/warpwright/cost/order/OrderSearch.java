@@ -4,6 +4,7 @@ import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Searches the order of tiles that moves the least.
@@ -113,13 +114,14 @@ public final class OrderSearch {
 
   private Result run() {
     TileProblem problem = request.problem();
-    List<WorkItem> best = readyMade();
+    Candidate known = readyMade();
+    List<WorkItem> best = known.order();
     boolean exact = exact(problem, request.policy());
     if (!exact || problem.items() > (plain(problem) ? SMALL : SMALL_CHAIN)) {
       double first = Math.min(FIRST_SECONDS, FIRST_SHARE * request.seconds());
-      best = anneal(best, exact ? first : request.seconds());
+      best = anneal(known, exact ? first : request.seconds());
     }
-    OrderSimulation simulation = simulate(best);
+    OrderSimulation simulation = best == known.order() ? known.simulation() : simulate(best);
     // Every result is stored once, so that the least loads move the least.
     if (simulation.loads() == bound()) {
       return new Result(best, simulation, bound(), true, false, 0);
@@ -178,31 +180,44 @@ public final class OrderSearch {
     };
   }
 
-  /** The best of the ready-made orders and of bands as high as the cache allows, both ways. */
-  private List<WorkItem> readyMade() {
+  private record Candidate(List<WorkItem> order, OrderSimulation simulation) {}
+
+  /**
+   * The best of the ready-made orders and of bands as high as the cache allows, both ways. The
+   * first is played to its end however long that takes, the others while there is time. Each is
+   * made when its turn comes: together they would not fit into memory.
+   */
+  private Candidate readyMade() {
     TileProblem problem = request.problem();
-    List<List<WorkItem>> orders = new ArrayList<>();
+    List<Supplier<List<WorkItem>>> orders = new ArrayList<>();
     for (String name : TileOrders.READY_MADE) {
-      orders.add(TileOrders.of(problem, BlockOrder.parse(name)));
+      orders.add(() -> TileOrders.of(problem, BlockOrder.parse(name)));
     }
     if (problem.chained() > 0) {
-      for (int band = 1; band <= Math.min(problem.rows(), MOST_BANDS); band++) {
-        orders.add(fused(problem, band));
+      for (int height = 1; height <= Math.min(problem.rows(), MOST_BANDS); height++) {
+        int band = height;
+        orders.add(() -> fused(problem, band));
       }
     } else {
       int highest = (int) Math.min(problem.capacity(), Math.max(problem.rows(), problem.columns()));
-      for (int band = 1; band <= Math.min(highest, MOST_BANDS); band++) {
-        orders.add(bands(problem.rows(), problem.columns(), band, false));
-        orders.add(bands(problem.columns(), problem.rows(), band, true));
+      for (int height = 1; height <= Math.min(highest, MOST_BANDS); height++) {
+        int band = height;
+        orders.add(() -> bands(problem.rows(), problem.columns(), band, false));
+        orders.add(() -> bands(problem.columns(), problem.rows(), band, true));
       }
     }
-    List<WorkItem> best = orders.getFirst();
-    long least = Long.MAX_VALUE;
-    for (List<WorkItem> order : orders) {
-      long moved = simulate(order).movedSize();
-      if (moved < least) {
-        least = moved;
-        best = order;
+    List<WorkItem> first = orders.getFirst().get();
+    Candidate best = new Candidate(first, simulate(first));
+    SearchMonitor watched = watched();
+    for (Supplier<List<WorkItem>> order : orders.subList(1, orders.size())) {
+      if (watched.cancelled()) {
+        return best;
+      }
+      List<WorkItem> items = order.get();
+      OrderSimulation simulation =
+          OrderSimulation.runUnless(watched::cancelled, problem, items, request.policy());
+      if (simulation != null && simulation.movedSize() < best.simulation().movedSize()) {
+        best = new Candidate(items, simulation);
       }
     }
     return best;
@@ -247,11 +262,11 @@ public final class OrderSearch {
     return items;
   }
 
-  private List<WorkItem> anneal(List<WorkItem> first, double seconds) {
+  private List<WorkItem> anneal(Candidate first, double seconds) {
     long stop = Math.min(end, System.nanoTime() + (long) (seconds * 1e9));
     var annealing =
         new Annealing(request.problem(), request.policy(), request.seed(), bound(), monitor);
-    return annealing.run(first, stop);
+    return annealing.run(first.order(), first.simulation(), stop);
   }
 
   private OrderSimulation simulate(List<WorkItem> order) {

@@ -4,6 +4,10 @@ import dev.warpwright.ir.UserError;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an order of tiles moves through a cache.
@@ -24,6 +28,12 @@ public record OrderSimulation(
     long storedSize,
     long flushed,
     List<Step> steps) {
+  /** Blocks that the steps together may list. */
+  private static final long MOST_CONTENTS = 1 << 25;
+
+  /** Steps after which is asked whether to stop. */
+  private static final int BETWEEN_LOOKS = 1024;
+
   /**
    * One step.
    *
@@ -61,7 +71,44 @@ public record OrderSimulation(
   public static OrderSimulation run(
       TileProblem problem, List<WorkItem> order, CachePolicy policy, boolean details) {
     problem.check(order, false);
-    return new Player(problem, order, policy, details).play();
+    if (details) {
+      checkDetails(problem, order.size());
+    }
+    OrderSimulation run = new Player(problem, order, policy, details, () -> false).play();
+    return Objects.requireNonNull(run);
+  }
+
+  /**
+   * Plays an order without steps, unless it takes too long.
+   *
+   * @param stop asked now and then
+   * @return null if stopped
+   */
+  static @Nullable OrderSimulation runUnless(
+      BooleanSupplier stop, TileProblem problem, List<WorkItem> order, CachePolicy policy) {
+    problem.check(order, false);
+    return new Player(problem, order, policy, false, stop).play();
+  }
+
+  /**
+   * Checks that the steps of an order can be kept: each holds the contents of the cache.
+   *
+   * @param tiles of the order
+   * @throws UserError if they are too many
+   */
+  public static void checkDetails(TileProblem problem, int tiles) {
+    long steps = Math.ceilDiv(tiles, problem.atOnce());
+    long contents = Math.min(problem.capacity(), problem.blocks());
+    if (steps * contents > MOST_CONTENTS) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%d steps with up to %d blocks in the cache are too many to list; at most %d blocks"
+                  + " in all: take a smaller grid or capacity",
+              steps,
+              contents,
+              MOST_CONTENTS));
+    }
   }
 
   private static final class Player {
@@ -71,6 +118,8 @@ public record OrderSimulation(
     private final boolean details;
     private final AccessTrace trace;
     private final int[] nextUse;
+    private final FarthestUse farthest;
+    private final BooleanSupplier stop;
 
     /** A ring of cached blocks, oldest first; {@code NOWHERE} marks blocks that are not cached. */
     private static final int NOWHERE = -1;
@@ -80,7 +129,6 @@ public record OrderSimulation(
     private final int head;
     private final boolean[] dirty;
     private final int[] pinned;
-    private final int[] next;
     private long used;
 
     private long loads;
@@ -93,7 +141,13 @@ public record OrderSimulation(
     private List<Integer> evicted = new ArrayList<>();
     private List<Integer> stored = new ArrayList<>();
 
-    Player(TileProblem problem, List<WorkItem> order, CachePolicy policy, boolean details) {
+    Player(
+        TileProblem problem,
+        List<WorkItem> order,
+        CachePolicy policy,
+        boolean details,
+        BooleanSupplier stop) {
+      this.stop = stop;
       this.problem = problem;
       this.order = order;
       this.policy = policy;
@@ -110,13 +164,16 @@ public record OrderSimulation(
       dirty = new boolean[blocks];
       pinned = new int[blocks];
       Arrays.fill(pinned, -1);
-      next = new int[blocks];
+      farthest = new FarthestUse(policy == CachePolicy.OPTIMAL ? blocks : 0);
     }
 
-    OrderSimulation play() {
+    @Nullable OrderSimulation play() {
       List<Step> steps = new ArrayList<>();
       int access = 0;
       for (int step = 0; step < trace.stepEnd().length; step++) {
+        if (step % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 && stop.getAsBoolean()) {
+          return null;
+        }
         long hitsBefore = hits;
         while (access < trace.stepEnd()[step]) {
           access = moment(access);
@@ -184,33 +241,19 @@ public record OrderSimulation(
         if (!write) {
           loads++;
           loadedSize += size;
-          loaded.add(block);
+          note(loaded, block);
         }
       }
       if (write) {
         dirty[block] = true;
       }
       if (policy == CachePolicy.OPTIMAL) {
-        next[block] = nextUse[i];
+        farthest.use(block, nextUse[i]);
       }
     }
 
     private void evict(int moment) {
-      int victim = head;
-      for (int block = younger[head]; block != head; block = younger[block]) {
-        if (pinned[block] == moment) {
-          continue;
-        }
-        if (policy != CachePolicy.OPTIMAL) {
-          victim = block;
-          break;
-        }
-        if (victim == head
-            || next[block] > next[victim]
-            || next[block] == next[victim] && block < victim) {
-          victim = block;
-        }
-      }
+      int victim = policy == CachePolicy.OPTIMAL ? farthest(moment) : oldest(moment);
       if (victim == head) {
         throw new UserError(
             "a cache of capacity "
@@ -221,17 +264,48 @@ public record OrderSimulation(
       unlink(victim);
       younger[victim] = NOWHERE;
       used -= problem.size(victim);
-      evicted.add(victim);
+      note(evicted, victim);
       if (dirty[victim]) {
         dirty[victim] = false;
         store(victim);
       }
     }
 
+    /** The oldest block that this moment does not use; {@code head} if there is none. */
+    private int oldest(int moment) {
+      int block = younger[head];
+      while (block != head && pinned[block] == moment) {
+        block = younger[block];
+      }
+      return block;
+    }
+
+    /** The block used again last that this moment does not use; {@code head} if there is none. */
+    private int farthest(int moment) {
+      int victim = head;
+      List<Integer> kept = new ArrayList<>();
+      while (victim == head && !farthest.isEmpty()) {
+        int block = farthest.poll();
+        if (pinned[block] == moment) {
+          kept.add(block);
+        } else {
+          victim = block;
+        }
+      }
+      kept.forEach(farthest::restore);
+      return victim;
+    }
+
+    private void note(List<Integer> list, int block) {
+      if (details) {
+        list.add(block);
+      }
+    }
+
     private void store(int block) {
       stores++;
       storedSize += problem.size(block);
-      stored.add(block);
+      note(stored, block);
     }
 
     private void append(int block) {

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.cost.order.OrderSearch.Request;
 import dev.warpwright.cost.order.OrderSearch.Result;
 import dev.warpwright.ir.UserError;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -190,5 +192,38 @@ class OrderSearchTest {
     assertThatThrownBy(() -> search(TileProblem.of(3, 3, 1, 1), CachePolicy.LRU, 1))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("capacity 1 cannot hold");
+  }
+
+  /** Ready-made orders of large grids take longer than the search may: the rest are left out. */
+  @ParameterizedTest
+  @CsvSource({"800, 1, 0, 64", "200, 16, 0, 300", "300, 1, 20, 350"})
+  void endsInTimeOnLargeGrids(int size, int depth, int chained, int capacity) {
+    var problem =
+        new TileProblem(size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadCpuTime();
+    search(problem, CachePolicy.OPTIMAL, 0.2);
+    assertThat((threads.getCurrentThreadCpuTime() - before) / 1e9).isLessThan(5);
+  }
+
+  @Test
+  void endsWhileTheTableGrows() {
+    var asked = new AtomicLong();
+    var table = new LongTable(() -> asked.incrementAndGet() > 3);
+    long state = 0;
+    while (!table.stopped()) {
+      table.offer(++state, 0, -1);
+    }
+    // It grew three times, and was stopped at the fourth.
+    assertThat(state).isEqualTo((1 << 15) + 1);
+    assertThat(table.size()).isEqualTo(1 << 15);
+  }
+
+  @Test
+  void refusesToListTooManySteps() {
+    TileProblem problem = TileProblem.of(1000, 1000, 1, 2000);
+    assertThatThrownBy(() -> OrderSimulation.checkDetails(problem, problem.items()))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("too many to list");
   }
 }

@@ -11,6 +11,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.function.Supplier;
 
 /** The bytes of a file. */
 public final class FileBytes {
@@ -45,6 +46,25 @@ public final class FileBytes {
           : readAll(channel, arena.allocate(size, 64), path).asReadOnly();
     } catch (IOException e) {
       throw new UserError(show(path) + ": cannot be read: " + reason(e), e);
+    }
+  }
+
+  /**
+   * Does what reads bytes of mapped files. A file that is cut off meanwhile, or whose disk fails,
+   * is an error in the midst of a computation, of which only the text of a message tells.
+   *
+   * @throws UserError if that happened
+   */
+  public static <T> T reading(Supplier<T> task) {
+    try {
+      return task.get();
+    } catch (InternalError e) {
+      if (String.valueOf(e.getMessage()).contains("unsafe memory access")) {
+        throw new UserError(
+            "a file of the model was cut off or its disk failed while it was read; load it again",
+            e);
+      }
+      throw e;
     }
   }
 

@@ -56,10 +56,13 @@ public final class Accesses {
   }
 
   private void addAlone(Stmt leaf) {
-    List<Iteration> around = List.copyOf(inner);
+    List<Iteration> around = null;
     for (Access access : alone(leaf)) {
       if (only != null && access.buffer() != only) {
         continue;
+      }
+      if (around == null) {
+        around = List.copyOf(inner);
       }
       if (around.isEmpty()) {
         found.add(access);
@@ -115,7 +118,9 @@ public final class Accesses {
   }
 
   private void addLoads(Stmt leaf, Expr e) {
-    loads(e).forEach(region -> add(leaf, region, false));
+    if (!(e instanceof Expr.IntImm || e instanceof Var)) {
+      loads(e).forEach(region -> add(leaf, region, false));
+    }
   }
 
   private void addStore(Stmt leaf, Stmt.Store store) {

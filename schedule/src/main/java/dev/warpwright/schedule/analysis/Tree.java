@@ -192,12 +192,32 @@ public final class Tree {
 
   /** {@code root} with the very statement {@code old} exchanged. */
   public static Stmt replace(Stmt root, Stmt old, Stmt replacement) {
+    List<Stmt> path = path(root, s -> s == old);
+    if (path != null) {
+      // Only what is around it is made anew.
+      Stmt made = replacement;
+      for (int i = path.size() - 2; i >= 0; i--) {
+        made = withChild(path.get(i), path.get(i + 1), made);
+      }
+      return made;
+    }
     return new StmtRewriter() {
       @Override
       public Stmt stmt(Stmt s) {
         return s == old ? replacement : super.stmt(s);
       }
     }.stmt(root);
+  }
+
+  /** The statement with one of its {@link #children} exchanged. */
+  private static Stmt withChild(Stmt s, Stmt old, Stmt child) {
+    Stmt parent = s;
+    return new StmtRewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        return inner == parent ? super.stmt(inner) : inner == old ? child : inner;
+      }
+    }.stmt(s);
   }
 
   public static PrimFunc replace(PrimFunc func, Stmt old, Stmt replacement) {
@@ -217,6 +237,9 @@ public final class Tree {
     return new StmtRewriter() {
       @Override
       public Stmt stmt(Stmt s) {
+        if (isTidyLeaf(s)) {
+          return s;
+        }
         Stmt tidied = super.stmt(s);
         return switch (tidied) {
           case Stmt.Seq seq -> {
@@ -229,6 +252,19 @@ public final class Tree {
         };
       }
     }.stmt(root);
+  }
+
+  /** Whether there is nothing inside that could be empty; not if that takes longer to see. */
+  private static boolean isTidyLeaf(Stmt s) {
+    return s instanceof Stmt.Block block
+        ? (block.init() == null || block.init() instanceof Stmt.Store)
+            && block.body() instanceof Stmt.Store
+        : s instanceof Stmt.Store
+            || s instanceof Stmt.TileCopy
+            || s instanceof Stmt.TileFill
+            || s instanceof Stmt.TileMma
+            || s instanceof Stmt.TileMap
+            || s instanceof Stmt.TileReduce;
   }
 
   private static boolean isEmpty(Stmt s) {

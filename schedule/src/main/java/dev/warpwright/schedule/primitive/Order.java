@@ -35,12 +35,14 @@ final class Order {
 
   /** That no statement after {@code from} writes one of the buffers. */
   void requireUnchangedAfter(Check check, int requirement, Stmt from, Set<Buffer> buffers) {
-    for (Access access : Accesses.of(func.body())) {
-      if (access.isWrite() && buffers.contains(access.buffer()) && isBefore(from, access.leaf())) {
-        throw check.error(
-            requirement,
-            access.buffer().name() + ", which the block reads, is written later",
-            access.leaf());
+    for (Buffer buffer : buffers) {
+      for (Access access : Accesses.of(func.body(), buffer)) {
+        if (access.isWrite() && isBefore(from, access.leaf())) {
+          throw check.error(
+              requirement,
+              buffer.name() + ", which the block reads, is written later",
+              access.leaf());
+        }
       }
     }
   }

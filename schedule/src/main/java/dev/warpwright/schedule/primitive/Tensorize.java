@@ -16,6 +16,7 @@ import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,36 @@ public final class Tensorize {
    *     and {@code warps}, for example
    */
   public static PrimFunc apply(PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs) {
+    PrimFunc result = unchecked(func, blockName, inside, attrs);
+    return new Check(NAME, func).parallelLoopsIndependent(7, result);
+  }
+
+  /**
+   * Applies the primitive to several blocks. What comes out is the same, but the seventh
+   * requirement is looked at once, for the result: it takes as long as the function is, and so for
+   * each block of a deep network as long as all of them.
+   *
+   * @param attrs of the new statements, by the names of the blocks, in the order to apply them
+   */
+  public static PrimFunc applyAll(PrimFunc func, SequencedMap<String, Attrs> attrs) {
+    PrimFunc result = func;
+    for (Map.Entry<String, Attrs> block : attrs.entrySet()) {
+      result = unchecked(result, block.getKey(), null, block.getValue());
+    }
+    try {
+      return new Check(NAME, func).parallelLoopsIndependent(7, result);
+    } catch (ScheduleError e) {
+      // One after the other, so that the error shows the block that it comes from.
+      PrimFunc each = func;
+      for (Map.Entry<String, Attrs> block : attrs.entrySet()) {
+        each = apply(each, block.getKey(), null, block.getValue());
+      }
+      throw e;
+    }
+  }
+
+  private static PrimFunc unchecked(
+      PrimFunc func, String blockName, @Nullable Var inside, Attrs attrs) {
     List<Stmt> path = new Check(NAME, func).block(1, blockName);
     Stmt.Block block = (Stmt.Block) path.getLast();
     Stmt.Block inner = Blockize.innerOf(block);
@@ -152,8 +183,7 @@ public final class Tensorize {
     Stmt statement =
         block.isReduction() ? TileReductions.of(check, func, tile, all) : spatial(check, tile, all);
     Stmt replaced = loops.isEmpty() ? block : loops.getFirst();
-    PrimFunc result = func.withBody(Tree.tidy(Tree.replace(func.body(), replaced, statement)));
-    return check.parallelLoopsIndependent(7, result);
+    return func.withBody(Tree.tidy(Tree.replace(func.body(), replaced, statement)));
   }
 
   private static List<Stmt.Store> stores(Check check, Stmt.Block block, @Nullable Stmt body) {

@@ -24,8 +24,11 @@ import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.analysis.Tree;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import org.junit.jupiter.api.Test;
 
 final class TensorizeTest {
@@ -339,5 +342,71 @@ final class TensorizeTest {
     u.fuse(loops(u, "c").get(1), loops(u, "c").get(2));
     Refusal.of(
         u, "tensorize", 4, "spatial and reduce", () -> u.tensorize(u.block("c"), Attrs.NONE));
+  }
+
+  /** Copies of one buffer into others, in one parallel loop over rows. */
+  private static Schedule copies(int count) {
+    List<Buffer> buffers = new ArrayList<>();
+    List<Stmt> copies = new ArrayList<>();
+    buffers.add(Samples.global("b0", 64, 8));
+    for (int i = 1; i <= count; i++) {
+      buffers.add(Samples.global("b" + i, 64, 8));
+      copies.add(copy(buffers.get(i), buffers.getFirst()));
+    }
+    Schedule s =
+        new Schedule(Functions.function(List.copyOf(buffers), copies.toArray(Stmt[]::new)));
+    LoopRef rows = loops(s, "b" + count).getFirst();
+    for (int i = count - 1; i > 0; i--) {
+      s.merge(loops(s, "b" + i).getFirst(), rows);
+    }
+    s.parallel(rows);
+    return s;
+  }
+
+  private static Stmt copy(Buffer to, Buffer from) {
+    return Functions.elementwise(to, at -> new Expr.Load(from, at));
+  }
+
+  private static SequencedMap<BlockRef, Attrs> allBlocks(Schedule s) {
+    SequencedMap<BlockRef, Attrs> attrs = new LinkedHashMap<>();
+    s.blocks().forEach(block -> attrs.put(block, Attrs.NONE));
+    return attrs;
+  }
+
+  @Test
+  void allAtOnceAsOneAfterTheOther() {
+    Schedule together = copies(5);
+    together.tensorizeAll(allBlocks(together));
+    Schedule each = copies(5);
+    for (BlockRef block : List.copyOf(each.blocks())) {
+      each.tensorize(block, Attrs.NONE);
+    }
+    assertThat(together.func().toString()).isEqualTo(each.func().toString());
+    assertThat(together.trace().toString()).isEqualTo(each.trace().toString());
+    assertThat(all(together, Stmt.TileCopy.class)).hasSize(5);
+  }
+
+  /** What is made on the way tells, unlike time, the same on every machine how much was done. */
+  @Test
+  void allAtOnceLooksAtParallelLoopsOnce() {
+    Schedule together = copies(60);
+    Schedule each = copies(60);
+    long before = Allocated.bytes();
+    together.tensorizeAll(allBlocks(together));
+    long once = Allocated.bytes() - before;
+    before = Allocated.bytes();
+    for (BlockRef block : List.copyOf(each.blocks())) {
+      each.tensorize(block, Attrs.NONE);
+    }
+    long always = Allocated.bytes() - before;
+    assertThat(once).isLessThan(always / 2);
+  }
+
+  /** Bytes that this thread has allocated. */
+  private static final class Allocated {
+    static long bytes() {
+      return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean())
+          .getCurrentThreadAllocatedBytes();
+    }
   }
 }
