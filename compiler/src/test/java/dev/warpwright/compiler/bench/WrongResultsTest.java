@@ -248,7 +248,6 @@ class WrongResultsTest {
     }
     System.out.printf(
         Locale.ROOT,
-        java.util.Locale.ROOT,
         "%s: at most %.3f (norm), %.3f (element), %.3f (group)%n",
         c,
         whole,
