@@ -5,6 +5,7 @@ import static dev.warpwright.ir.verify.BrokenRules.expect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** What is wrong with pipes, roles and signals. */
@@ -29,33 +30,38 @@ class FlowVerifierTest {
   }
 
   private static String queue(String declaration) {
-    return """
-    %s
-    for i in 8 {
-      produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] }
-      consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] }
-    }
-    """
-        .formatted(declaration);
+    return String.format(
+        Locale.ROOT,
+        """
+        %s
+        for i in 8 {
+          produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] }
+          consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] }
+        }
+        """,
+        declaration);
   }
 
   private static String roles(String load, String math) {
-    return """
-    pipe p[2] shared (t: f32[16])
-    alloc s: f32[16] shared
-    alloc s2: f32[16] shared
-    roles {
-      role load warps 1 {
-        %s
-        for i in 8 { produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] } }
-      }
-      role math warps 4 {
-        %s
-        for i in 8 { consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] } }
-      }
-    }
-    """
-        .formatted(load, math);
+    return String.format(
+        Locale.ROOT,
+        """
+        pipe p[2] shared (t: f32[16])
+        alloc s: f32[16] shared
+        alloc s2: f32[16] shared
+        roles {
+          role load warps 1 {
+            %s
+            for i in 8 { produce p { tile.copy t[0 +: 16] <- a[i, 0 +: 16] } }
+          }
+          role math warps 4 {
+            %s
+            for i in 8 { consume p { tile.copy y[i, 0 +: 16] <- t[0 +: 16] } }
+          }
+        }
+        """,
+        load,
+        math);
   }
 
   @Test
@@ -161,19 +167,19 @@ class FlowVerifierTest {
           }
         }
         """;
-    valid(turns.formatted("", 2, " as g", "skip p by g", "g"));
+    valid(String.format(Locale.ROOT, turns, "", 2, " as g", "skip p by g", "g"));
     broken(
-        turns.formatted("", 1, " as g", "skip p by g", "g"),
+        String.format(Locale.ROOT, turns, "", 1, " as g", "skip p by g", "g"),
         Rule.PIPES,
         "no instances take turns",
         "skip p");
     broken(
-        turns.formatted(" broadcast", 2, " as g", "skip p by g", "g"),
+        String.format(Locale.ROOT, turns, " broadcast", 2, " as g", "skip p by g", "g"),
         Rule.PIPES,
         "all instances read all",
         "skip p");
     broken(
-        turns.formatted("", 2, " as g", "skip p by g - 1", "g"),
+        String.format(Locale.ROOT, turns, "", 2, " as g", "skip p by g - 1", "g"),
         Rule.PIPES,
         "may be skipped by less than 0 stages",
         "skip p");
@@ -193,14 +199,15 @@ class FlowVerifierTest {
           }
         }
         """;
-    valid(body.formatted(3, " hold 1 lag 1", " [inflight = 1]", " [inflight = 1]"));
+    valid(
+        String.format(Locale.ROOT, body, 3, " hold 1 lag 1", " [inflight = 1]", " [inflight = 1]"));
     broken(
-        body.formatted(2, " lag 1", "", " [inflight = 1]"),
+        String.format(Locale.ROOT, body, 2, " lag 1", "", " [inflight = 1]"),
         Rule.PIPES,
         "the product is under way for 1 more stages, pipe 'p' holds a stage for 0",
         "tile.mma");
     broken(
-        body.formatted(2, " hold 1", " [inflight = 1]", ""),
+        String.format(Locale.ROOT, body, 2, " hold 1", " [inflight = 1]", ""),
         Rule.PIPES,
         "the copy is under way for 1 more stages, pipe 'p' commits one after 0",
         "tile.copy t");
@@ -288,11 +295,17 @@ class FlowVerifierTest {
         }
         """;
     valid(
-        body.formatted(
-            "y[0, 0] = 1.0f32 signal c[0] by 1", "await c[0] >= 1 y[1, 0] = y[0, 0] + 1.0f32"));
+        String.format(
+            Locale.ROOT,
+            body,
+            "y[0, 0] = 1.0f32 signal c[0] by 1",
+            "await c[0] >= 1 y[1, 0] = y[0, 0] + 1.0f32"));
     broken(
-        body.formatted(
-            "signal c[0] by 1 y[0, 0] = 1.0f32", "await c[0] >= 1 y[1, 0] = y[0, 0] + 1.0f32"),
+        String.format(
+            Locale.ROOT,
+            body,
+            "signal c[0] by 1 y[0, 0] = 1.0f32",
+            "await c[0] >= 1 y[1, 0] = y[0, 0] + 1.0f32"),
         Rule.ROLES,
         "'y' is written by role 'first' and read by role 'second'",
         "y[1, 0] = y[0, 0]");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
+import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +45,7 @@ class TilePassesTest {
   }
 
   private static PrimFunc chain(String attrs) {
-    return parse(CHAIN.formatted(attrs));
+    return parse(String.format(Locale.ROOT, CHAIN, attrs));
   }
 
   @Test
@@ -297,7 +298,9 @@ class TilePassesTest {
     refused(AssignRoles.apply(planned).withAttrs(planned.attrs()), "the program has roles already");
     refused(
         PlanPipes.apply(
-            parse(CHAIN.formatted(" [consumers = 2]").replace("persistent t", "for t"))),
+            parse(
+                String.format(Locale.ROOT, CHAIN, " [consumers = 2]")
+                    .replace("persistent t", "for t"))),
         "0 persistent loops; several consumers take items of exactly one");
     refused(
         parse(
@@ -316,7 +319,7 @@ class TilePassesTest {
   @Test
   void whatIsWrittenIsNotCopiedAhead() {
     // The second loop reads what the program writes: its copies stay where they are.
-    String text = CHAIN.formatted("").replace("<- V[0 +: 16", "<- y[0 +: 16");
+    String text = String.format(Locale.ROOT, CHAIN, "").replace("<- V[0 +: 16", "<- y[0 +: 16");
     String planned = IrPrinter.text(PlanPipes.apply(parse(text)));
     assertThat(planned).contains("pipe ring[3]").doesNotContain("pipe ring_1");
     assertThat(planned).contains("for k in 2 {\n        tile.copy Vs[0 +: 16, 0 +: 8] <- y[");

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.Options;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** What pipes, roles and signals do. */
@@ -28,14 +29,18 @@ class PipeExecutionTest {
 
   private static String roles(String pipe, String load, String math) {
     return program(
-        """
-        %s
-        roles {
-          role load warps 1 { %s }
-          role math warps 4 { %s }
-        }
-        """
-            .formatted(pipe, load, math));
+        String.format(
+            Locale.ROOT,
+            """
+            %s
+            roles {
+              role load warps 1 { %s }
+              role math warps 4 { %s }
+            }
+            """,
+            pipe,
+            load,
+            math));
   }
 
   @Test
@@ -91,16 +96,18 @@ class PipeExecutionTest {
   void broadcastToAllInstances() {
     clean(
         program(
-            """
-            pipe p[2] shared (t: f32[16]) broadcast
-            roles {
-              role load warps 1 { for i in 8 { %s } }
-              role math[2] as g warps 4 {
-                for i in 8 { consume p { tile.map (j in 8) { y[i, g * 8 + j] = t[g * 8 + j] * 2.0f32 } } }
-              }
-            }
-            """
-                .formatted(LOAD)),
+            String.format(
+                Locale.ROOT,
+                """
+                pipe p[2] shared (t: f32[16]) broadcast
+                roles {
+                  role load warps 1 { for i in 8 { %s } }
+                  role math[2] as g warps 4 {
+                    for i in 8 { consume p { tile.map (j in 8) { y[i, g * 8 + j] = t[g * 8 + j] * 2.0f32 } } }
+                  }
+                }
+                """,
+                LOAD)),
         TWICE,
         "y");
   }
@@ -109,21 +116,24 @@ class PipeExecutionTest {
   void instancesInTurn() {
     String text =
         program(
-            """
-            pipe p[2] shared (t: f32[16])
-            roles {
-              role load warps 1 { for i in 8 { %s } }
-              role math[2] as g warps 4 {
-                for k in 4 {
-                  let i: i32 = k * 2 + g
-                  skip p by g
-                  %s
-                  skip p by 1 - g
+            String.format(
+                Locale.ROOT,
+                """
+                pipe p[2] shared (t: f32[16])
+                roles {
+                  role load warps 1 { for i in 8 { %s } }
+                  role math[2] as g warps 4 {
+                    for k in 4 {
+                      let i: i32 = k * 2 + g
+                      skip p by g
+                      %s
+                      skip p by 1 - g
+                    }
+                  }
                 }
-              }
-            }
-            """
-                .formatted(LOAD, MATH));
+                """,
+                LOAD,
+                MATH));
     clean(text, TWICE, "y");
     found(
         text.replace("skip p by g\n", ""),
@@ -136,19 +146,22 @@ class PipeExecutionTest {
   void aPipeOfEachInstance() {
     clean(
         program(
-            """
-            roles {
-              role math[2] as g warps 4 {
-                pipe p[2] local (t: f32[16]) lag 1
-                for k in 4 {
-                  let i: i32 = k * 2 + g
-                  %s
-                  %s
+            String.format(
+                Locale.ROOT,
+                """
+                roles {
+                  role math[2] as g warps 4 {
+                    pipe p[2] local (t: f32[16]) lag 1
+                    for k in 4 {
+                      let i: i32 = k * 2 + g
+                      %s
+                      %s
+                    }
+                  }
                 }
-              }
-            }
-            """
-                .formatted(LOAD, MATH)),
+                """,
+                LOAD,
+                MATH)),
         TWICE,
         "y");
   }
@@ -203,15 +216,18 @@ class PipeExecutionTest {
   void peekLeavesTheStage() {
     clean(
         program(
-            """
-            pipe p[1] shared (t: f32[16])
-            for i in 8 {
-              %s
-              consume p peek { y[i, 0] = t[0] }
-              %s
-            }
-            """
-                .formatted(LOAD, MATH)),
+            String.format(
+                Locale.ROOT,
+                """
+                pipe p[1] shared (t: f32[16])
+                for i in 8 {
+                  %s
+                  consume p peek { y[i, 0] = t[0] }
+                  %s
+                }
+                """,
+                LOAD,
+                MATH)),
         TWICE,
         "y");
   }

@@ -9,6 +9,7 @@ import dev.warpwright.ir.verify.Rule;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.Options;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -37,31 +38,36 @@ class PipeMuseumTest {
 
   private static String gemm(String options, String copy, String product) {
     return HEAD
-        + """
-          pipe p[4] shared (s: f32[8, 8], t: f32[8, 8])%s
-          roles {
-            role load warps 1 {
-              for k in 4 {
-                produce p {
-                  tile.copy s[0 +: 8, 0 +: 8] <- a[k * 8 +: 8, 0 +: 8]%s
-                  tile.copy t[0 +: 8, 0 +: 8] <- b[k * 8 +: 8, 0 +: 8]%s
+        + String.format(
+            Locale.ROOT,
+            """
+              pipe p[4] shared (s: f32[8, 8], t: f32[8, 8])%s
+              roles {
+                role load warps 1 {
+                  for k in 4 {
+                    produce p {
+                      tile.copy s[0 +: 8, 0 +: 8] <- a[k * 8 +: 8, 0 +: 8]%s
+                      tile.copy t[0 +: 8, 0 +: 8] <- b[k * 8 +: 8, 0 +: 8]%s
+                    }
+                  }
+                }
+                role math warps 4 {
+                  alloc acc: f32[8, 8] fragment
+                  tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                  for k in 4 {
+                    consume p {
+                      tile.mma acc[0 +: 8, 0 +: 8] += s[0 +: 8, 0 +: 8] * t[0 +: 8, 0 +: 8]%s
+                    }
+                  }
+                  tile.copy y[0 +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
                 }
               }
             }
-            role math warps 4 {
-              alloc acc: f32[8, 8] fragment
-              tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
-              for k in 4 {
-                consume p {
-                  tile.mma acc[0 +: 8, 0 +: 8] += s[0 +: 8, 0 +: 8] * t[0 +: 8, 0 +: 8]%s
-                }
-              }
-              tile.copy y[0 +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
-            }
-          }
-        }
-        """
-            .formatted(options, copy, copy, product);
+            """,
+            options,
+            copy,
+            copy,
+            product);
   }
 
   @Test
@@ -110,39 +116,48 @@ class PipeMuseumTest {
             }
             """;
     refused(
-        ahead.formatted(2), Rule.PIPES, "pipe 'p' has 2 stages; hold 0, lag 0 and lead 2 take 3");
+        String.format(Locale.ROOT, ahead, 2),
+        Rule.PIPES,
+        "pipe 'p' has 2 stages; hold 0, lag 0 and lead 2 take 3");
     found(
-        ahead.formatted(2),
+        String.format(Locale.ROOT, ahead, 2),
         NOW,
         Finding.Kind.DEADLOCK,
         "the program waits for an empty stage of 'p' (2 of 2 stages full, 2 filled and 0 read");
-    clean(ahead.formatted(3), HEAD + "tile.map (i in 4, j in 8) { y[i, j] = a[i * 8, j] } }", "y");
+    clean(
+        String.format(Locale.ROOT, ahead, 3),
+        HEAD + "tile.map (i in 4, j in 8) { y[i, j] = a[i * 8, j] } }",
+        "y");
   }
 
   /** Two pipes, filled in one order and read in another one. */
   private static String two(String stages, String first, String second) {
     return HEAD
-        + """
-          pipe p[%s] shared (s: f32[8, 8])
-          pipe q[1] shared (t: f32[8, 8])
-          roles {
-            role load warps 1 {
-              produce p { tile.copy s[0 +: 8, 0 +: 8] <- a[0 +: 8, 0 +: 8] }
-              produce p { tile.copy s[0 +: 8, 0 +: 8] <- a[8 +: 8, 0 +: 8] }
-              produce q { tile.copy t[0 +: 8, 0 +: 8] <- b[0 +: 8, 0 +: 8] }
+        + String.format(
+            Locale.ROOT,
+            """
+              pipe p[%s] shared (s: f32[8, 8])
+              pipe q[1] shared (t: f32[8, 8])
+              roles {
+                role load warps 1 {
+                  produce p { tile.copy s[0 +: 8, 0 +: 8] <- a[0 +: 8, 0 +: 8] }
+                  produce p { tile.copy s[0 +: 8, 0 +: 8] <- a[8 +: 8, 0 +: 8] }
+                  produce q { tile.copy t[0 +: 8, 0 +: 8] <- b[0 +: 8, 0 +: 8] }
+                }
+                role math warps 4 {
+                  alloc acc: f32[8, 8] fragment
+                  alloc ss: f32[8, 8] fragment
+                  tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
+                  %s
+                  %s
+                  tile.copy y[0 +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
+                }
+              }
             }
-            role math warps 4 {
-              alloc acc: f32[8, 8] fragment
-              alloc ss: f32[8, 8] fragment
-              tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
-              %s
-              %s
-              tile.copy y[0 +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
-            }
-          }
-        }
-        """
-            .formatted(stages, first, second);
+            """,
+            stages,
+            first,
+            second);
   }
 
   @Test
@@ -178,8 +193,14 @@ class PipeMuseumTest {
           Finding.Kind.DEADLOCK,
           "math waits for a full stage of 'q' (0 of 1 stages full, 0 filled and 0 read so far)");
     }
-    clean(two("1", p, q), plain.formatted("a[i, j]", "a[i + 8, j]", "b[i, j]"), "y");
-    clean(two("2", q, p), plain.formatted("b[i, j]", "a[i, j]", "a[i + 8, j]"), "y");
+    clean(
+        two("1", p, q),
+        String.format(Locale.ROOT, plain, "a[i, j]", "a[i + 8, j]", "b[i, j]"),
+        "y");
+    clean(
+        two("2", q, p),
+        String.format(Locale.ROOT, plain, "b[i, j]", "a[i, j]", "a[i + 8, j]"),
+        "y");
   }
 
   @Test
@@ -197,14 +218,17 @@ class PipeMuseumTest {
 
   private static String handed(String write, String read) {
     return HEAD
-        + """
-          roles {
-            role first warps 1 { %s }
-            role second warps 1 { %s }
-          }
-        }
-        """
-            .formatted(write, read);
+        + String.format(
+            Locale.ROOT,
+            """
+              roles {
+                role first warps 1 { %s }
+                role second warps 1 { %s }
+              }
+            }
+            """,
+            write,
+            read);
   }
 
   @Test
@@ -240,7 +264,7 @@ class PipeMuseumTest {
         }
         """;
     String read = "await c[0] >= %d tile.copy y[4 +: 4, 0 +: 8] <- y[0 +: 4, 0 +: 8]";
-    String few = handed(write, read.formatted(1));
+    String few = handed(write, String.format(Locale.ROOT, read, 1));
     assertThat(Verifier.verify(Flows.parse(few))).isEmpty();
     found(
         few,
@@ -248,12 +272,12 @@ class PipeMuseumTest {
         Finding.Kind.RACE,
         "write by first and access by second with no pipe or signal in between");
     found(
-        handed(write, read.formatted(3)),
+        handed(write, String.format(Locale.ROOT, read, 3)),
         NOW,
         Finding.Kind.DEADLOCK,
         "second waits for counter 'c' at 0 to come to 3 (it is 2)");
     clean(
-        handed(write, read.formatted(2)),
+        handed(write, String.format(Locale.ROOT, read, 2)),
         HEAD + "tile.map (i in 8, j in 8) { y[i, j] = a[i % 4, j] } }",
         "y");
   }
@@ -261,28 +285,30 @@ class PipeMuseumTest {
   /** A ring by hand: a buffer whose use is passed to and fro by tokens. */
   private static String byHand(String read) {
     return HEAD
-        + """
-          alloc s: f32[8, 8] shared
-          pipe empty[1] shared () initial 1
-          pipe full[1] shared ()
-          roles {
-            role load warps 1 {
-              for k in 4 {
-                consume empty { }
-                tile.copy s[0 +: 8, 0 +: 8] <- a[k * 8 +: 8, 0 +: 8]
-                produce full { }
+        + String.format(
+            Locale.ROOT,
+            """
+              alloc s: f32[8, 8] shared
+              pipe empty[1] shared () initial 1
+              pipe full[1] shared ()
+              roles {
+                role load warps 1 {
+                  for k in 4 {
+                    consume empty { }
+                    tile.copy s[0 +: 8, 0 +: 8] <- a[k * 8 +: 8, 0 +: 8]
+                    produce full { }
+                  }
+                }
+                role math warps 4 {
+                  for k in 4 {
+                    consume full { }
+                    %s
+                  }
+                }
               }
             }
-            role math warps 4 {
-              for k in 4 {
-                consume full { }
-                %s
-              }
-            }
-          }
-        }
-        """
-            .formatted(read);
+            """,
+            read);
   }
 
   @Test
