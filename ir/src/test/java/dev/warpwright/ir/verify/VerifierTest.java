@@ -209,11 +209,11 @@ class VerifierTest {
   void blocks() {
     String head = "primfunc f(a: f32[8], b: f32[8]) { for i in 8 { block c(v: spatial(8) = i) { ";
     primFunc(
-        head + "writes b[v] b[v] = a[v] } } }",
+        head + "reads b[v] writes b[v] b[v] = a[v] + b[v] } } }",
         Rule.BLOCKS,
         "block 'c' reads 'a' without saying so");
     primFunc(
-        head + "reads a[v] b[v] = a[v] } } }",
+        head + "reads a[v] writes a[v] a[v] = a[v] b[v] = a[v] } } }",
         Rule.BLOCKS,
         "block 'c' writes 'b' without saying so");
     primFunc(

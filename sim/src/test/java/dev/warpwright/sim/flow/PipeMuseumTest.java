@@ -4,11 +4,16 @@ import static dev.warpwright.sim.flow.Flows.clean;
 import static dev.warpwright.sim.flow.Flows.found;
 import static dev.warpwright.sim.flow.Flows.refused;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.verify.Rule;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.BothTimes;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.Options;
+import dev.warpwright.sim.SimulationError;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
@@ -319,5 +324,18 @@ class PipeMuseumTest {
     // The order of the text allows it: the next turn's token might be meant.
     found(early, NOW, Finding.Kind.RACE, "s[0, 0]");
     clean(byHand(read + back), HEAD + "tile.map (k in 4, j in 8) { y[k, j] = a[k * 8, j] } }", "y");
+  }
+
+  @Test
+  void resultsThatDependOnWhenCopiesComplete() {
+    PrimFunc early = Flows.parse(gemm("", " [inflight = 1]", ""));
+    Options untracked = Options.EXACT.withOrder(Options.Order.REVERSE, 0);
+    Arguments arguments = Arguments.random(early.params(), 7);
+    assertThatThrownBy(() -> BothTimes.run(early, arguments, untracked))
+        .isInstanceOf(SimulationError.class)
+        .hasMessageContaining("y[offset 0]")
+        .hasMessageContaining("the results differ");
+    PrimFunc mended = Flows.parse(gemm(" lag 1", " [inflight = 1]", ""));
+    BothTimes.run(mended, Arguments.random(mended.params(), 7), untracked);
   }
 }
