@@ -8,6 +8,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.layout.Mode;
@@ -57,10 +58,11 @@ final class FlatIndex {
             String.format(
                 Locale.ROOT,
                 "extent %d of %s is %s; only the first may vary, give the scalars in the others a"
-                    + " value",
+                    + " value, as %s=4096",
                 i,
                 buffer.name(),
-                IrPrinter.text(extent)));
+                IrPrinter.text(extent),
+                extent instanceof Var scalar ? scalar.name() : "K"));
       }
     }
   }

@@ -80,28 +80,7 @@ final class KernelPrinter {
     return printer.lines.text();
   }
 
-  /** Strides of buffers are numbers in CUDA; only their first extents may be scalars. */
-  private static void requireStrides(Kernel kernel) {
-    for (Param param : kernel.params()) {
-      if (param instanceof Buffer buffer && buffer.layout() == null) {
-        for (int i = 1; i < buffer.rank(); i++) {
-          if (!(buffer.shape().get(i) instanceof Expr.IntImm)) {
-            throw new UserError(
-                "kernel "
-                    + kernel.name()
-                    + ": buffer "
-                    + buffer.name()
-                    + " has rows of "
-                    + buffer.shape().get(i)
-                    + " elements, which CUDA code needs as a number; give it, as K=4096");
-          }
-        }
-      }
-    }
-  }
-
   private void function() {
-    requireStrides(kernel);
     List<String> params = new ArrayList<>();
     for (Param param : kernel.params()) {
       params.add(parameter(param));

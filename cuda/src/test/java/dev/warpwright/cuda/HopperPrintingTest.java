@@ -251,7 +251,8 @@ class HopperPrintingTest {
     assertThatThrownBy(() -> CudaPrinter.print(kernel, GpuTarget.SM_80))
         .isInstanceOf(UserError.class)
         .hasMessage(
-            "extent 1 of C is N; only the first may vary, give the scalars in the others a value");
+            "extent 1 of C is N; only the first may vary, give the scalars in the others a value,"
+                + " as N=4096");
   }
 
   @Test

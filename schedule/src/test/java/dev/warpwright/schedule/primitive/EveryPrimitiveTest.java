@@ -34,8 +34,7 @@ final class EveryPrimitiveTest {
   private static final Path GOLDENS =
       Path.of("src/test/resources/dev/warpwright/schedule/primitive");
   private static final Path SOURCES = Path.of("src/main/java/dev/warpwright/schedule/primitive");
-  private static final Path REPLAY =
-      Path.of("src/main/java/dev/warpwright/schedule/trace/Replay.java");
+  private static final Path REPLAY = Path.of("src/main/java/dev/warpwright/schedule/Replay.java");
   private static final String PACKAGE = "dev.warpwright.schedule.primitive.";
   private static final String BEFORE = "=== before ===\n";
   private static final String AFTER = "=== after ===\n";
