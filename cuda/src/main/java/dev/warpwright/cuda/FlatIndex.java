@@ -129,6 +129,7 @@ final class FlatIndex {
     if (buffer.layout() != null) {
       return new Layout(buffer.layout().dimensions(), Swizzle.NONE).offset(indices);
     }
+    requireConstantStrides(buffer);
     Expr offset = Exprs.i32(0);
     long stride = 1;
     for (int i = buffer.rank() - 1; i >= 0; i--) {
