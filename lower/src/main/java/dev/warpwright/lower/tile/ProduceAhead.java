@@ -79,7 +79,7 @@ final class ProduceAhead {
         });
     Stmt result = block;
     for (Pipe pipe : pipes) {
-      result = ahead(result, pipe, produces.get(pipe));
+      result = ahead(result, pipe, produces.getOrDefault(pipe, 0));
     }
     return result;
   }
