@@ -70,7 +70,7 @@ train_warpwright() {
 # Starts the application in folder $2 with the java command $1 in place of this shell; the other
 # arguments are Warpwright's. WARPWRIGHT_JAVA_OPTS may hold more flags for Java.
 start_warpwright() {
-  local java=$1 app=$2 flags cache
+  local java=$1 app=$2 flags cache filter=
   shift 2
   case "${1-} ${2-}" in
     ' ' | version\ * | --version\ * | --help\ * | -h\ * | *\ --help | *\ -h)
@@ -82,19 +82,22 @@ start_warpwright() {
       # Where progress is seen in a terminal, it is one line that is drawn over itself.
       [[ ! -t 2 ]] || flags+=(-Dwarpwright.terminal=true)
       cache=$app/heavy.aot
-      # Java warns on every start that the vector module is incubating, and has no flag against it.
-      # Its own lines pass this filter; what Warpwright itself says goes straight to descriptor 3.
-      exec 3>&2 2> >(
-        exec 1>&3 3>&-
-        while IFS= read -r line || [[ -n $line ]]; do
-          [[ $line == 'WARNING: Using incubator modules: jdk.incubator.vector' ]] ||
-            printf '%s\n' "$line"
-        done
-      )
+      filter=yes
       ;;
   esac
   # shellcheck disable=SC2086 # several flags in one variable
   require_java "$java" "${COMMON_FLAGS[@]}" "${flags[@]}" ${WARPWRIGHT_JAVA_OPTS-}
+  if [[ -n $filter ]]; then
+    # Java warns on every start that the vector module is incubating, and has no flag against it.
+    # Its own lines pass this filter; what Warpwright itself says goes straight to descriptor 3.
+    exec 3>&2 2> >(
+      exec 1>&3 3>&-
+      while IFS= read -r line || [[ -n $line ]]; do
+        [[ $line == 'WARNING: Using incubator modules: jdk.incubator.vector' ]] ||
+          printf '%s\n' "$line"
+      done
+    )
+  fi
   [[ ! -r $cache ]] || flags+=("-XX:AOTCache=$cache")
   local IFS=: jars=("$app"/lib/*.jar)
   local class_path="${jars[*]}"

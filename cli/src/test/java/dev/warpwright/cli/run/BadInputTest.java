@@ -298,7 +298,8 @@ final class BadInputTest {
       value = {
         "--batch 0 | --batch 0",
         "--batch -3 | --batch -3",
-        "--batch 2147483647 | 2147483647 rows",
+        "--batch 2000000000 | 2000000000 rows",
+        "--batch 2147483647 | at most 2000000000",
         "--batch 100000000000 | 100000000000",
         "--precision tf32 | tf32 exists on GPUs only",
         "--arch mlp:4,3 | leave --arch out",
