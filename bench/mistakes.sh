@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries all mistakes made by hand in the two largest kernels for Hopper (compiler/src/test/resources, *.mistakes), each with
+# Tries all mistakes made by hand in the two largest kernels for Hopper (verify/src/test/resources, *.mistakes), each with
 # check's defaults, one a processor at a time: prints those that are not found, of which there must be none, and ends with 1 if there
 # are any. A build tries some of them.
 #
@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ -z ${CLASSES-} ]]; then
   ./mvnw -B -ntp -q -Dquick -DskipTests -pl cli -am package
-  CLASSES=compiler/build/test-classes:$(printf '%s:' cli/build/*.jar cli/build/lib/*.jar)
+  CLASSES=verify/build/test-classes:$(printf '%s:' cli/build/*.jar cli/build/lib/*.jar)
 fi
 exec "${JAVA:-java}" -XX:+UseParallelGC -Xlog:disable --add-modules=jdk.incubator.vector \
-  --enable-native-access=ALL-UNNAMED -cp "$CLASSES" dev.warpwright.compiler.check.HandMadeMistakes "$@"
+  --enable-native-access=ALL-UNNAMED -cp "$CLASSES" dev.warpwright.verify.HandMadeMistakes "$@"

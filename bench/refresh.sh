@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Verifies and times again, on the GPU here, the records that come with Warpwright and were made with another source, driver or
 # compiler than today's: bench/refresh.sh FOLDER [more options, as --seconds 480]. Leaves FOLDER/tuning.db and FOLDER/records.jsonl,
-# which replaces compiler/src/main/resources/dev/warpwright/compiler/tune/records.jsonl. Ended early, the same command goes on, even
+# which replaces families/src/main/resources/dev/warpwright/families/tuned/records.jsonl. Ended early, the same command goes on, even
 # in a fresh copy of the repository if FOLDER is kept. WARPWRIGHT may name another warpwright than the repository's.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

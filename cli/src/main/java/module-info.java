@@ -1,17 +1,25 @@
 module dev.warpwright.cli {
   requires info.picocli;
   requires static org.jspecify;
+  requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
-  requires transitive dev.warpwright.cost;
-  requires transitive dev.warpwright.model;
-  requires transitive dev.warpwright.runtime;
-  requires transitive dev.warpwright.sim;
+  requires transitive dev.warpwright.workload;
+  requires transitive dev.warpwright.schedule;
+  requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.cuda;
-  requires transitive dev.warpwright.families;
+  requires transitive dev.warpwright.jvm;
+  requires transitive dev.warpwright.sim;
+  requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.tune;
+  requires transitive dev.warpwright.families;
+  requires transitive dev.warpwright.measure;
+  requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.compiler;
-  requires dev.warpwright.explorer;
+  requires transitive dev.warpwright.verify;
+  requires transitive dev.warpwright.export;
+  requires transitive dev.warpwright.examples;
+  requires transitive dev.warpwright.explorer;
 
   exports dev.warpwright.cli;
 

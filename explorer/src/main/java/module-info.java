@@ -2,7 +2,7 @@
 module dev.warpwright.explorer {
   requires static org.jspecify;
   requires jdk.httpserver;
-  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.base;
 
   exports dev.warpwright.explorer;
 }

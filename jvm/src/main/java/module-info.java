@@ -2,6 +2,7 @@
 module dev.warpwright.jvm {
   requires jdk.incubator.vector;
   requires static org.jspecify;
+  requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
 

@@ -1,16 +1,16 @@
 /** Network graphs, their import from files, and the array and picture files that go with them. */
 module dev.warpwright.model {
-  requires transitive dev.warpwright.ir;
-  requires transitive dev.warpwright.tensor;
-  requires transitive dev.warpwright.cost;
   requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.workload;
 
   exports dev.warpwright.model;
   exports dev.warpwright.model.arch;
-  exports dev.warpwright.model.graph;
   exports dev.warpwright.model.function;
+  exports dev.warpwright.model.graph;
+  exports dev.warpwright.model.image;
   exports dev.warpwright.model.io;
   exports dev.warpwright.model.npy;
-  exports dev.warpwright.model.image;
   exports dev.warpwright.model.weights;
 }

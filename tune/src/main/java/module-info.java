@@ -1,9 +1,10 @@
 module dev.warpwright.tune {
   requires static org.jspecify;
-  requires transitive dev.warpwright.ir;
   requires java.sql;
   requires org.xerial.sqlitejdbc;
   requires jdk.unsupported;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
 
   exports dev.warpwright.tune;
   exports dev.warpwright.tune.measure;

@@ -1,6 +1,6 @@
 package dev.warpwright.bench;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.output.LiveProgress;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.DeepStack;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;

@@ -2,6 +2,9 @@ package dev.warpwright.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.VersionCommand;
@@ -19,9 +22,6 @@ import dev.warpwright.cli.run.OutputFiles;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunCommand;
 import dev.warpwright.cli.run.RunRequest;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import java.io.ByteArrayOutputStream;

@@ -1,18 +1,18 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.ir.DeepStack;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.Arrays;

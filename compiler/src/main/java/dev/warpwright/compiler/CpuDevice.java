@@ -1,11 +1,11 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.tune.ProductKernels;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.model.function.Precision;

@@ -3,8 +3,9 @@ package dev.warpwright.compiler;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.tune.ProductKernels;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ public sealed interface Device extends AutoCloseable
     permits CpuDevice, GpuDevice, OfflineGpu, SimulatedDevice {
   /** The GPU if there is one, else the CPU. */
   static Device best() {
-    return GpuDevice.find().<Device>map(gpu -> gpu).orElseGet(CpuDevice::new);
+    return Gpu.find().<Device>map(GpuDevice::new).orElseGet(CpuDevice::new);
   }
 
   /** For people, for example {@code NVIDIA H200 (sm_90a)}. */
@@ -27,7 +28,7 @@ public sealed interface Device extends AutoCloseable
   /**
    * Refuses a precision that the device cannot compute in.
    *
-   * @throws dev.warpwright.ir.UserError if so
+   * @throws dev.warpwright.base.UserError if so
    */
   void checkPrecision(Precision precision);
 
@@ -40,7 +41,7 @@ public sealed interface Device extends AutoCloseable
   /**
    * The CUDA C++ of a program.
    *
-   * @throws dev.warpwright.ir.UserError if the device runs no CUDA
+   * @throws dev.warpwright.base.UserError if the device runs no CUDA
    */
   String cudaSource(CompiledProgram program);
 

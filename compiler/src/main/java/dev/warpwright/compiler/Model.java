@@ -13,7 +13,7 @@ public record Model(Graph graph) {
   /**
    * Compiles; on the CPU the kernels for a single row at once.
    *
-   * @throws dev.warpwright.ir.UserError if the device has no instructions for the precision
+   * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision) {
     return compile(device, precision, 1);
@@ -24,7 +24,7 @@ public record Model(Graph graph) {
    *
    * @param rows a row count whose kernels are made at once on the CPU, 0 for none; all others are
    *     made when they are first needed
-   * @throws dev.warpwright.ir.UserError if the device has no instructions for the precision
+   * @throws dev.warpwright.base.UserError if the device has no instructions for the precision
    */
   public CompiledModel compile(Device device, Precision precision, int rows) {
     CompiledModel compiled = new CompiledModel(graph, device, precision);

@@ -1,11 +1,11 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.tune.ProductKernels;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;

@@ -1,6 +1,6 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 

@@ -1,8 +1,8 @@
 package dev.warpwright.compiler;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Param;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;

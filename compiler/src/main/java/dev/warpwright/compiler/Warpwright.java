@@ -1,9 +1,9 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.io.FileBytes;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +14,7 @@ public final class Warpwright {
   /**
    * Imports a model.
    *
-   * @throws dev.warpwright.ir.UserError if the file cannot be read or is no model that can be
+   * @throws dev.warpwright.base.UserError if the file cannot be read or is no model that can be
    *     compiled
    */
   public static Model load(Path file) {
@@ -25,7 +25,7 @@ public final class Warpwright {
    * Imports a model, or weights without a graph.
    *
    * @param architecture of the weights; null for a file that has its own
-   * @throws dev.warpwright.ir.UserError if the file cannot be read, is no model that can be
+   * @throws dev.warpwright.base.UserError if the file cannot be read, is no model that can be
    *     compiled, or does not fit the architecture
    */
   public static Model load(Path file, @Nullable Architecture architecture) {

@@ -2,7 +2,7 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;

@@ -3,9 +3,9 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;

@@ -2,7 +2,7 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.arch.Architecture;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

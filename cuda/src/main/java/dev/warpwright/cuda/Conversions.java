@@ -1,6 +1,6 @@
 package dev.warpwright.cuda;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.util.Locale;
 
 /** Casts and bit casts of scalars. */

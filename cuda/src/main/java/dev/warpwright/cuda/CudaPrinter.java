@@ -1,8 +1,8 @@
 package dev.warpwright.cuda;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.warpwright.cuda;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.util.Locale;
 
 /** Element types and constants in CUDA C++. */

@@ -1,18 +1,18 @@
 package dev.warpwright.cuda;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.layout.Swizzle;
-import dev.warpwright.target.TensorMaps;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.TensorMaps;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

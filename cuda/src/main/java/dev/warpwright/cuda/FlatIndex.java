@@ -1,19 +1,19 @@
 package dev.warpwright.cuda;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Interval;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.warpwright.cuda;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 

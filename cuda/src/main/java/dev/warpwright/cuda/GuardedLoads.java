@@ -4,8 +4,8 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import org.jspecify.annotations.Nullable;
 
 /**

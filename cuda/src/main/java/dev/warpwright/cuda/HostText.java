@@ -1,12 +1,12 @@
 package dev.warpwright.cuda;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.warpwright.cuda;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -11,14 +12,13 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
-import dev.warpwright.target.TensorMaps;
+import dev.warpwright.target.intrinsic.TensorMaps;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

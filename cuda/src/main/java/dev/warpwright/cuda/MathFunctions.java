@@ -1,7 +1,7 @@
 package dev.warpwright.cuda;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.type.DType;
 import java.util.List;
 
 /** Mathematical functions as CUDA names them, which nvcc and NVRTC have built in. */

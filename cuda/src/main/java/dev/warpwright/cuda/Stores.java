@@ -4,9 +4,9 @@ import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import java.util.List;
 
 /** Prints stores, and the variables that hold what they load on the way. */

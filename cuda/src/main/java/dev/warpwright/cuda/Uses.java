@@ -1,7 +1,7 @@
 package dev.warpwright.cuda;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;

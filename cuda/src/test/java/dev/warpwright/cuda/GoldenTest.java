@@ -3,12 +3,12 @@ package dev.warpwright.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import java.io.IOException;
 import java.nio.file.Files;

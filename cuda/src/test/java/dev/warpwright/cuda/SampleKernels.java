@@ -20,28 +20,28 @@ import static dev.warpwright.ir.Stmts.when;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.List;
 
 /** Kernels written by hand, as lowering makes them. */
-final class SampleKernels {
+public final class SampleKernels {
   private SampleKernels() {}
 
   /** One element of C = A·B + bias for each thread. */

@@ -10,8 +10,8 @@ public interface Endpoint {
    *
    * @param parameters of the query, or of the form that was posted
    * @return a JSON document
-   * @throws dev.warpwright.ir.UserError if a parameter is wrong; its message is shown
-   * @throws dev.warpwright.ir.DeviceError if something is missing; its message is shown
+   * @throws dev.warpwright.base.UserError if a parameter is wrong; its message is shown
+   * @throws dev.warpwright.base.DeviceError if something is missing; its message is shown
    */
   String answer(Map<String, String> parameters);
 }

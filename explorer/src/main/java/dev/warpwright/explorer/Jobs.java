@@ -1,7 +1,7 @@
 package dev.warpwright.explorer;
 
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.warpwright.explorer;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

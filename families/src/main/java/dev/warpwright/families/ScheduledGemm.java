@@ -1,12 +1,12 @@
 package dev.warpwright.families;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.WorkDivision;
-import dev.warpwright.ir.WorkList;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.trace.Trace;
@@ -61,7 +61,7 @@ public record ScheduledGemm(
   }
 
   /** Whether a kernel reads its tiles from a table; it does not if it takes them row by row. */
-  static boolean hasTable(Kernel kernel) {
+  public static boolean hasTable(Kernel kernel) {
     return kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals("order"));
   }
 
@@ -72,7 +72,7 @@ public record ScheduledGemm(
    * @param steps of a tile
    * @param workers clusters that run at the same time
    */
-  static List<Integer> table(
+  public static List<Integer> table(
       BlockOrder order, WorkDivision division, long rows, long columns, long steps, long workers) {
     if (division instanceof WorkDivision.Whole) {
       return order.tiles(Math.toIntExact(rows), Math.toIntExact(columns)).stream()

@@ -5,6 +5,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 
 /**
@@ -58,7 +59,7 @@ public record StagedProduct(
   }
 
   /** Tiles a product. */
-  static StagedProduct of(
+  public static StagedProduct of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
   }

@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Steps of schedules that share loops out to the threads of a block. */
-final class ThreadLoops {
+public final class ThreadLoops {
   private ThreadLoops() {}
 
   /** Loops made one, the first outermost. */
-  static LoopRef fuse(Schedule s, List<LoopRef> loops) {
+  public static LoopRef fuse(Schedule s, List<LoopRef> loops) {
     LoopRef fused = loops.getFirst();
     for (LoopRef loop : loops.subList(1, loops.size())) {
       fused = s.fuse(fused, loop);
@@ -25,7 +25,7 @@ final class ThreadLoops {
    * threads neighbouring elements in the order of the given loops, {@code lanes} elements of the
    * last loop in one access.
    */
-  static void together(Schedule s, List<LoopRef> loops, long threads, long lanes) {
+  public static void together(Schedule s, List<LoopRef> loops, long threads, long lanes) {
     List<LoopRef> order = new ArrayList<>(loops);
     if (lanes > 1) {
       Schedule.Halves last = s.split(order.removeLast(), lanes);
@@ -44,7 +44,7 @@ final class ThreadLoops {
   }
 
   /** Reads what a thread keeps in registers by vectors of neighbouring elements. */
-  static void vectors(Schedule s, BlockRef fragment, long lanes) {
+  public static void vectors(Schedule s, BlockRef fragment, long lanes) {
     List<LoopRef> loops = s.loops(fragment);
     LoopRef last = loops.getLast();
     if (lanes == 1) {

@@ -2,10 +2,19 @@ package dev.warpwright.families;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperLimits;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,11 +3,19 @@ package dev.warpwright.families;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperLimits;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.GemmWorkload;
 import org.junit.jupiter.api.Test;
 
 /** Configurations that do not fit are refused by one line, before a schedule is made. */

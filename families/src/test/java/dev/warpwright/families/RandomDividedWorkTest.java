@@ -1,9 +1,15 @@
 package dev.warpwright.families;
 
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.WorkDivision;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

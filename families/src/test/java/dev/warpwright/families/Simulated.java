@@ -13,33 +13,34 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Executes what a family made. */
-final class Simulated {
+public final class Simulated {
   private static final long SEED = Long.getLong("seed", 41);
 
   private Simulated() {}
 
   /** The kernel computes what the computation does, under several orders, without findings. */
-  static void assertSame(ScheduledGemm gemm) {
+  public static void assertSame(ScheduledGemm gemm) {
     assertSame(gemm, "C");
   }
 
   /** The same for a result of another name. */
-  static void assertSame(ScheduledGemm gemm, String result) {
+  public static void assertSame(ScheduledGemm gemm, String result) {
     assertThat(Verifier.verify(gemm.tiles())).as(IrPrinter.text(gemm.tiles())).isEmpty();
     assertComputes(gemm, result, 4e-3);
   }
 
   /** The same without a look at the scheduled program, and with another tolerance. */
-  static void assertComputes(ScheduledGemm gemm, double tolerance) {
+  public static void assertComputes(ScheduledGemm gemm, double tolerance) {
     assertComputes(gemm, "C", tolerance);
   }
 
   /** The same for a result of another name. */
-  static void assertComputes(ScheduledGemm gemm, String result, double tolerance) {
+  public static void assertComputes(ScheduledGemm gemm, String result, double tolerance) {
     Kernel kernel = gemm.kernel();
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(gemm.func().params(), SEED);
@@ -85,7 +86,7 @@ final class Simulated {
   }
 
   /** Random operands, the kernel's table, counters that are zero. */
-  static Arguments arguments(ScheduledGemm gemm, long seed) {
+  public static Arguments arguments(ScheduledGemm gemm, long seed) {
     Kernel kernel = gemm.kernel();
     Arguments arguments = Arguments.random(kernel.params(), seed);
     for (int t = 0; t < gemm.table().size(); t++) {

@@ -1,6 +1,6 @@
 package dev.warpwright.ir;
 
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.type.DType;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

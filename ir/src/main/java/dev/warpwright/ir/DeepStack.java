@@ -1,5 +1,6 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.base.UserError;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

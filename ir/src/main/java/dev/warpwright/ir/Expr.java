@@ -1,5 +1,8 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 
 /**

@@ -1,5 +1,7 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 
 /** Makes expressions, folding constants and neutral elements on the way. */

@@ -1,5 +1,6 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.DType;
 import org.jspecify.annotations.Nullable;
 
 /** Integer operators as the IR defines them, on values that have been wrapped to their type. */

@@ -1,5 +1,7 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

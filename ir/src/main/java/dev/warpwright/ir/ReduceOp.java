@@ -1,5 +1,7 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.Type;
+
 /** An associative combination with its neutral element. */
 public enum ReduceOp {
   SUM("sum"),

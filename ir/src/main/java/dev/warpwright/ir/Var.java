@@ -1,5 +1,7 @@
 package dev.warpwright.ir;
 
+import dev.warpwright.ir.type.Type;
+
 /**
  * A scalar variable: a loop variable, a let-bound value or a scalar parameter. Two variables are
  * the same only if they are the same object; names are for reading and need not be unique.

@@ -3,6 +3,7 @@ package dev.warpwright.ir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.UserError;
 import org.junit.jupiter.api.Test;
 
 final class DeepStackTest {

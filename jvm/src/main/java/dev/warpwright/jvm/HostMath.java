@@ -1,7 +1,7 @@
 package dev.warpwright.jvm;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
 

@@ -1,11 +1,11 @@
 package dev.warpwright.jvm;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.type.DType;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -5,8 +5,8 @@ import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_long;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 

@@ -3,7 +3,7 @@ package dev.warpwright.jvm;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;

@@ -3,7 +3,7 @@ package dev.warpwright.jvm;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 
 /** Which parts of a kernel become methods of their own. */
 final class Nests {

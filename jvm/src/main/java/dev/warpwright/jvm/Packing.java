@@ -1,7 +1,7 @@
 package dev.warpwright.jvm;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.Layout;
 import java.lang.reflect.Array;
 
 /** Moves the elements of an array to where another form of its buffer wants them. */

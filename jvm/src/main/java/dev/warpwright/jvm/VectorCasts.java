@@ -2,9 +2,9 @@ package dev.warpwright.jvm;
 
 import static java.lang.constant.ConstantDescs.CD_int;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;

@@ -1,11 +1,12 @@
 package dev.warpwright.model;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.NetworkAssembler;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphSimplifier;
-import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.onnx.OnnxImporter;
 import dev.warpwright.model.pt2.Pt2Importer;
 import dev.warpwright.model.weights.SafetensorsReader;

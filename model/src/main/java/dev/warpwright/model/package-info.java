@@ -4,8 +4,8 @@
  *
  * <p>Everything read here is untrusted. Every length is checked against the bytes that are left
  * before it is used, and whatever is wrong with a file is reported as one {@link
- * dev.warpwright.ir.UserError}. Names inside a file are data: they are kept as they are and escaped
- * by {@link dev.warpwright.model.Names} when they appear in a message.
+ * dev.warpwright.base.UserError}. Names inside a file are data: they are kept as they are and
+ * escaped by {@link dev.warpwright.base.Names} when they appear in a message.
  */
 @NullMarked
 package dev.warpwright.model;

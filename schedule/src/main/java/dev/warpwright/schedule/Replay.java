@@ -1,14 +1,15 @@
 package dev.warpwright.schedule;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.primitive.SplitK.Combine;
 import dev.warpwright.schedule.trace.Decision;
 import dev.warpwright.schedule.trace.Instruction;

@@ -2,14 +2,15 @@ package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.primitive.Annotate;
 import dev.warpwright.schedule.primitive.Bind;
 import dev.warpwright.schedule.primitive.BlockOrder;
@@ -178,7 +179,8 @@ public final class Schedule extends Session {
   // --- tiles, blocks of threads, roles
 
   /** See {@link BlockOrder}; returns the loop over tiles. */
-  public LoopRef blockOrder(LoopRef rows, LoopRef columns, dev.warpwright.ir.BlockOrder order) {
+  public LoopRef blockOrder(
+      LoopRef rows, LoopRef columns, dev.warpwright.ir.order.BlockOrder order) {
     Fuse.Result result = BlockOrder.apply(func, rows.variable(), columns.variable(), order);
     func = result.func();
     LoopRef fused = ref(result.fused());

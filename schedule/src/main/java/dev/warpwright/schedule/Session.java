@@ -6,6 +6,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.error.Highlight;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.SampleCategorical;
 import dev.warpwright.schedule.primitive.SamplePerfectTile;

@@ -5,8 +5,8 @@
  * <p>{@link dev.warpwright.schedule.Schedule} is a session over one function. Each of its methods
  * is a primitive, documented as <em>before → after</em> with numbered requirements in {@code
  * dev.warpwright.schedule.primitive}; a primitive either rewrites the function into one with the
- * same meaning or throws a {@link dev.warpwright.schedule.ScheduleError} that names the requirement
- * and leaves the function as it was.
+ * same meaning or throws a {@link dev.warpwright.schedule.error.ScheduleError} that names the
+ * requirement and leaves the function as it was.
  *
  * <p>What the primitives rely on, and keep:
  *

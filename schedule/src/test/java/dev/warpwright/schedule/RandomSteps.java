@@ -1,15 +1,16 @@
 package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.primitive.SplitK.Combine;
 import java.util.ArrayList;
 import java.util.List;

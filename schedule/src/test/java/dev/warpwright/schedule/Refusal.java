@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 

@@ -1,7 +1,6 @@
 package dev.warpwright.schedule;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Param;
@@ -9,6 +8,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
 import java.util.ArrayList;
 import java.util.List;
 

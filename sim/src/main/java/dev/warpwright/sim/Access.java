@@ -1,13 +1,13 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

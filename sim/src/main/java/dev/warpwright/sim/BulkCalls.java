@@ -1,8 +1,8 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.target.TensorMaps;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.TensorMaps;
 
 /** Compiles bulk tensor copies. */
 final class BulkCalls {

@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,5 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.cost.SectoredCache;
 import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
 import java.util.EnumMap;

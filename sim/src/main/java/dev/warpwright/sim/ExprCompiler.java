@@ -1,13 +1,13 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
+import dev.warpwright.ir.type.Type;
 
 /**
  * Compiles the expressions of one statement to closures. A vector expression is compiled like a

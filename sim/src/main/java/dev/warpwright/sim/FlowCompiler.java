@@ -2,14 +2,14 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.FlowSites;
-import dev.warpwright.ir.Leaves;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.FlowSites;
+import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Walk;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;

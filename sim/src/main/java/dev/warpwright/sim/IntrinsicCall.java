@@ -1,10 +1,10 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.intrinsic.Lanes;
 import dev.warpwright.target.intrinsic.Meaning;
 import java.util.List;

@@ -8,13 +8,13 @@ import static java.lang.constant.ConstantDescs.CD_short;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;

@@ -6,7 +6,7 @@ import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.Collections;
 import java.util.IdentityHashMap;

@@ -5,12 +5,12 @@ import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_long;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;

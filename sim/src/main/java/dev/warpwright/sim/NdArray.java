@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.type.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;

@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
 
 /** Compiles operators that give an integer or a boolean. */
 final class Operators {

@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.sim.RoleProcess.Open;
 import dev.warpwright.sim.RoleProcess.Wait;
 import java.util.ArrayList;

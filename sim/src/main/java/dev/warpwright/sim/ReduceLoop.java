@@ -1,13 +1,13 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;

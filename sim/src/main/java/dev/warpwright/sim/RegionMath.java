@@ -1,8 +1,8 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 
 /** Arithmetic that compiled regions call, as {@link ExprCompiler} does it. */
 final class RegionMath {

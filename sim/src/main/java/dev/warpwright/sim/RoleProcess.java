@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Leaves;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Leaves;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

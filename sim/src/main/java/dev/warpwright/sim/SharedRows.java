@@ -1,6 +1,6 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
 
 /**
  * Where the rows of a tile lie in a shared buffer, whose columns are contiguous but for the

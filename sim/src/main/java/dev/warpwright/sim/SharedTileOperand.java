@@ -2,9 +2,9 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
 import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.SharedTile;
 

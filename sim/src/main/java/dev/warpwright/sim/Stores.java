@@ -1,10 +1,10 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import java.util.Arrays;
 
 /** Compiles stores of a grid kernel to closures: all lanes evaluate before one of them writes. */

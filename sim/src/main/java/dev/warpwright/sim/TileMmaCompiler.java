@@ -1,11 +1,11 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -5,7 +5,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 
 /**
  * How often CUDA's compiler repeats the body of a serial loop side by side, where loads of

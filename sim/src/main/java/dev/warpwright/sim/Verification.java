@@ -1,8 +1,8 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.type.DType;
 import java.util.Arrays;
 
 /**

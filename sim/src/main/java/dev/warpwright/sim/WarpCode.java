@@ -1,9 +1,9 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.IntegerMath;
-import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.util.List;
 
 /**

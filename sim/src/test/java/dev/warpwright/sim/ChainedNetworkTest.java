@@ -2,8 +2,8 @@ package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
 import java.util.Map;
 import java.util.Random;

@@ -2,9 +2,9 @@ package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.testing.ChangedConstants;
+import dev.warpwright.ir.type.DType;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;

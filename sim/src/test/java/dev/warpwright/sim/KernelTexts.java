@@ -1,8 +1,8 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.io.IOException;
 import java.io.UncheckedIOException;

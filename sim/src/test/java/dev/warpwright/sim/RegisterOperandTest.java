@@ -5,9 +5,9 @@ import static dev.warpwright.sim.Checked.check;
 import static dev.warpwright.sim.Checked.expect;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.ir.verify.Verifier;
 import java.util.Locale;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.warpwright.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

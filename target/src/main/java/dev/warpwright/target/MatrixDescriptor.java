@@ -1,7 +1,7 @@
 package dev.warpwright.target;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.UserError;
 
 /**
  * The constant part of a wgmma descriptor of a K-major operand in shared memory (PTX ISA, "Matrix

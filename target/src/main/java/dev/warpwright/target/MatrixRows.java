@@ -1,7 +1,7 @@
 package dev.warpwright.target;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.Layout;
 import org.jspecify.annotations.Nullable;
 
 /** How the rows of a matrix lie in memory, or of several matrices one behind the other. */

@@ -1,10 +1,10 @@
 package dev.warpwright.target;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Swizzle;
 import java.util.List;
 import java.util.stream.LongStream;
 

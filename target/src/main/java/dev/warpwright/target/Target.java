@@ -1,6 +1,6 @@
 package dev.warpwright.target;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;

@@ -3,11 +3,11 @@ package dev.warpwright.target;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.type.DType;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

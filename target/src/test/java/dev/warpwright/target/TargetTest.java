@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.data.Percentage.withPercentage;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import org.junit.jupiter.api.Test;
 
 class TargetTest {

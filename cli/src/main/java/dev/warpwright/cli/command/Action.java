@@ -14,8 +14,8 @@ public interface Action<R> {
    * Does what is asked.
    *
    * @param progress where to tell a waiting user what is going on; it is not part of the result
-   * @throws dev.warpwright.ir.UserError if the request or a file is wrong (exit code 2)
-   * @throws dev.warpwright.ir.DeviceError if a device or toolchain is missing or fails (3)
+   * @throws dev.warpwright.base.UserError if the request or a file is wrong (exit code 2)
+   * @throws dev.warpwright.base.DeviceError if a device or toolchain is missing or fails (3)
    */
   Report perform(R request, Progress progress);
 }

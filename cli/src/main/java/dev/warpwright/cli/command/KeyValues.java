@@ -1,6 +1,6 @@
 package dev.warpwright.cli.command;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.command;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,7 @@ public final class NetworkOptions {
   /**
    * The architecture of weights without a graph; null for a file that has its own.
    *
-   * @throws dev.warpwright.ir.UserError if it is none
+   * @throws dev.warpwright.base.UserError if it is none
    */
   public @Nullable Architecture architecture() {
     return arch == null ? null : Architecture.parse(arch);

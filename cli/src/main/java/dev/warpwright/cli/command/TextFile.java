@@ -1,6 +1,6 @@
 package dev.warpwright.cli.command;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;

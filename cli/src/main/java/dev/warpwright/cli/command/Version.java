@@ -1,7 +1,7 @@
 package dev.warpwright.cli.command;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;

@@ -1,14 +1,15 @@
 package dev.warpwright.cli.devices;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.SimulatedDevice;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import java.util.Optional;
 
@@ -26,9 +27,9 @@ public final class Devices {
     return switch (name) {
       case CPU -> new CpuDevice();
       case AUTO -> {
-        Optional<GpuDevice> gpu = GpuDevice.find();
+        Optional<Gpu> gpu = Gpu.find();
         if (gpu.isPresent()) {
-          yield gpu.get();
+          yield new GpuDevice(gpu.get());
         }
         progress.say(whyNoGpu() + ": running on the CPU");
         yield new CpuDevice();
@@ -37,7 +38,7 @@ public final class Devices {
       case SM_75, SM_80, SM_86, SM_89, SM_90A -> {
         GpuTarget target = target(name);
         try {
-          yield GpuDevice.require(target);
+          yield new GpuDevice(Gpu.require(target));
         } catch (DeviceError e) {
           if (mustRun) {
             throw e;

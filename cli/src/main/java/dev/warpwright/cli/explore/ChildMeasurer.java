@@ -1,11 +1,11 @@
 package dev.warpwright.cli.explore;
 
-import dev.warpwright.compiler.orders.OrderMeasurement;
-import dev.warpwright.compiler.orders.OrderMeasurer;
-import dev.warpwright.compiler.orders.RecordedOrders;
-import dev.warpwright.cost.analyze.Tiling;
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.measure.orders.OrderMeasurement;
+import dev.warpwright.measure.orders.OrderMeasurer;
+import dev.warpwright.measure.orders.RecordedOrders;
+import dev.warpwright.perf.analyze.Tiling;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

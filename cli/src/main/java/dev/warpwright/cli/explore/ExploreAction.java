@@ -1,13 +1,13 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningFiles;
-import dev.warpwright.compiler.orders.RecordedOrders;
 import dev.warpwright.explorer.Explorer;
 import dev.warpwright.explorer.Jobs;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.orders.RecordedOrders;
 import java.util.concurrent.CountDownLatch;
 
 /** Serves the page until it is interrupted. */

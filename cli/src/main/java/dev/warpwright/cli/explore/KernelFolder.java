@@ -1,6 +1,6 @@
 package dev.warpwright.cli.explore;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;

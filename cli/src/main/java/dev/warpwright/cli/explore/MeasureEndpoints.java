@@ -1,16 +1,16 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.orders.MeasureAction;
 import dev.warpwright.cli.orders.MeasureRequest;
-import dev.warpwright.compiler.orders.OrderMeasurement;
-import dev.warpwright.compiler.orders.OrderMeasurer;
-import dev.warpwright.compiler.orders.RecordedOrders;
-import dev.warpwright.cost.analyze.Part.GemmShape;
 import dev.warpwright.explorer.Jobs;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.orders.OrderMeasurement;
+import dev.warpwright.measure.orders.OrderMeasurer;
+import dev.warpwright.measure.orders.RecordedOrders;
+import dev.warpwright.perf.analyze.Part.GemmShape;
 import java.util.List;
 
 /** Measuring on this machine's GPU, and what was recorded on another: as the page asks for them. */

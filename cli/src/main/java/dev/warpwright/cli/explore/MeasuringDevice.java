@@ -1,8 +1,8 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.devices.Devices;
-import dev.warpwright.compiler.orders.OrderMeasurer;
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;

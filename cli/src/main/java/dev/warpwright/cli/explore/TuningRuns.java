@@ -1,8 +1,8 @@
 package dev.warpwright.cli.explore;
 
-import dev.warpwright.compiler.tune.ShippedRecords;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;

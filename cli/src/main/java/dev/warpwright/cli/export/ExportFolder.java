@@ -1,7 +1,7 @@
 package dev.warpwright.cli.export;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,19 +1,19 @@
 package dev.warpwright.cli.export;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.tuning.GemmArguments;
 import dev.warpwright.cli.tuning.TuningDevice;
-import dev.warpwright.compiler.export.CudaExport;
-import dev.warpwright.compiler.tune.ProductKernels;
-import dev.warpwright.families.Activation;
-import dev.warpwright.families.Arithmetic;
-import dev.warpwright.families.Batch;
-import dev.warpwright.families.Epilogue;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.families.GemmWorkload.Layout;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.export.CudaExport;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
 import java.util.Locale;
 import java.util.Map;
 

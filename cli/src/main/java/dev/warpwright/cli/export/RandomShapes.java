@@ -2,7 +2,7 @@ package dev.warpwright.cli.export;
 
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.tuning.GemmArguments;
-import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.warpwright.cli.export;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.target.GpuTarget;
 import java.time.LocalDate;
 import java.time.ZoneOffset;

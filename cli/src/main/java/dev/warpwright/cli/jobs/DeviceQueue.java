@@ -2,10 +2,10 @@ package dev.warpwright.cli.jobs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.compiler.tune.TuningLocation;
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.families.tuned.TuningLocation;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,10 +1,10 @@
 package dev.warpwright.cli.jobs;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.files.StagedFiles;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonFields;
-import dev.warpwright.ir.json.JsonParser;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.StagedFiles;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonFields;
+import dev.warpwright.base.json.JsonParser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package dev.warpwright.cli.jobs;
 
-import dev.warpwright.compiler.tune.TuningLocation;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.tuned.TuningLocation;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

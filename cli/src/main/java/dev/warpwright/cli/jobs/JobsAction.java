@@ -1,12 +1,12 @@
 package dev.warpwright.cli.jobs;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,16 +1,16 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.check.CheckOptions;
-import dev.warpwright.compiler.check.CheckReport;
-import dev.warpwright.compiler.check.CheckSubject;
-import dev.warpwright.compiler.check.Checks;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.sim.Finding;
+import dev.warpwright.verify.CheckOptions;
+import dev.warpwright.verify.CheckReport;
+import dev.warpwright.verify.CheckSubject;
+import dev.warpwright.verify.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

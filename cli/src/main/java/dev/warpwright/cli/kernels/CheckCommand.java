@@ -1,13 +1,13 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.check.CheckOptions;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.verify.CheckOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

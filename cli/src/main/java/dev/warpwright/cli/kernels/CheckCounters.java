@@ -1,18 +1,18 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.check.CheckSubject;
-import dev.warpwright.compiler.check.CounterPrediction;
-import dev.warpwright.compiler.ladder.Ladder;
-import dev.warpwright.compiler.ladder.Rung;
+import dev.warpwright.examples.ladder.Ladder;
+import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.verify.CheckSubject;
+import dev.warpwright.verify.CounterPrediction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,15 +1,15 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.check.CheckOptions;
-import dev.warpwright.compiler.check.CheckSubject;
-import dev.warpwright.compiler.check.GpuComparison;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.verify.CheckOptions;
+import dev.warpwright.verify.CheckSubject;
+import dev.warpwright.verify.GpuComparison;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -28,9 +28,8 @@ final class CheckOnGpu {
             : request.options();
     List<CheckSubject> subjects = CheckSubjects.of(request);
     String device;
-    try (GpuDevice gpu =
-        GpuDevice.find()
-            .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; leave out --gpu"))) {
+    try (Gpu gpu =
+        Gpu.find().orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; leave out --gpu"))) {
       device = gpu.name();
       for (CheckSubject subject : subjects) {
         progress.say("comparing " + subject.name());

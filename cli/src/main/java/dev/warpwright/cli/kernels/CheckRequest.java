@@ -1,9 +1,9 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.devices.TargetName;
-import dev.warpwright.compiler.check.CheckOptions;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.verify.CheckOptions;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.OptionalDouble;

@@ -1,17 +1,17 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.check.CheckSubject;
-import dev.warpwright.compiler.check.FamilySamples;
-import dev.warpwright.compiler.ladder.Ladder;
-import dev.warpwright.compiler.ladder.Rung;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.examples.FamilySamples;
+import dev.warpwright.examples.ladder.Ladder;
+import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.verify.CheckSubject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.io.AtomicFile;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

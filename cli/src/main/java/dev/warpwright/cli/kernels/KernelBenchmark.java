@@ -1,5 +1,8 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Figure;
@@ -7,14 +10,11 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Spread;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.bench.KernelBench;
-import dev.warpwright.compiler.bench.KernelReport;
-import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.KernelBench;
+import dev.warpwright.measure.KernelReport;
+import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +32,7 @@ public final class KernelBenchmark {
     Kernel kernel = kernels.getFirst();
     // Mistakes in the request come before those of the machine.
     BoundKernel.of(kernel, request.values());
-    try (GpuDevice device = open(request.target())) {
+    try (Gpu device = open(request.target())) {
       return report(
           KernelBench.run(
               new KernelBench.Request(
@@ -46,13 +46,13 @@ public final class KernelBenchmark {
     }
   }
 
-  private static GpuDevice open(TargetName name) {
+  private static Gpu open(TargetName name) {
     return switch (name) {
       case AUTO ->
-          GpuDevice.find()
+          Gpu.find()
               .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; --bench needs a GPU"));
       case CPU, SIM -> throw new UserError("--target " + name.text() + ": --bench needs a GPU");
-      case SM_75, SM_80, SM_86, SM_89, SM_90A -> GpuDevice.require(Devices.target(name));
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Gpu.require(Devices.target(name));
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.NetworkOptions;
@@ -8,7 +9,6 @@ import dev.warpwright.cli.kernels.KernelRequest.Task;
 import dev.warpwright.cli.kernels.KernelRequest.Timing;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

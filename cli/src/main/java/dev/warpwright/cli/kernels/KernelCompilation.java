@@ -1,18 +1,18 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.FastKernelCheck;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.tuned.FastKernelCheck;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ final class KernelCompilation {
         compiled.add(Json.object().with("target", target.name()).with("refused", e.getMessage()));
         continue;
       }
-      Cubin cubin = GpuDevice.compile(source, target);
+      Cubin cubin = CudaCompilers.compile(source, target);
       successes++;
       if (request.out() != null) {
         AtomicFile.write(request.out(), out -> out.write(cubin.bytes()));

@@ -1,20 +1,18 @@
 package dev.warpwright.cli.kernels;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.check.GpuComparison;
-import dev.warpwright.compiler.check.KernelData;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
+import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -23,6 +21,8 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.verify.GpuComparison;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -182,22 +182,22 @@ final class KernelExecution {
 
   private static String onGpu(
       KernelRequest request, Kernel kernel, Arguments arguments, Map<String, Long> scalars) {
-    try (GpuDevice gpu = open(request.target())) {
+    try (Gpu gpu = open(request.target())) {
       GpuComparison.launch(kernel, arguments, scalars, gpu);
       return gpu.name();
     }
   }
 
-  private static GpuDevice open(TargetName name) {
+  private static Gpu open(TargetName name) {
     return switch (name) {
       case AUTO ->
-          GpuDevice.find()
+          Gpu.find()
               .orElseThrow(
                   () -> new DeviceError(Devices.whyNoGpu() + "; use --simulate for grid kernels"));
       case CPU, SIM ->
           throw new UserError(
               "--target " + name.text() + ": a grid kernel runs on a GPU; use --simulate");
-      case SM_75, SM_80, SM_86, SM_89, SM_90A -> GpuDevice.require(Devices.target(name));
+      case SM_75, SM_80, SM_86, SM_89, SM_90A -> Gpu.require(Devices.target(name));
     };
   }
 }

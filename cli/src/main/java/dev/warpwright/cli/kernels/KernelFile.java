@@ -1,19 +1,19 @@
 package dev.warpwright.cli.kernels;
 
-import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.bench.KernelSpecialization;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrFile;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Problem;
 import dev.warpwright.ir.verify.Verifier;
-import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.workload.kernel.BoundKernel;
+import dev.warpwright.workload.kernel.KernelSpecialization;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;

@@ -1,9 +1,9 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.check.CheckOptions;
-import dev.warpwright.compiler.check.CheckReport;
-import dev.warpwright.compiler.check.Checks;
+import dev.warpwright.verify.CheckOptions;
+import dev.warpwright.verify.CheckReport;
+import dev.warpwright.verify.Checks;
 import java.util.List;
 import java.util.OptionalInt;
 

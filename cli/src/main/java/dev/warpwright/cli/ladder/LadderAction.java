@@ -1,22 +1,22 @@
 package dev.warpwright.cli.ladder;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.KernelSeries;
-import dev.warpwright.compiler.check.SimulatedLadder;
-import dev.warpwright.compiler.ladder.Ladder;
-import dev.warpwright.compiler.ladder.LadderRun;
-import dev.warpwright.compiler.ladder.Rung;
-import dev.warpwright.compiler.ladder.RungReport;
-import dev.warpwright.compiler.ladder.TensorRung;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.examples.ladder.Ladder;
+import dev.warpwright.examples.ladder.LadderRun;
+import dev.warpwright.examples.ladder.Rung;
+import dev.warpwright.examples.ladder.RungReport;
+import dev.warpwright.examples.ladder.SimulatedLadder;
+import dev.warpwright.examples.ladder.TensorRung;
+import dev.warpwright.measure.KernelSeries;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
@@ -40,17 +40,17 @@ public final class LadderAction implements Action<LadderRequest> {
       case PREDICT -> predicted(request, rungs, progress);
       case SIMULATE -> simulated(request, rungs, progress);
       case MEASURE -> {
-        Optional<GpuDevice> found = GpuDevice.find();
+        Optional<Gpu> found = Gpu.find();
         if (found.isEmpty()) {
           progress.say("no GPU here: the times are predicted");
           yield predicted(request, rungs, progress);
         }
-        try (GpuDevice device = found.get()) {
+        try (Gpu device = found.get()) {
           yield measured(request, rungs, device, progress);
         }
       }
       case LAUNCH -> {
-        try (GpuDevice device = gpu()) {
+        try (Gpu device = gpu()) {
           KernelSeries.launch(
               rungs.stream()
                   .map(rung -> Ladder.kernel(rung, request.m(), request.n(), request.k()))
@@ -61,7 +61,7 @@ public final class LadderAction implements Action<LadderRequest> {
         }
       }
       case PROFILE -> {
-        try (GpuDevice device = gpu()) {
+        try (Gpu device = gpu()) {
           Report report = measured(request, rungs, device, progress);
           Map<String, Map<String, String>> counted = LadderProfile.run(request, rungs, progress);
           yield new Report(
@@ -73,8 +73,8 @@ public final class LadderAction implements Action<LadderRequest> {
     };
   }
 
-  private static GpuDevice gpu() {
-    return GpuDevice.find()
+  private static Gpu gpu() {
+    return Gpu.find()
         .orElseThrow(() -> new DeviceError(Devices.whyNoGpu() + "; --profile needs a GPU"));
   }
 
@@ -135,7 +135,7 @@ public final class LadderAction implements Action<LadderRequest> {
   }
 
   private static Report measured(
-      LadderRequest request, List<Rung> rungs, GpuDevice device, Progress progress) {
+      LadderRequest request, List<Rung> rungs, Gpu device, Progress progress) {
     DeviceModel model =
         DeviceCatalogue.find(device.name())
             .orElseGet(() -> DeviceCatalogue.find(DEFAULT_DEVICE).orElseThrow());

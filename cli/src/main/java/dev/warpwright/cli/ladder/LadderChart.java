@@ -1,7 +1,7 @@
 package dev.warpwright.cli.ladder;
 
-import dev.warpwright.compiler.ladder.RungReport;
-import dev.warpwright.ir.DType;
+import dev.warpwright.examples.ladder.RungReport;
+import dev.warpwright.ir.type.DType;
 import java.util.List;
 import java.util.Locale;
 

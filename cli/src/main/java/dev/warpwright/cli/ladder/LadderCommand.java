@@ -1,12 +1,12 @@
 package dev.warpwright.cli.ladder;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

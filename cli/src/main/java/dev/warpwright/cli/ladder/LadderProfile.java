@@ -1,10 +1,10 @@
 package dev.warpwright.cli.ladder;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.compiler.ladder.Rung;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.examples.ladder.Rung;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

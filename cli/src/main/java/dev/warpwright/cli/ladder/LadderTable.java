@@ -1,8 +1,8 @@
 package dev.warpwright.cli.ladder;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Figure;
-import dev.warpwright.compiler.ladder.RungReport;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.examples.ladder.RungReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,16 +1,16 @@
 package dev.warpwright.cli.orders;
 
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.cost.LeastTime;
-import dev.warpwright.cost.analyze.Analysis;
-import dev.warpwright.cost.analyze.GemmPrediction;
-import dev.warpwright.cost.analyze.Roofline;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.analyze.Analysis;
+import dev.warpwright.perf.analyze.GemmPrediction;
+import dev.warpwright.perf.analyze.Roofline;
 import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.warpwright.cli.orders;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.cost.analyze.Gpus;
-import dev.warpwright.cost.analyze.NumberType;
-import dev.warpwright.cost.analyze.Workload;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.perf.analyze.Gpus;
+import dev.warpwright.perf.analyze.NumberType;
+import dev.warpwright.perf.analyze.Workload;
 import dev.warpwright.target.DeviceModel;
 import java.nio.file.Path;
 import java.util.ArrayList;

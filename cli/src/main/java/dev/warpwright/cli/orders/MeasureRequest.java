@@ -1,15 +1,15 @@
 package dev.warpwright.cli.orders;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.compiler.orders.OrderMeasurement;
-import dev.warpwright.compiler.orders.OrderMeasurer;
-import dev.warpwright.compiler.orders.RecordedOrders;
-import dev.warpwright.cost.analyze.Gpus;
-import dev.warpwright.cost.analyze.NumberType;
-import dev.warpwright.cost.analyze.Part.GemmShape;
-import dev.warpwright.cost.analyze.Tiling;
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.measure.orders.OrderMeasurement;
+import dev.warpwright.measure.orders.OrderMeasurer;
+import dev.warpwright.measure.orders.RecordedOrders;
+import dev.warpwright.perf.analyze.Gpus;
+import dev.warpwright.perf.analyze.NumberType;
+import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.DeviceModel;
 import java.nio.file.Path;
 import java.util.Arrays;

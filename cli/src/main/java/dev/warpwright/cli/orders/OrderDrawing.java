@@ -1,7 +1,7 @@
 package dev.warpwright.cli.orders;
 
-import dev.warpwright.cost.order.TileProblem;
-import dev.warpwright.cost.order.WorkItem;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.perf.order.WorkItem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

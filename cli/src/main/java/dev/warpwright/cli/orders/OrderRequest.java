@@ -1,12 +1,12 @@
 package dev.warpwright.cli.orders;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.cost.order.CachePolicy;
-import dev.warpwright.cost.order.TileProblem;
-import dev.warpwright.cost.order.WorkItem;
-import dev.warpwright.ir.BlockOrder;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.perf.order.CachePolicy;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.perf.order.WorkItem;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.orders;
 
-import dev.warpwright.cost.analyze.Analysis;
+import dev.warpwright.perf.analyze.Analysis;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.orders;
 
-import dev.warpwright.compiler.orders.OrderMeasurement;
-import dev.warpwright.compiler.orders.Timeline;
+import dev.warpwright.measure.orders.OrderMeasurement;
+import dev.warpwright.measure.orders.Timeline;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,8 +1,8 @@
 package dev.warpwright.cli.output;
 
-import dev.warpwright.compiler.predict.Prediction;
-import dev.warpwright.cost.LeastTime;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.predict.Prediction;
 import java.util.Locale;
 
 /**

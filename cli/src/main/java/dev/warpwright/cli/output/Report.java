@@ -1,6 +1,6 @@
 package dev.warpwright.cli.output;
 
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
 
 /**
  * The result of a command.

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.output;
 
-import dev.warpwright.compiler.bench.Quantiles;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.measure.Quantiles;
 import java.util.Locale;
 
 /** How far measurements of one thing lie apart, as every report tells it: by their quartiles. */

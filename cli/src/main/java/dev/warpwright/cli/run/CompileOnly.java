@@ -1,15 +1,15 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.CompiledModel;
-import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ final class CompileOnly {
   static Report report(ModelRequest request, CompiledModel compiled, int rows) {
     CompiledProgram program = compiled.program(rows);
     GpuTarget target = (GpuTarget) compiled.device().target();
-    Cubin cubin = GpuDevice.compile(compiled.cudaSource(rows), target);
+    Cubin cubin = CudaCompilers.compile(compiled.cudaSource(rows), target);
     List<Json> kernels = new ArrayList<>();
     StringBuilder text =
         new StringBuilder(

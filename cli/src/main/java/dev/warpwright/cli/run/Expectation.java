@@ -3,8 +3,8 @@ package dev.warpwright.cli.run;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Reference;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
@@ -59,7 +59,7 @@ record Expectation(List<Right> outputs, int @Nullable [] chosen) {
   /**
    * Waits for the result.
    *
-   * @throws dev.warpwright.ir.UserError and whatever else computing it threw
+   * @throws dev.warpwright.base.UserError and whatever else computing it threw
    */
   static Expectation end(CompletableFuture<Expectation> begun) {
     try {

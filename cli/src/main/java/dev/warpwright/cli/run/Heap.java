@@ -1,6 +1,6 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Value;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
-import dev.warpwright.ir.UserError;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.ir.UserError;
 
 /** Loads the models that requests name. */
 final class Models {

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.image.Png;
 import dev.warpwright.model.npy.NpyFile;

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Value;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;

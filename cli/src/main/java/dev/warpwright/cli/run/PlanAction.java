@@ -1,5 +1,6 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.output.OneLine;
@@ -11,10 +12,9 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.UnfusedTraffic;
-import dev.warpwright.cost.TileTraffic;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.json.Json;
 import dev.warpwright.model.function.Precision;
+import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import java.util.ArrayList;

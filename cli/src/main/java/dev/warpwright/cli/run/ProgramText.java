@@ -1,11 +1,11 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.target.GpuTarget;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ final class ProgramText {
    * 3-kernel-N.kernel}, then {@code 4-program.ir} and for GPUs {@code 5-kernels.cu}.
    *
    * @param folder made if there is none; null to write nothing
-   * @throws dev.warpwright.ir.UserError if it cannot be written
+   * @throws dev.warpwright.base.UserError if it cannot be written
    */
   static void write(@Nullable Path folder, CompiledModel compiled, int rows, Progress progress) {
     if (folder == null) {

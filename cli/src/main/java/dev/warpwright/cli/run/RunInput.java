@@ -1,7 +1,7 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.npy.NpyArray;

@@ -1,15 +1,16 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.execute.Executable;
-import dev.warpwright.compiler.predict.Prediction;
+import dev.warpwright.compiler.predict.NetworkPrediction;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.HostTarget;
@@ -138,8 +139,10 @@ final class RunReport {
     return figure(
         micros,
         compiled.device().target() instanceof HostTarget host
-            ? Prediction.onHost(program, kernel, rows, host.cores())
-            : gpu().map(gpu -> Prediction.of(program, kernel, rows, gpu)).orElse(Prediction.NONE));
+            ? NetworkPrediction.onHost(program, kernel, rows, host.cores())
+            : gpu()
+                .map(gpu -> NetworkPrediction.of(program, kernel, rows, gpu))
+                .orElse(Prediction.NONE));
   }
 
   /** The whole network's time. */
@@ -148,8 +151,8 @@ final class RunReport {
     return figure(
         micros,
         compiled.device().target() instanceof HostTarget host
-            ? Prediction.onHost(program, rows, host.cores())
-            : gpu().map(gpu -> Prediction.of(program, rows, gpu)).orElse(Prediction.NONE));
+            ? NetworkPrediction.onHost(program, rows, host.cores())
+            : gpu().map(gpu -> NetworkPrediction.of(program, rows, gpu)).orElse(Prediction.NONE));
   }
 
   private Figure figure(double micros, Prediction prediction) {

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.run;
 
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Verification;
 import java.nio.file.Path;

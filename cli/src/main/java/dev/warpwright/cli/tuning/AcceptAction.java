@@ -1,22 +1,22 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.KernelBench;
-import dev.warpwright.compiler.bench.KernelReport;
-import dev.warpwright.compiler.bench.Quantiles;
-import dev.warpwright.compiler.tune.GemmChooser;
-import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.measure.KernelBench;
+import dev.warpwright.measure.KernelReport;
+import dev.warpwright.measure.Quantiles;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -68,7 +68,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
   }
 
   private static Bench here(GpuTarget target) {
-    GpuDevice gpu = GpuDevice.require(target);
+    Gpu gpu = Gpu.require(target);
     return new Bench() {
       @Override
       public KernelReport run(KernelBench.Request request) {

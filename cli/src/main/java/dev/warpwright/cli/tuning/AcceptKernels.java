@@ -1,14 +1,14 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.BoundKernel;
-import dev.warpwright.compiler.tune.GemmChooser;
-import dev.warpwright.compiler.tune.TunedGemm;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -71,7 +71,7 @@ final class AcceptKernels implements AutoCloseable {
   /** So that the compiler's cache has it. */
   private static void compile(Candidate candidate, GpuTarget target) {
     Kernel kernel = BoundKernel.of(candidate.kernel().get(), candidate.values()).kernel();
-    GpuDevice.compile(CudaPrinter.print(kernel, target), target);
+    CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
   }
 
   /**

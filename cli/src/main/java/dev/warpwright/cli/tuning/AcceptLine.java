@@ -1,11 +1,11 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Spread;
-import dev.warpwright.compiler.bench.KernelReport;
-import dev.warpwright.compiler.bench.Quantiles;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.KernelReport;
+import dev.warpwright.measure.Quantiles;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Ratios;
-import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

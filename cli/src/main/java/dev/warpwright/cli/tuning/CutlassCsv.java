@@ -1,9 +1,9 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.TextFile;
-import dev.warpwright.families.Arithmetic;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;

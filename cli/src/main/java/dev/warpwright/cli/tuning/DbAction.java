@@ -1,13 +1,13 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.model.io.AtomicFile;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;

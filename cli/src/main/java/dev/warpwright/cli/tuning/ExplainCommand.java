@@ -1,14 +1,14 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
 @CommandLine.Command(
     name = "explain",
     description = {
-      "What each decision behind a product's kernel is worth: 'explain gemm MNK=4096' switches every"
-          + " one of them off or changes it, one at a time, and tabulates time, traffic, bank"
+      "What each decision behind a product's kernel is worth: 'explain gemm MNK=4096' switches"
+          + " every one of them off or changes it, one at a time, and tabulates time, traffic, bank"
           + " conflicts and registers.",
       "",
       "Times are measured on the GPU here; where there is none they are predicted, and marked so."

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.families.GemmWorkload;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,13 +1,13 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.families.Activation;
-import dev.warpwright.families.Arithmetic;
-import dev.warpwright.families.Batch;
-import dev.warpwright.families.Epilogue;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 import java.util.Locale;
 

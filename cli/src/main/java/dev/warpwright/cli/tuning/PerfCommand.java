@@ -1,12 +1,12 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

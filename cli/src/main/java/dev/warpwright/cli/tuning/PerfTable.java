@@ -1,12 +1,12 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.Ratios;
 import dev.warpwright.cli.output.Spread;
-import dev.warpwright.compiler.bench.KernelReport;
-import dev.warpwright.compiler.predict.Prediction;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.KernelReport;
+import dev.warpwright.perf.predict.Prediction;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

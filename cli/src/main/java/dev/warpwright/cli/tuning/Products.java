@@ -1,16 +1,16 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.families.Activation;
-import dev.warpwright.families.Epilogue;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

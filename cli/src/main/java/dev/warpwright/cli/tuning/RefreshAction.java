@@ -1,13 +1,13 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.bench.Quantiles;
-import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;

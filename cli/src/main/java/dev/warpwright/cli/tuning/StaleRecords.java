@@ -1,9 +1,8 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.compiler.tune.RecordCheck;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
@@ -12,6 +11,7 @@ import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

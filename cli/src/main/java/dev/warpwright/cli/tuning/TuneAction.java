@@ -1,22 +1,21 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
-import dev.warpwright.compiler.GpuDevice;
-import dev.warpwright.compiler.bench.KernelBench;
-import dev.warpwright.compiler.bench.KernelReport;
-import dev.warpwright.compiler.tune.GemmChooser;
-import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.compiler.tune.WinnerFiles;
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.DeviceError;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.measure.KernelBench;
+import dev.warpwright.measure.KernelReport;
+import dev.warpwright.measure.tuning.GemmTuning;
+import dev.warpwright.measure.tuning.WinnerFiles;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TaskScheduler;
 import dev.warpwright.tune.Tuner;
@@ -28,6 +27,7 @@ import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -314,7 +314,7 @@ public final class TuneAction implements Action<TuneRequest> {
    */
   static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress)
       throws CandidateFailure {
-    try (GpuDevice device = GpuDevice.require(here.target())) {
+    try (Gpu device = Gpu.require(here.target())) {
       // A device that an earlier kernel broke is not this one's fault.
       device.context().synchronize();
       try {

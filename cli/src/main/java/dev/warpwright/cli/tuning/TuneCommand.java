@@ -1,5 +1,7 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
@@ -7,9 +9,7 @@ import dev.warpwright.cli.jobs.Job;
 import dev.warpwright.cli.jobs.Jobs;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.compiler.tune.GemmTuning;
+import dev.warpwright.measure.tuning.GemmTuning;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

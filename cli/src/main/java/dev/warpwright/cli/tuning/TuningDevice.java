@@ -1,15 +1,15 @@
 package dev.warpwright.cli.tuning;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.command.Version;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.devices.Toolkit;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.compiler.tune.GemmChooser;
-import dev.warpwright.compiler.tune.GemmTuning;
-import dev.warpwright.compiler.tune.KernelCheck;
-import dev.warpwright.compiler.tune.RejectedKernels;
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.KernelCheck;
+import dev.warpwright.families.tuned.RejectedKernels;
+import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.runtime.cuda.CudaDevice;
 import dev.warpwright.runtime.cuda.CudaDriver;
 import dev.warpwright.target.GpuTarget;

@@ -1,6 +1,6 @@
 package dev.warpwright.cli.tuning;
 
-import dev.warpwright.compiler.tune.TuningLocation;
+import dev.warpwright.families.tuned.TuningLocation;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.compiler.tune.ShippedRecords;
+import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.nio.file.Path;
 

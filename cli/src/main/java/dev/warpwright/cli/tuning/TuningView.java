@@ -1,9 +1,9 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.compiler.tune.GemmKeys;
-import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -2,7 +2,7 @@ package dev.warpwright.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.order.BlockOrder;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;

@@ -2,13 +2,13 @@ package dev.warpwright.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.cost.order.CachePolicy;
-import dev.warpwright.cost.order.OrderBounds;
-import dev.warpwright.cost.order.OrderSimulation;
-import dev.warpwright.cost.order.TileOrders;
-import dev.warpwright.cost.order.TileProblem;
-import dev.warpwright.cost.order.WorkItem;
-import dev.warpwright.ir.BlockOrder;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.perf.order.CachePolicy;
+import dev.warpwright.perf.order.OrderBounds;
+import dev.warpwright.perf.order.OrderSimulation;
+import dev.warpwright.perf.order.TileOrders;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.perf.order.WorkItem;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

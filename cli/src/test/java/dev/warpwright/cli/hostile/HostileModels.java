@@ -1,7 +1,7 @@
 package dev.warpwright.cli.hostile;
 
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonParser;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonParser;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

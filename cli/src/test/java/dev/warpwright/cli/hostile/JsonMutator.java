@@ -1,6 +1,6 @@
 package dev.warpwright.cli.hostile;
 
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

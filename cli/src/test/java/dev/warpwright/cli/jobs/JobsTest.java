@@ -3,8 +3,8 @@ package dev.warpwright.cli.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

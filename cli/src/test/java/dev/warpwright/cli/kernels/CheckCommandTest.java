@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.run.TinyOnnx;
-import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.runtime.launch.Gpu;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -141,7 +141,7 @@ final class CheckCommandTest {
 
   @Test
   void withoutAGpuNothingIsCompared() throws IOException {
-    Assumptions.assumeTrue(GpuDevice.find().isEmpty(), "there is a GPU");
+    Assumptions.assumeTrue(Gpu.find().isEmpty(), "there is a GPU");
     assertThat(execute("check", file("copy.kernel", CLEAN), "--gpu")).isEqualTo(ExitCode.DEVICE);
     assertThat(err.lines()).hasSize(1);
   }

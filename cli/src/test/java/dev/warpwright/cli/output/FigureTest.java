@@ -2,8 +2,8 @@ package dev.warpwright.cli.output;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.compiler.predict.Prediction;
-import dev.warpwright.cost.LeastTime;
+import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.predict.Prediction;
 import org.junit.jupiter.api.Test;
 
 class FigureTest {

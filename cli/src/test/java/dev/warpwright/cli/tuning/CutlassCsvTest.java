@@ -3,9 +3,9 @@ package dev.warpwright.cli.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.families.GemmWorkload;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.GemmWorkload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -2,8 +2,8 @@ package dev.warpwright.cli.tuning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,12 +1,12 @@
 package dev.warpwright.compiler.execute;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Tensor;
 import java.util.Arrays;
 import java.util.HashMap;

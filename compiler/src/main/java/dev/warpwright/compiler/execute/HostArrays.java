@@ -1,8 +1,8 @@
 package dev.warpwright.compiler.execute;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.lang.reflect.Array;
 import java.util.Arrays;
 

@@ -1,10 +1,9 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.compiler.tune.ProductKernels;
-import dev.warpwright.families.GemmWorkload;
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.host.HostProgram;
 import dev.warpwright.model.function.Constant;
@@ -17,6 +16,7 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.model.function.Constant;
 import org.jspecify.annotations.Nullable;
 

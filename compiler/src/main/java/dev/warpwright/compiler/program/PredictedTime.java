@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.cost.TileTraffic;
 import dev.warpwright.ir.Var;
+import dev.warpwright.perf.TileTraffic;
 import java.util.List;
 import java.util.Map;
 

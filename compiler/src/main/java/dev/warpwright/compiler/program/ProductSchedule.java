@@ -1,10 +1,10 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.host.HostProgram;
 import dev.warpwright.schedule.BlockRef;
@@ -12,9 +12,9 @@ import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.HostTarget;
-import dev.warpwright.tensor.Ops;
-import dev.warpwright.tensor.PrimFuncs;
-import dev.warpwright.tensor.Tensor;
+import dev.warpwright.workload.tensor.Ops;
+import dev.warpwright.workload.tensor.PrimFuncs;
+import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,12 +1,12 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.cost.TileTraffic;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.perf.TileTraffic;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;

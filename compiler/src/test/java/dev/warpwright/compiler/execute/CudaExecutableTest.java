@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
@@ -11,10 +12,10 @@ import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.fake.FakeGpu;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.ir.DeviceError;
 import dev.warpwright.ir.Program;
+import dev.warpwright.measure.fake.FakeGpu;
+import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import java.nio.file.Path;
 import java.util.List;
@@ -76,7 +77,7 @@ final class CudaExecutableTest {
 
   @Test
   void computesTheNetworkAndReplaysAGraphFromTheSecondRunOn() {
-    try (GpuDevice device = GpuDevice.require(GpuTarget.SM_80);
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
         CompiledModel model = compile(device)) {
       for (int run = 0; run < 3; run++) {
         float[] x = rows(4, run);
@@ -93,7 +94,7 @@ final class CudaExecutableTest {
 
   @Test
   void whatNoKernelWritesIsNoResultOfAnEarlierRun() {
-    try (GpuDevice device = GpuDevice.require(GpuTarget.SM_80);
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
         CompiledModel model = compile(device)) {
       float[] x = rows(4, 1);
       assertThat(model.run(x)).doesNotContain(Float.NaN);
@@ -104,7 +105,7 @@ final class CudaExecutableTest {
 
   @Test
   void timesAreThoseOfTheDevice() {
-    try (GpuDevice device = GpuDevice.require(GpuTarget.SM_80);
+    try (GpuDevice device = new GpuDevice(Gpu.require(GpuTarget.SM_80));
         CompiledModel model = compile(device)) {
       model.run(rows(4, 1));
       Executable.Timing timing = model.executable(4).time(5);
@@ -121,15 +122,15 @@ final class CudaExecutableTest {
 
   @Test
   void aFaultIsToldInOneLine() {
-    try (GpuDevice device = GpuDevice.require(GpuTarget.SM_80);
-        CompiledModel model = compile(device)) {
+    try (Gpu here = Gpu.require(GpuTarget.SM_80);
+        CompiledModel model = compile(new GpuDevice(here))) {
       gpu.faults(kernels.getFirst());
       assertThatThrownBy(() -> model.run(rows(4, 1)))
           .isInstanceOf(DeviceError.class)
           .hasMessageContaining("failed: FAKE_ERROR_719 (the kernel faulted)")
           .message()
           .doesNotContain("\n");
-      assertThat(device.context().isLost()).isTrue();
+      assertThat(here.context().isLost()).isTrue();
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.warpwright.cuda.compile;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.util.List;
 
 /**

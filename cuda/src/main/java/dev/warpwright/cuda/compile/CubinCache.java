@@ -2,7 +2,7 @@ package dev.warpwright.cuda.compile;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.warpwright.ir.files.StagedFiles;
+import dev.warpwright.base.files.StagedFiles;
 import dev.warpwright.target.host.HostEnvironment;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,7 @@
 package dev.warpwright.cuda.compile;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.host.NativeLibraries;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,6 +25,11 @@ public final class CudaCompilers {
    */
   public static void replace(@Nullable CudaCompiler compiler) {
     replacement = compiler;
+  }
+
+  /** Compiles CUDA C++ for a target, as {@link #compile(CompileRequest)}. */
+  public static Cubin compile(String source, GpuTarget target) {
+    return compile(new CompileRequest(source, target.name()));
   }
 
   /**

@@ -1,6 +1,6 @@
 package dev.warpwright.ir.accuracy;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 
 /**
  * How far an element of a type may be from its reference, given the deviation of what is rounded;

@@ -2,7 +2,7 @@ package dev.warpwright.ir.arith;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,14 +1,14 @@
 package dev.warpwright.ir.arith;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,11 +1,11 @@
 package dev.warpwright.ir.arith;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.type.DType;
 
 /** Float operations on constants, and the few identities that keep every bit, signed zeros too. */
 final class FloatFolding {

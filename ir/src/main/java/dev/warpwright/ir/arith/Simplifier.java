@@ -1,16 +1,16 @@
 package dev.warpwright.ir.arith;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IntegerMath;
 import dev.warpwright.ir.Intrinsic;
-import dev.warpwright.ir.Rewriter;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import java.util.Map;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 /**
- * Layouts: from coordinates to element offsets ({@link dev.warpwright.ir.layout.Layout}), and from
- * the registers of threads to coordinates ({@link dev.warpwright.ir.layout.FragmentLayout}).
+ * Layouts: from coordinates to element offsets ({@link dev.warpwright.ir.Layout}), and from the
+ * registers of threads to coordinates ({@link dev.warpwright.ir.layout.FragmentLayout}).
  */
 @NullMarked
 package dev.warpwright.ir.layout;

@@ -1,13 +1,13 @@
 package dev.warpwright.ir.testing;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;

@@ -2,13 +2,13 @@ package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,13 +2,13 @@ package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 
 /** Writes expressions with as few parentheses as the precedences need. */

@@ -1,15 +1,15 @@
 package dev.warpwright.ir.text;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.layout.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

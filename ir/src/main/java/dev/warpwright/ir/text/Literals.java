@@ -1,9 +1,9 @@
 package dev.warpwright.ir.text;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.IntegerMath;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.IdentityHashMap;
 import java.util.Map;
 

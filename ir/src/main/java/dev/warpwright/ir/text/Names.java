@@ -1,6 +1,6 @@
 package dev.warpwright.ir.text;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;

@@ -2,8 +2,6 @@ package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.FlowSites;
-import dev.warpwright.ir.Leaves;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
@@ -12,6 +10,8 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.FlowSites;
+import dev.warpwright.ir.visit.Leaves;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

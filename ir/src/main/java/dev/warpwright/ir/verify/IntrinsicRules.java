@@ -1,12 +1,12 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
 import java.util.Locale;

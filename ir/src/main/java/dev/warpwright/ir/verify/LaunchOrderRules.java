@@ -1,14 +1,14 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Leaves;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Walk;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;

@@ -1,13 +1,13 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.FlowSites;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.FlowSites;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;

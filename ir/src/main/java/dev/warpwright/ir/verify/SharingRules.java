@@ -1,13 +1,13 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Leaves;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.Leaves;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

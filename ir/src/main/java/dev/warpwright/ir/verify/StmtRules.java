@@ -1,7 +1,6 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
@@ -13,9 +12,10 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import java.util.List;
 import java.util.Locale;

@@ -1,15 +1,15 @@
 package dev.warpwright.ir.verify;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.ReduceOp;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Interval;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -4,12 +4,12 @@ import static dev.warpwright.ir.Exprs.i32;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.BinaryOp;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

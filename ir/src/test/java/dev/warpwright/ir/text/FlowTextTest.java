@@ -3,14 +3,14 @@ package dev.warpwright.ir.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.StructuralEquality;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

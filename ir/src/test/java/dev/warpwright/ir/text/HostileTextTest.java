@@ -2,11 +2,11 @@ package dev.warpwright.ir.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.StructuralEquality;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.equality.StructuralEquality;
 import dev.warpwright.ir.testing.RandomPrograms;
 import dev.warpwright.ir.verify.Verifier;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.warpwright.lower.gpu;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import java.util.LinkedHashSet;
 import java.util.Set;
 

@@ -1,14 +1,15 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

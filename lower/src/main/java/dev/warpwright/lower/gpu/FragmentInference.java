@@ -2,13 +2,14 @@ package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

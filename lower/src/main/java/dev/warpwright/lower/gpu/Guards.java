@@ -6,6 +6,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
+import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
 

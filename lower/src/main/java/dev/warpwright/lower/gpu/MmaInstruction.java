@@ -1,6 +1,7 @@
 package dev.warpwright.lower.gpu;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.pass.LoweringException;
 
 /**
  * The matrix instructions that a {@code TileMma} may name in its attribute {@code instr}. All work

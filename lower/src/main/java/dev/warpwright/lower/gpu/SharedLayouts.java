@@ -1,11 +1,11 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
-import dev.warpwright.ir.Walk;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,9 +1,10 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;

@@ -1,7 +1,6 @@
 package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
@@ -9,8 +8,10 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
@@ -157,7 +158,7 @@ record StageCopy(
                   new Stmt.Store(
                       registers,
                       List.of(Exprs.add(Exprs.mul(index, lanes), v)),
-                      Exprs.zero(dev.warpwright.ir.Type.of(registers.dtype()))));
+                      Exprs.zero(dev.warpwright.ir.type.Type.of(registers.dtype()))));
       return new Stmt.If(inside, load, zero);
     };
   }

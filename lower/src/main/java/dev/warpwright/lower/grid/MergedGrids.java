@@ -1,7 +1,6 @@
 package dev.warpwright.lower.grid;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Kernel;
@@ -9,11 +8,12 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;

@@ -6,8 +6,8 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.arith.Simplifier;
+import dev.warpwright.ir.type.Type;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package dev.warpwright.lower.host;
 
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;

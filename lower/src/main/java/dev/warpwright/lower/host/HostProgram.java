@@ -2,7 +2,7 @@ package dev.warpwright.lower.host;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.Layout;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,12 +1,12 @@
 package dev.warpwright.lower.host;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,17 +1,17 @@
 package dev.warpwright.lower.host;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
-import dev.warpwright.ir.layout.Swizzle;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

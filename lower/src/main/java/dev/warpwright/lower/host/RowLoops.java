@@ -7,7 +7,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.VectorizeLoops;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.warpwright.lower.host;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.warpwright.lower.pass;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;

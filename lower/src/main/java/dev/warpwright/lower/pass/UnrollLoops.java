@@ -3,9 +3,9 @@ package dev.warpwright.lower.pass;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
 

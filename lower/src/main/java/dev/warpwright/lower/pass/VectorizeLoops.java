@@ -2,8 +2,8 @@ package dev.warpwright.lower.pass;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Rewriter;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,15 +2,15 @@ package dev.warpwright.lower.simt;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Intrinsic;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;

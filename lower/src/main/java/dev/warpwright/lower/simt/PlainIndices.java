@@ -2,11 +2,11 @@ package dev.warpwright.lower.simt;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.visit.Rewriter;
 
 /**
  * Simplifies expressions with what the ranges of loops say, and nothing else: not with what the

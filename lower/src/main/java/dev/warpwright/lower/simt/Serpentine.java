@@ -4,10 +4,10 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import java.util.Map;
 
 /**

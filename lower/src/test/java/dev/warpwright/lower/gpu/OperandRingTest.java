@@ -3,9 +3,9 @@ package dev.warpwright.lower.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.type.DType;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.warpwright.lower.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.lower.gpu.LoweringException;
+import dev.warpwright.lower.pass.LoweringException;
 import org.junit.jupiter.api.Test;
 
 class SimtLoweringTest {

@@ -1,6 +1,6 @@
 package dev.warpwright.model.arch;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

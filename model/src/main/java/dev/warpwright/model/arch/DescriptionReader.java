@@ -1,11 +1,11 @@
 package dev.warpwright.model.arch;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonParser;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.FileBytes;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.io.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.warpwright.model.arch;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.weights.Weights;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.Arena;

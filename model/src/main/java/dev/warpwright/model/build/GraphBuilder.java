@@ -1,8 +1,8 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;

@@ -1,6 +1,6 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Graph;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.RowReduce;

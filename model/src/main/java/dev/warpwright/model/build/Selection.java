@@ -1,6 +1,6 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;

@@ -1,7 +1,7 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;

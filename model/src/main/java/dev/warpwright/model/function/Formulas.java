@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.tensor.Ops;
+import dev.warpwright.workload.tensor.Ops;
 import java.util.List;
 
 /**

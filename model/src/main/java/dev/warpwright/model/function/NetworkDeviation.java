@@ -1,9 +1,9 @@
 package dev.warpwright.model.function;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Elementwise;

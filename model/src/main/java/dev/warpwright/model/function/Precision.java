@@ -1,6 +1,6 @@
 package dev.warpwright.model.function;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Tensor;

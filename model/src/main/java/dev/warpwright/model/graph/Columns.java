@@ -1,6 +1,6 @@
 package dev.warpwright.model.graph;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.warpwright.model.image;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.io.AtomicFile;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

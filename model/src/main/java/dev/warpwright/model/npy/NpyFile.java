@@ -1,10 +1,10 @@
 package dev.warpwright.model.npy;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.AtomicFile;
+import dev.warpwright.base.files.FileBytes;
 import dev.warpwright.model.graph.Tensor;
-import dev.warpwright.model.io.AtomicFile;
-import dev.warpwright.model.io.FileBytes;
 import dev.warpwright.model.npy.HeaderParser.BadHeader;
 import dev.warpwright.model.npy.HeaderParser.Header;
 import java.lang.foreign.Arena;

@@ -1,8 +1,8 @@
 package dev.warpwright.model.onnx;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
-import dev.warpwright.model.io.FileBytes;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.files.FileBytes;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.InvalidPathException;

@@ -1,7 +1,7 @@
 package dev.warpwright.model.onnx;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.build.Activations;
 import dev.warpwright.model.build.Arithmetic;
 import dev.warpwright.model.build.GraphBuilder;

@@ -1,6 +1,6 @@
 package dev.warpwright.model.onnx;
 
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto.Attribute;
@@ -36,7 +36,7 @@ final class ProtoParser {
    *
    * @param file its name in messages
    * @param external the files beside it
-   * @throws dev.warpwright.ir.UserError if the bytes are no valid ONNX model
+   * @throws dev.warpwright.base.UserError if the bytes are no valid ONNX model
    */
   static Proto.Model parse(String file, MemorySegment bytes, ExternalData external) {
     WireReader reader = WireReader.of(file, bytes, external);

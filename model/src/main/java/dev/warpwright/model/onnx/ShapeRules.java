@@ -1,6 +1,6 @@
 package dev.warpwright.model.onnx;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.build.Arithmetic;
 import dev.warpwright.model.build.Size;
 import dev.warpwright.model.build.Term;

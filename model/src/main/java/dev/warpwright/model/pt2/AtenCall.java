@@ -1,8 +1,8 @@
 package dev.warpwright.model.pt2;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto;

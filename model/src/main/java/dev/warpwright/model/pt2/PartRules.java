@@ -1,6 +1,6 @@
 package dev.warpwright.model.pt2;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.warpwright.model.pt2;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonFields;
-import dev.warpwright.ir.json.JsonParser;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonFields;
+import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.pt2.Program.Input;
 import dev.warpwright.model.pt2.Program.Meta;

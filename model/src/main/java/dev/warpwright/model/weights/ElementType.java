@@ -1,6 +1,6 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

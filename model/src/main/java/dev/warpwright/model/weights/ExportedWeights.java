@@ -1,10 +1,10 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonFields;
-import dev.warpwright.ir.json.JsonParser;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonFields;
+import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.model.io.Utf8;
 import dev.warpwright.model.zip.ZipArchive;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.io.Utf8;
 import dev.warpwright.model.weights.PickleValue.Bool;
 import dev.warpwright.model.weights.PickleValue.Dict;

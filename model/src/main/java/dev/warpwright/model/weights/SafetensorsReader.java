@@ -1,9 +1,9 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonParser;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.io.Utf8;
 import java.lang.foreign.MemorySegment;

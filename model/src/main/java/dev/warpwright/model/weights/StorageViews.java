@@ -1,7 +1,7 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.warpwright.model.weights;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
-import dev.warpwright.model.Names;
+import dev.warpwright.base.Names;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Tensor;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

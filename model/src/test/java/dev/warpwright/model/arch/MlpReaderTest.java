@@ -3,7 +3,7 @@ package dev.warpwright.model.arch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;

@@ -1,6 +1,6 @@
 package dev.warpwright.model.fuzz;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.text.IrFile;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.verify.Verifier;

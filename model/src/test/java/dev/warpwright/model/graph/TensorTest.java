@@ -3,7 +3,7 @@ package dev.warpwright.model.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

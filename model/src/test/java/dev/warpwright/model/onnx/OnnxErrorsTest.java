@@ -7,7 +7,7 @@ import static dev.warpwright.model.onnx.OnnxBuilder.withInput;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.onnx.OnnxBuilder.Message;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -79,7 +79,8 @@ class OnnxErrorsTest {
         bad("node 'n_y' (Gemm): transA=1 of a computed matrix", gemm(attribute("transA", 1))),
         bad("weight f32[3, 2] does not fit the input f32[batch, 2]", gemm(attribute("transB", 0))),
         bad(
-            "(MatMul): multiplies a computed f32[batch, 1] with a computed f32[batch, 1]; the first must",
+            "(MatMul): multiplies a computed f32[batch, 1] with a computed f32[batch, 1]; the first"
+                + " must",
             relu().node("MatMul", List.of("x", "y"), "z")),
         bad(
             "(MatMul): weight f32[] must be a matrix that is not empty",

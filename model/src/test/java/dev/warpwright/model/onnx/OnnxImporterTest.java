@@ -5,7 +5,7 @@ import static dev.warpwright.model.onnx.OnnxBuilder.withInput;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;

@@ -4,8 +4,8 @@ import static dev.warpwright.model.onnx.OnnxBuilder.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.OnnxBuilder.Message;
 import java.lang.foreign.MemorySegment;

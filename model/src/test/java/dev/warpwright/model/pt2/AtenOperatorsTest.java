@@ -9,7 +9,7 @@ import static dev.warpwright.model.pt2.Pt2Builder.tensors;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.GraphSimplifier;

@@ -1,6 +1,6 @@
 package dev.warpwright.model.pt2;
 
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.model.fuzz.Archives;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -7,8 +7,8 @@ import static dev.warpwright.model.pt2.Pt2Builder.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
 import dev.warpwright.model.Repository;
 import dev.warpwright.model.fuzz.Archives;
 import dev.warpwright.model.graph.Graph;
@@ -197,18 +197,22 @@ class Pt2ErrorsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "\"path_name\": \"weight_0\" | \"path_name\": \"weight_9\" | lies in 'm/data/weights/weight_9', which",
+        "\"path_name\": \"weight_0\" | \"path_name\": \"weight_9\" | lies in"
+            + " 'm/data/weights/weight_9', which",
         "\"path_name\": \"weight_0\" | \"path_name\": \"../../x\" | which is missing",
-        "\"use_pickle\": false | \"use_pickle\": true | tensor 'w' is no plain tensor, but a pickled",
+        "\"use_pickle\": false | \"use_pickle\": true | tensor 'w' is no plain tensor, but a"
+            + " pickled",
         "\"dtype\": 7 | \"dtype\": 9 | has unsupported element type 9",
         "\"dtype\": 7 | \"dtype\": 8 | has shape [2, 2] from element 0 on, but its storage has 2",
         "\"dtype\": 7 | \"dtype\": 9223372036854775808 | no 64-bit integer",
         "\"sizes\": [{\"as_int\": 2} | \"sizes\": [{\"as_int\": 3} | but its storage has 4",
         "\"sizes\": [{\"as_int\": 2} | \"sizes\": [{\"as_int\": -2} | no natural numbers",
-        "\"sizes\": [{\"as_int\": 2} | \"sizes\": [{\"as_int\": 999999999999999999} | its storage has 4",
+        "\"sizes\": [{\"as_int\": 2} | \"sizes\": [{\"as_int\": 999999999999999999} | its storage"
+            + " has 4",
         "\"strides\": [{\"as_int\": 2} | \"strides\": [{\"as_int\": 3} | with strides [3, 1]",
         "\"strides\": [{\"as_int\": 2}, | \"strides\": [ | but strides [1]",
-        "\"storage_offset\": {\"as_int\": 0} | \"storage_offset\": {\"as_int\": 1} | from element 1 on",
+        "\"storage_offset\": {\"as_int\": 0} | \"storage_offset\": {\"as_int\": 1} | from element 1"
+            + " on",
         "\"tensor_meta\": | \"tensor_mata\": | is no plain tensor",
         "\"config\": | \"confix\": | config is missing",
         "{\"config\" | {\"config\": {}, \"config\" | key 'config' twice",

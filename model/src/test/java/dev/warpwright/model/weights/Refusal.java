@@ -2,7 +2,7 @@ package dev.warpwright.model.weights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.function.BiFunction;

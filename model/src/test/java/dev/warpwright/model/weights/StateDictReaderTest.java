@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import dev.warpwright.model.Repository;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

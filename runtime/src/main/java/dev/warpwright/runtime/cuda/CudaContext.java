@@ -1,6 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
+import java.util.Locale;
 import java.util.UUID;
 
 /**
@@ -51,6 +52,11 @@ public record CudaDevice(
     return "sm_" + major + minor + (major >= 9 ? "a" : "");
   }
 
+  /** The version of the driver: {@code 13.0}. */
+  public String driver() {
+    return String.format(Locale.ROOT, "%d.%d", driverVersion / 1000, driverVersion % 1000 / 10);
+  }
+
   /** The compute capability: {@code 9.0}. */
   public String computeCapability() {
     return major + "." + minor;
@@ -59,7 +65,7 @@ public record CudaDevice(
   /**
    * Opens the device's primary context.
    *
-   * @throws dev.warpwright.ir.DeviceError if the driver refuses
+   * @throws dev.warpwright.base.DeviceError if the driver refuses
    */
   public CudaContext open() {
     return CudaContext.open(this);

@@ -2,7 +2,7 @@ package dev.warpwright.runtime.cuda;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -36,7 +36,7 @@ public final class CudaEvent extends CudaResource {
    * Milliseconds from an earlier event to this one, to about half a microsecond. Both must have
    * been passed.
    *
-   * @throws dev.warpwright.ir.DeviceError if one was not recorded or is not passed yet
+   * @throws dev.warpwright.base.DeviceError if one was not recorded or is not passed yet
    */
   public float millisSince(CudaEvent earlier) {
     use();

@@ -1,6 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.util.List;
 
 /** A kernel. It lives as long as its module. */

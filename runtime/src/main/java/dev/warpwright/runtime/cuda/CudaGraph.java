@@ -20,7 +20,7 @@ public final class CudaGraph extends CudaResource {
    * the device, copies of pinned memory and events can be captured; allocating, waiting and copies
    * of ordinary memory cannot. Arguments are captured as they are now.
    *
-   * @throws dev.warpwright.ir.DeviceError if the work cannot be captured
+   * @throws dev.warpwright.base.DeviceError if the work cannot be captured
    */
   public static CudaGraph capture(CudaStream stream, Runnable work) {
     CudaContext context = stream.context();

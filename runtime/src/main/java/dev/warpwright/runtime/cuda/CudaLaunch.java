@@ -1,6 +1,6 @@
 package dev.warpwright.runtime.cuda;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.lang.ref.Reference;
 import java.util.List;
 

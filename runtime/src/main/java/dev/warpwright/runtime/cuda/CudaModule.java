@@ -38,7 +38,7 @@ public final class CudaModule extends CudaResource {
   /**
    * A kernel of this module.
    *
-   * @throws dev.warpwright.ir.DeviceError if there is none of this name
+   * @throws dev.warpwright.base.DeviceError if there is none of this name
    */
   public CudaFunction function(String name) {
     use();

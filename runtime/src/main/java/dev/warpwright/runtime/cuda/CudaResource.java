@@ -21,7 +21,7 @@ abstract sealed class CudaResource implements AutoCloseable
   /**
    * Gives this back; does nothing the second time.
    *
-   * @throws dev.warpwright.ir.DeviceError if the driver refuses
+   * @throws dev.warpwright.base.DeviceError if the driver refuses
    */
   @Override
   public final void close() {

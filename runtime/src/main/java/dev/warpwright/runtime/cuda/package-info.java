@@ -5,7 +5,7 @@
  * <p>A machine without a driver or a GPU is an answer, not a crash: {@link
  * dev.warpwright.runtime.cuda.CudaDriver#find()} is then empty and {@link
  * dev.warpwright.runtime.cuda.CudaDriver#whyMissing()} says why. From there on every failure is a
- * {@link dev.warpwright.ir.DeviceError} of one line.
+ * {@link dev.warpwright.base.DeviceError} of one line.
  *
  * <pre>{@code
  * CudaDriver driver = CudaDriver.require();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.warpwright.ir.DeviceError;
+import dev.warpwright.base.DeviceError;
 import java.lang.invoke.MethodHandle;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
 package dev.warpwright.runtime.cuda;
 
+import dev.warpwright.base.DeviceError;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
-import dev.warpwright.ir.DeviceError;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -3,7 +3,7 @@ package dev.warpwright.runtime.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.runtime.cuda.TensorMapSpec.L2Promotion;
 import dev.warpwright.runtime.cuda.TensorMapSpec.OutOfBounds;
 import dev.warpwright.runtime.cuda.TensorMapSpec.Swizzle;

@@ -3,8 +3,8 @@ package dev.warpwright.schedule.analysis;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.Type;
 import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.type.Type;
 import java.util.Map;
 
 /**

@@ -1,8 +1,8 @@
 package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.HashSet;
 import java.util.Set;
 

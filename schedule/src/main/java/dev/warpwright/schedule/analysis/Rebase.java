@@ -4,9 +4,9 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
 

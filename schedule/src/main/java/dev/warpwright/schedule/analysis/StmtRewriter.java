@@ -2,7 +2,7 @@ package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Rewriter;
+import dev.warpwright.ir.visit.Rewriter;
 
 /** Rebuilds statements only: expressions stay, and are not searched. */
 public class StmtRewriter extends Rewriter {

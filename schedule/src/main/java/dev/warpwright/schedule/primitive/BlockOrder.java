@@ -1,9 +1,9 @@
 package dev.warpwright.schedule.primitive;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Ranges;
 import dev.warpwright.schedule.analysis.Tree;
@@ -19,9 +19,10 @@ import java.util.List;
  * }</pre>
  *
  * <p>An iteration {@code x} stands for the tile {@code (x / N, x % N)}. Tiles do not depend on each
- * other, so the order is no part of the meaning: it is data, a {@link dev.warpwright.ir.BlockOrder}
- * in its text form, which maps a running work index to a tile, and of which lowering makes the
- * index that a block takes. The new loop is then bound to {@code blockIdx.x}, or made persistent.
+ * other, so the order is no part of the meaning: it is data, a {@link
+ * dev.warpwright.ir.order.BlockOrder} in its text form, which maps a running work index to a tile,
+ * and of which lowering makes the index that a block takes. The new loop is then bound to {@code
+ * blockIdx.x}, or made persistent.
  *
  * <p>Requires:
  *
@@ -39,7 +40,7 @@ public final class BlockOrder {
   private BlockOrder() {}
 
   public static Fuse.Result apply(
-      PrimFunc func, Var rowVar, Var columnVar, dev.warpwright.ir.BlockOrder order) {
+      PrimFunc func, Var rowVar, Var columnVar, dev.warpwright.ir.order.BlockOrder order) {
     Check check = new Check(NAME, func);
     Stmt.For rows = LoopKind.serialLoop(check, rowVar);
     Stmt.For columns = LoopKind.serialLoop(check, columnVar);
@@ -52,7 +53,7 @@ public final class BlockOrder {
     Ranges ranges = Tree.ranges(func, check.loop(1, rowVar));
     check.independent(4, List.of(rows, columns), columns.body(), ranges);
     long width = ((Expr.IntImm) columns.extent()).value();
-    if (order instanceof dev.warpwright.ir.BlockOrder.Explicit) {
+    if (order instanceof dev.warpwright.ir.order.BlockOrder.Explicit) {
       LoopKind.constantExtent(check, 5, rows);
       long height = ((Expr.IntImm) rows.extent()).value();
       try {

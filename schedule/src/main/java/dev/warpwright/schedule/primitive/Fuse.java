@@ -5,8 +5,8 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.Map;
 

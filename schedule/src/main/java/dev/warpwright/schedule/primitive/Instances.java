@@ -48,7 +48,7 @@ record Instances(Map<Var, Range> box, List<Expr> conditions) {
    * @param to the path to the place
    * @param sources what the block reads, also what it accumulates without initialising it
    * @param handedOn those of them that are computed at the place, as much as the block takes there
-   * @throws dev.warpwright.schedule.ScheduleError of this requirement, if that is no box
+   * @throws dev.warpwright.schedule.error.ScheduleError of this requirement, if that is no box
    */
   static Instances supplied(
       Check check,

@@ -2,11 +2,11 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Tree;

@@ -6,18 +6,18 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.MergedOrder;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
 import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
@@ -163,11 +163,11 @@ public final class MergeGrids {
   }
 
   /** In which order the tiles of a loop are computed. */
-  private static dev.warpwright.ir.BlockOrder order(Stmt.For loop) {
+  private static dev.warpwright.ir.order.BlockOrder order(Stmt.For loop) {
     String text = loop.attrs().getString("order");
     return text == null
-        ? new dev.warpwright.ir.BlockOrder.Row()
-        : dev.warpwright.ir.BlockOrder.parse(text);
+        ? new dev.warpwright.ir.order.BlockOrder.Row()
+        : dev.warpwright.ir.order.BlockOrder.parse(text);
   }
 
   private Stmt.For loop(Expr extent, Var work, Expr isFirst, Stmt then, Stmt otherwise) {

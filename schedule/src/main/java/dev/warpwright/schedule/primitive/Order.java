@@ -3,7 +3,7 @@ package dev.warpwright.schedule.primitive;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Tree;

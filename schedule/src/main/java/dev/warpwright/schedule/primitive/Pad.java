@@ -1,15 +1,15 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Nest;

@@ -4,7 +4,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.Walk;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.List;
 

@@ -1,12 +1,12 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
-import dev.warpwright.ir.layout.Layout;
-import dev.warpwright.ir.layout.Mode;
+import dev.warpwright.ir.visit.Substitution;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Locale;

@@ -2,9 +2,9 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.schedule.analysis.Mentions;
 
 /**

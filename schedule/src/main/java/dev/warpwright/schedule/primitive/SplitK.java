@@ -5,8 +5,8 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
 
 /**

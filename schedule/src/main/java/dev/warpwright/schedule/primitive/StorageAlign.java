@@ -1,10 +1,10 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Substitution;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.visit.Substitution;
 import java.util.Map;
 
 /**

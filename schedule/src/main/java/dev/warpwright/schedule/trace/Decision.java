@@ -1,6 +1,6 @@
 package dev.warpwright.schedule.trace;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

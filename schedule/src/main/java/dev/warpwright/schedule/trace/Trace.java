@@ -76,7 +76,7 @@ public record Trace(List<Instruction> instructions) {
   /**
    * Reads what {@link #toJson} writes.
    *
-   * @throws dev.warpwright.ir.UserError if the text is no trace
+   * @throws dev.warpwright.base.UserError if the text is no trace
    */
   public static Trace parse(String json) {
     return TraceJson.read(json);

@@ -1,8 +1,8 @@
 package dev.warpwright.schedule.trace;
 
-import dev.warpwright.ir.UserError;
-import dev.warpwright.ir.json.Json;
-import dev.warpwright.ir.json.JsonParser;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonParser;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -15,8 +15,8 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Refusal;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
-import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.schedule.analysis.Tree;
+import dev.warpwright.schedule.error.ScheduleError;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

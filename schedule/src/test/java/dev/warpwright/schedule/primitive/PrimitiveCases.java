@@ -1,13 +1,13 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder.Grouped;
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
-import dev.warpwright.ir.layout.Layout;
+import dev.warpwright.ir.order.BlockOrder.Grouped;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Samples;

@@ -65,7 +65,7 @@ final class ReverseComputeAtTest {
 
   @Test
   void anEpilogueUnderTilesOfAProduct() {
-    PrimFunc func = Functions.mlp(dev.warpwright.ir.DType.F32, Exprs.i32(6), null, 5, 8);
+    PrimFunc func = Functions.mlp(dev.warpwright.ir.type.DType.F32, Exprs.i32(6), null, 5, 8);
     Schedule s = new Schedule(func);
     List<LoopRef> l = loops(s, "acc0");
     Schedule.Halves m = s.split(l.get(0), 4);

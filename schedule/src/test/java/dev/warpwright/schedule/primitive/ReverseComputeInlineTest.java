@@ -72,7 +72,8 @@ final class ReverseComputeInlineTest {
     Refusal.of(s, NAME, 1, "no block z", () -> s.reverseComputeInline(new BlockRef("z")));
     Refusal.of(s, NAME, 2, "elementwise", () -> s.reverseComputeInline(s.block("s")));
     Refusal.of(s, NAME, 3, "by all of its variables", () -> s.reverseComputeInline(s.block("y")));
-    Schedule p = new Schedule(Functions.mlp(dev.warpwright.ir.DType.F32, Exprs.i32(4), null, 3, 5));
+    Schedule p =
+        new Schedule(Functions.mlp(dev.warpwright.ir.type.DType.F32, Exprs.i32(4), null, 3, 5));
     Refusal.of(p, NAME, 4, "one store of one block", () -> p.reverseComputeInline(p.block("y")));
   }
 

@@ -2,16 +2,16 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Rewriter;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;

@@ -1,8 +1,8 @@
 package dev.warpwright.schedule.primitive;
 
+import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.layout.Layout;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.Outcome;

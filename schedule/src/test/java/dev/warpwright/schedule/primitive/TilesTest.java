@@ -1,13 +1,13 @@
 package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder.Explicit;
-import dev.warpwright.ir.BlockOrder.Grouped;
-import dev.warpwright.ir.BlockOrder.Row;
-import dev.warpwright.ir.BlockOrder.Tile;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.order.BlockOrder.Explicit;
+import dev.warpwright.ir.order.BlockOrder.Grouped;
+import dev.warpwright.ir.order.BlockOrder.Row;
+import dev.warpwright.ir.order.BlockOrder.Tile;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;

@@ -3,13 +3,13 @@ package dev.warpwright.schedule.primitive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Attrs;
-import dev.warpwright.ir.BlockOrder.Grouped;
-import dev.warpwright.ir.BlockOrder.Row;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.WaitPolicy;
-import dev.warpwright.ir.WorkOrder;
+import dev.warpwright.ir.order.BlockOrder.Grouped;
+import dev.warpwright.ir.order.BlockOrder.Row;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;

@@ -2,8 +2,8 @@ package dev.warpwright.schedule.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.ir.BlockOrder;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Samples;
 import dev.warpwright.schedule.Schedule;
@@ -45,7 +45,8 @@ final class TraceDiffTest {
             + unroll(c[2].inner)
             + split(c[0], factor=2)
               reorder(c[0].outer, c[1], c[0].inner)
-              blockOrder(c[0].outer, c[1], order=row)"""
+              blockOrder(c[0].outer, c[1], order=row)\
+            """
                 .stripIndent());
     assertThat(diff.changes().lines()).hasSize(4);
     assertThat(tiled(2, true).diff(tiled(4, false)).changes())
@@ -70,7 +71,8 @@ final class TraceDiffTest {
             + split((c[0]*c[1]), factor=tile((c[0]*c[1]))[1])
             + splitK(c, combine=turns, parts=2)
             + unroll(c_rf.part)
-            + unroll(c.turn)"""
+            + unroll(c.turn)\
+            """
                 .stripIndent());
   }
 

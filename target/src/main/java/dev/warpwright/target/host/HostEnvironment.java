@@ -1,6 +1,6 @@
 package dev.warpwright.target.host;
 
-import dev.warpwright.ir.files.UserFolders;
+import dev.warpwright.base.files.UserFolders;
 import java.io.File;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;

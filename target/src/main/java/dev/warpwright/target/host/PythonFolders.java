@@ -1,6 +1,6 @@
 package dev.warpwright.target.host;
 
-import dev.warpwright.ir.files.StagedFiles;
+import dev.warpwright.base.files.StagedFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;

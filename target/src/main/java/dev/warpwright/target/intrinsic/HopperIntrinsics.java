@@ -1,12 +1,12 @@
 package dev.warpwright.target.intrinsic;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Intrinsic.Access;
 import dev.warpwright.ir.Intrinsic.Collective;
 import dev.warpwright.ir.Intrinsic.Operand;
 import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
 import java.util.ArrayList;
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The intrinsics of sm_90a. Tensor maps and matrix descriptors are no operands: bulk copies and
- * products name elements of buffers, and {@link dev.warpwright.target.TensorMaps} and {@link
- * dev.warpwright.target.MatrixDescriptor} derive the rest from the buffers' layouts.
+ * products name elements of buffers, and {@link dev.warpwright.target.intrinsic.TensorMaps} and
+ * {@link dev.warpwright.target.MatrixDescriptor} derive the rest from the buffers' layouts.
  */
 public final class HopperIntrinsics {
   static final List<TargetIntrinsic> TABLE = new ArrayList<>();

@@ -1,13 +1,13 @@
 package dev.warpwright.target.intrinsic;
 
-import dev.warpwright.ir.DType;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Intrinsic.Access;
 import dev.warpwright.ir.Intrinsic.Collective;
 import dev.warpwright.ir.Intrinsic.Operand;
-import dev.warpwright.ir.Numerics;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.target.intrinsic.MatrixMeanings.Input;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Computes;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;

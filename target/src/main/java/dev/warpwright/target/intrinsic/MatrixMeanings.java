@@ -1,6 +1,6 @@
 package dev.warpwright.target.intrinsic;
 
-import dev.warpwright.ir.DType;
+import dev.warpwright.ir.type.DType;
 
 /**
  * What the matrix instructions of a warp do, element by element. Lane {@code l} has {@code g = l /

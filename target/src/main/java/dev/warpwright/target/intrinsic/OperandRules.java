@@ -1,11 +1,10 @@
 package dev.warpwright.target.intrinsic;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.UserError;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.target.MatrixDescriptor;
-import dev.warpwright.target.TensorMaps;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Drives;
 import dev.warpwright.target.intrinsic.TargetIntrinsic.Unit;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.warpwright.target.intrinsic;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
-import dev.warpwright.ir.Type;
+import dev.warpwright.ir.type.Type;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package dev.warpwright.target.intrinsic;
 
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.Numerics;
 
 /**
  * The sum that a tensor core forms for one output element: products and accumulator aligned to the

@@ -3,7 +3,7 @@ package dev.warpwright.target.intrinsic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.Numerics;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

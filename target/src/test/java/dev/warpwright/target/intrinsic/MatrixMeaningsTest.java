@@ -3,8 +3,8 @@ package dev.warpwright.target.intrinsic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.DType;
-import dev.warpwright.ir.Numerics;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package dev.warpwright.tune.record;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

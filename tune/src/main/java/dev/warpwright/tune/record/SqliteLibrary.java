@@ -1,7 +1,7 @@
 package dev.warpwright.tune.record;
 
-import dev.warpwright.ir.files.StagedFiles;
-import dev.warpwright.ir.files.UserFolders;
+import dev.warpwright.base.files.StagedFiles;
+import dev.warpwright.base.files.UserFolders;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

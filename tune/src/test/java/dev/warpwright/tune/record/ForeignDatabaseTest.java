@@ -3,7 +3,7 @@ package dev.warpwright.tune.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.ir.UserError;
+import dev.warpwright.base.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

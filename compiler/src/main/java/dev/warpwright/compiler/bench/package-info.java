@@ -1,9 +1,0 @@
-/**
- * Runs a kernel of Kernel text on a GPU, verified, beside cuBLAS: {@link
- * dev.warpwright.compiler.bench.KernelBench}.
- *
- * <p>What a kernel computes and how its parameters are filled is said by its attributes, see {@link
- * dev.warpwright.compiler.bench.Workload}. Everything up to the first launch works without a GPU.
- */
-@org.jspecify.annotations.NullMarked
-package dev.warpwright.compiler.bench;

@@ -1,6 +1,0 @@
-/**
- * Runs kernels, programs and compiled models in the simulator under its sanitizers: {@link
- * dev.warpwright.compiler.check.Checks}.
- */
-@org.jspecify.annotations.NullMarked
-package dev.warpwright.compiler.check;

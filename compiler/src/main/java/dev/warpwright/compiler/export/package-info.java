@@ -1,5 +1,0 @@
-/** Kernels as sources that compile with CUDA's compiler alone. */
-@NullMarked
-package dev.warpwright.compiler.export;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,9 +1,0 @@
-/**
- * The classic ladder of optimisations of a matrix product, each rung a short schedule over one and
- * the same function. {@link dev.warpwright.compiler.ladder.Ladder} lists the rungs; docs/ladder.md
- * tells what each changes, and what it buys.
- */
-@NullMarked
-package dev.warpwright.compiler.ladder;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,139 @@
+package dev.warpwright.compiler.predict;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Program;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.perf.CounterTime;
+import dev.warpwright.perf.LeastTime;
+import dev.warpwright.perf.TileTraffic;
+import dev.warpwright.perf.predict.HostRate;
+import dev.warpwright.perf.predict.Prediction;
+import dev.warpwright.target.DeviceModel;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** What the analytic model expects of compiled networks before anything runs. */
+public final class NetworkPrediction {
+  /** What products of networks reach on a CPU of the rate of its units. */
+  private static final double HOST_REACHED = 0.85;
+
+  private NetworkPrediction() {}
+
+  /** A kernel of a network for so many rows, alone. */
+  public static Prediction of(
+      CompiledProgram network, CompiledKernel kernel, long rows, DeviceModel device) {
+    Map<Var, Long> scalars = Map.of(network.network().rows().var(), rows);
+    TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
+    double rate = rate(network.precision(), device);
+    boolean simple = network.precision() == Precision.F32;
+    double blocks = Math.max(1, traffic.blocks());
+    double rounds = Math.ceil(blocks / device.multiprocessors());
+    CounterTime time =
+        CounterTime.of(
+            new CounterTime.Work(
+                simple ? traffic.multiplyAdds() : 0,
+                simple ? 0 : traffic.multiplyAdds(),
+                rate * 1e-12,
+                0,
+                traffic.tileBytes(),
+                traffic.compulsoryBytes()),
+            blocks / (rounds * device.multiprocessors()),
+            device);
+    return new Prediction(
+        time.micros(),
+        LeastTime.of(
+            flops(kernel, scalars),
+            rate,
+            TileTraffic.of(kernel.function(), scalars).compulsoryBytes(),
+            device.dramGBs() * 1e9));
+  }
+
+  /**
+   * A whole network for so many rows: the times of its kernels one after the other; and no less
+   * than all of its operations, or its inputs, outputs and weights.
+   */
+  public static Prediction of(CompiledProgram network, long rows, DeviceModel device) {
+    Map<Var, Long> scalars = Map.of(network.network().rows().var(), rows);
+    double micros = 0;
+    double flops = 0;
+    for (CompiledKernel kernel : network.kernels()) {
+      micros += of(network, kernel, rows, device).micros();
+      flops += flops(kernel, scalars);
+    }
+    double bytes = 0;
+    for (Program.ProgramParam param : network.program().params()) {
+      bytes += param.param() instanceof Buffer b ? TileTraffic.bytes(b, scalars) : 0;
+    }
+    return new Prediction(
+        micros,
+        LeastTime.of(flops, rate(network.precision(), device), bytes, device.dramGBs() * 1e9));
+  }
+
+  /** A kernel of a network on so many threads of the CPU here. */
+  public static Prediction onHost(
+      CompiledProgram network, CompiledKernel kernel, long rows, int threads) {
+    return onHost(flops(kernel, Map.of(network.network().rows().var(), rows)), threads);
+  }
+
+  /** A network on so many threads of the CPU here. */
+  public static Prediction onHost(CompiledProgram network, long rows, int threads) {
+    Map<Var, Long> scalars = Map.of(network.network().rows().var(), rows);
+    return onHost(network.kernels().stream().mapToDouble(k -> flops(k, scalars)).sum(), threads);
+  }
+
+  private static Prediction onHost(double flops, int threads) {
+    OptionalDouble rate = HostRate.flops(threads);
+    if (rate.isEmpty()) {
+      return Prediction.NONE;
+    }
+    return new Prediction(
+        1e6 * flops / (HOST_REACHED * rate.getAsDouble()),
+        LeastTime.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
+  }
+
+  private static double rate(Precision precision, DeviceModel device) {
+    return 1e12
+        * switch (precision) {
+          case F32 -> device.fp32Tflops();
+          case TF32 -> device.tf32Tflops();
+          case F16 -> device.f16Tflops();
+          case BF16 -> device.bf16Tflops();
+        };
+  }
+
+  /** Operations of the sums of a kernel's function, a multiply-add counting as two. */
+  private static double flops(CompiledKernel kernel, Map<Var, Long> scalars) {
+    return 2 * sums(kernel.function().body(), scalars, 1);
+  }
+
+  private static double sums(Stmt s, Map<Var, Long> scalars, double times) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) ->
+          stmts.stream().mapToDouble(inner -> sums(inner, scalars, times)).sum();
+      case Stmt.For loop ->
+          sums(loop.body(), scalars, times * ScalarEval.eval(loop.extent(), scalars));
+      case Stmt.Alloc alloc -> sums(alloc.body(), scalars, times);
+      case Stmt.Let let -> sums(let.body(), scalars, times);
+      case Stmt.Block block -> block.iterVars().stream().anyMatch(IterVar::isReduce) ? times : 0;
+      case Stmt.If _,
+          Stmt.While _,
+          Stmt.TileCopy _,
+          Stmt.TileFill _,
+          Stmt.TileMma _,
+          Stmt.TileMap _,
+          Stmt.TileReduce _,
+          Stmt.Flow _,
+          Stmt.Store _,
+          Stmt.Evaluate _,
+          Stmt.Comment _ ->
+          0;
+    };
+  }
+}

@@ -1,5 +1,0 @@
-/** Analytic models of traffic and time: what a schedule moves, before anything is compiled. */
-@NullMarked
-package dev.warpwright.cost;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,21 @@
+package dev.warpwright.cuda;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** What tells one kernel's CUDA C++ from another's: tuning records name the source they are of. */
+public final class SourceHash {
+  private SourceHash() {}
+
+  /** SHA-256 of the source in UTF-8, as 64 hexadecimal digits. */
+  public static String of(String source) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      return HexFormat.of().formatHex(digest.digest(source.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

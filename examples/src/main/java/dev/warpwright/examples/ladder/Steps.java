@@ -1,0 +1,88 @@
+package dev.warpwright.examples.ladder;
+
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.schedule.Schedule.Halves;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Steps that several rungs take in the same way. */
+final class Steps {
+  private Steps() {}
+
+  /** The sum in registers, its operands in shared memory, everything in whole tiles. */
+  record Blocks(BlockRef product, BlockRef result, BlockRef a, BlockRef b) {
+    static Blocks of(Schedule s, long tileM, long tileN, long tileK) {
+      BlockRef product = s.block("C");
+      BlockRef result = s.cacheWrite(product, Scope.LOCAL).copy();
+      BlockRef a = s.cacheRead(s.buffer("A"), Scope.SHARED, product);
+      BlockRef b = s.cacheRead(s.buffer("B"), Scope.SHARED, product);
+      s.pad(product, tileM, tileN, tileK);
+      return new Blocks(product, result, a, b);
+    }
+  }
+
+  /** The tile of a block of threads: loops over tiles, and over the elements of one. */
+  record Tile(LoopRef blockI, LoopRef blockJ, LoopRef i, LoopRef j) {
+    static Tile of(Schedule s, BlockRef block, long tileM, long tileN) {
+      List<LoopRef> loops = s.loops(block);
+      Halves i = s.split(loops.get(0), tileM);
+      Halves j = s.split(loops.get(1), tileN);
+      s.reorder(i.outer(), j.outer(), i.inner(), j.inner());
+      return new Tile(i.outer(), j.outer(), i.inner(), j.inner());
+    }
+
+    void bind(Schedule s) {
+      s.bind(blockI, ThreadAxis.BLOCK_Y);
+      s.bind(blockJ, ThreadAxis.BLOCK_X);
+    }
+  }
+
+  /** Loops made one, the first outermost. */
+  static LoopRef fuse(Schedule s, List<LoopRef> loops) {
+    LoopRef fused = loops.getFirst();
+    for (LoopRef loop : loops.subList(1, loops.size())) {
+      fused = s.fuse(fused, loop);
+    }
+    return fused;
+  }
+
+  /**
+   * Lets all threads of a block copy a tile together, neighbouring threads neighbouring elements in
+   * the order of the given loops, {@code lanes} elements of the last loop in one access.
+   */
+  static void fetch(Schedule s, List<LoopRef> loops, long threads, long lanes) {
+    List<LoopRef> order = new ArrayList<>(loops);
+    if (lanes > 1) {
+      Halves last = s.split(order.removeLast(), lanes);
+      order.add(last.outer());
+      order.add(last.inner());
+    }
+    s.reorder(order);
+    LoopRef vector = lanes > 1 ? order.removeLast() : null;
+    Halves rounds = s.split(fuse(s, order), threads);
+    s.reorder(rounds.inner(), rounds.outer());
+    s.bind(rounds.inner(), ThreadAxis.THREAD_X);
+    s.unroll(rounds.outer());
+    if (vector != null) {
+      s.vectorize(vector);
+    }
+  }
+
+  /** Loads what a thread keeps in registers by vectors of neighbouring elements. */
+  static void vectors(Schedule s, BlockRef fragment, long lanes) {
+    List<LoopRef> loops = s.loops(fragment);
+    LoopRef last = loops.getLast();
+    LoopRef groups = loops.get(loops.size() - 2);
+    if (s.extent(last).orElse(0) != lanes) {
+      Halves halves = s.split(last, lanes);
+      groups = halves.outer();
+      last = halves.inner();
+    }
+    s.unroll(groups);
+    s.vectorize(last);
+  }
+}

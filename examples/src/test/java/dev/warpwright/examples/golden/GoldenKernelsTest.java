@@ -1,0 +1,186 @@
+package dev.warpwright.examples.golden;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.examples.ladder.TensorRung;
+import dev.warpwright.families.ffn.FfnWorkload;
+import dev.warpwright.families.ffn.MergedGemm;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.HostTarget;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Products of the families and whole networks, on GPUs and CPUs, at small sizes: the tile program,
+ * the kernel after each pass, and its CUDA C++, which compiles. The ladder's rungs have a test of
+ * their own.
+ */
+final class GoldenKernelsTest {
+  private static final int ROWS = 64;
+  private static final BlockOrder ORDER = new BlockOrder.Grouped(2);
+  private static final HostTarget AVX512 = new HostTarget(512, 4);
+
+  /** A tile program for a GPU. */
+  private record Gpu(String name, GpuTarget target, PrimFunc tiles) {}
+
+  private static List<Gpu> gpu() {
+    GpuTarget hopper = GpuTarget.SM_90A;
+    HopperConfig pairs = HopperConfig.pairs(64, 64, 3, 1, 2);
+    HopperConfig few = new HopperConfig(16, 64, 128, 3, 1, 1, 1, ORDER, 0, 2, true);
+    AmpereConfig small = new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ORDER, false);
+    List<Gpu> all = new ArrayList<>();
+    all.add(
+        new Gpu(
+            "hopper-nt-bf16",
+            hopper,
+            HopperGemm.schedule(GemmWorkload.nt(256, 256, 128, DType.BF16), pairs).tiles()));
+    all.add(
+        new Gpu(
+            "hopper-nn-f16-two-consumers",
+            hopper,
+            HopperGemm.schedule(
+                    GemmWorkload.of(256, 256, 128, DType.F16, Layout.NN),
+                    HopperConfig.pairs(128, 128, 2, 2, 2))
+                .tiles()));
+    all.add(
+        new Gpu(
+            "hopper-few-rows",
+            hopper,
+            HopperGemm.schedule(GemmWorkload.nt(16, 256, 256, DType.BF16), few).tiles()));
+    all.add(
+        new Gpu(
+            "hopper-odd-rows",
+            hopper,
+            TensorRung.WGMMA.schedule(127, 129, 131, hopper, 2).tiles()));
+    all.add(
+        new Gpu(
+            "mma-nt-bf16-sm80",
+            GpuTarget.SM_80,
+            AmpereGemm.schedule(GemmWorkload.nt(128, 128, 128, DType.BF16), small, GpuTarget.SM_80)
+                .tiles()));
+    all.add(
+        new Gpu(
+            "mma-nn-f16-odd-sm75",
+            GpuTarget.SM_75,
+            AmpereGemm.schedule(
+                    GemmWorkload.of(70, 131, 77, DType.F16, Layout.NN), small, GpuTarget.SM_75)
+                .tiles()));
+    all.add(
+        new Gpu(
+            "merged-ffn-f16-sm80",
+            GpuTarget.SM_80,
+            MergedGemm.schedule(
+                    new FfnWorkload(128, 64, 128, 72, DType.F16),
+                    small,
+                    new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3),
+                    GpuTarget.SM_80)
+                .tiles()));
+    // Large tiles: both products in the registers of one.
+    all.add(
+        new Gpu(
+            "merged-ffn-bf16-sm90",
+            hopper,
+            MergedGemm.schedule(
+                    new FfnWorkload(256, 64, 512, 256, DType.BF16),
+                    HopperConfig.pairs(128, 256, 4, 2, 2).withCluster(1, 1),
+                    new MergedGemm.Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 2))
+                .tiles()));
+    for (String model : List.of("digits-relu-128-64", "digits-gelu-64x4", "image-siren-64x4")) {
+      for (Precision precision : List.of(Precision.F32, Precision.F16)) {
+        CompiledKernel kernel = network(model, precision, hopper);
+        all.add(new Gpu(model + "-" + precision.text(), hopper, kernel.tileProgram()));
+      }
+    }
+    return all;
+  }
+
+  private static CompiledKernel network(String model, Precision precision, GpuTarget target) {
+    try (CompiledModel compiled =
+        Warpwright.load(Path.of("..", "models", model, "model.onnx"))
+            .compile(new OfflineGpu(target), precision)) {
+      List<CompiledKernel> kernels = compiled.program(ROWS).kernels();
+      assertThat(kernels).hasSize(1);
+      return kernels.getFirst();
+    }
+  }
+
+  @TestFactory
+  List<DynamicTest> onGpus() {
+    return gpu().stream().map(g -> DynamicTest.dynamicTest(g.name(), () -> compare(g))).toList();
+  }
+
+  private static void compare(Gpu gpu) throws IOException {
+    Goldens steps = new Goldens();
+    steps.tell("the schedule", gpu.tiles());
+    Kernel kernel = GpuLowering.lower(gpu.tiles(), steps);
+    String cuda = CudaPrinter.print(kernel, gpu.target());
+    steps.after("CudaPrinter, " + gpu.target().name(), () -> cuda);
+    Goldens.compare("golden/" + gpu.name() + ".txt", steps.text());
+    var nvcc = CudaCompilers.nvcc();
+    assumeTrue(nvcc.isPresent(), "nvcc is not installed: the text is as it was, not compiled");
+    assertThat(
+            nvcc.get()
+                .compile(new CompileRequest(cuda, gpu.target().name()))
+                .usage(CudaPrinter.functionName(kernel)))
+        .hasValueSatisfying(
+            usage -> assertThat(usage.spillStores() + usage.spillLoads()).as("%s", usage).isZero());
+  }
+
+  @TestFactory
+  List<DynamicTest> onCpus() {
+    return List.of("digits-relu-128-64", "image-siren-64x4").stream()
+        .map(model -> DynamicTest.dynamicTest(model, () -> compareHost(model)))
+        .toList();
+  }
+
+  private static void compareHost(String model) throws IOException {
+    CompiledProgram program =
+        NetworkCompiler.compile(
+            Warpwright.load(Path.of("..", "models", model, "model.onnx")).graph(),
+            AVX512,
+            Precision.F32,
+            ROWS);
+    Set<Buffer> constants = new HashSet<>();
+    program.network().constants().forEach(constant -> constants.add(constant.buffer()));
+    PrimFunc tiles = program.kernels().getFirst().tileProgram();
+    Goldens steps = new Goldens();
+    steps.tell("the schedule", tiles);
+    Kernel kernel = HostLowering.lower(tiles, AVX512, constants, steps).kernel();
+    assertThat(IrPrinter.text(kernel))
+        .isEqualTo(IrPrinter.text(program.kernels().getFirst().kernel()));
+    Goldens.compare("golden/" + model + "-avx512.txt", steps.text());
+  }
+}

@@ -1,0 +1,59 @@
+package dev.warpwright.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.examples.RepositoryKernels;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Bytecode and closures of the simulator, over the kernels of the repository. */
+class EnginesAgreeTest {
+  private static final RepositoryKernels KERNELS = new RepositoryKernels(Path.of(".."), 7);
+
+  /** Kernels of which some part is left to the interpreter, and which: none. */
+  private static final List<String> INTERPRETED = List.of();
+
+  static List<MutationSubject> all() {
+    return KERNELS.all();
+  }
+
+  @Test
+  void allKernelsBecomeBytecode() {
+    List<String> interpreted = new ArrayList<>();
+    for (MutationSubject subject : all()) {
+      List<String> parts = new GridInterpreter(subject.kernel(), GridOptions.DEFAULT).interpreted();
+      parts.forEach(part -> interpreted.add(subject.name() + ": " + part));
+    }
+    assertThat(interpreted).isEqualTo(INTERPRETED);
+  }
+
+  static Stream<MutationSubject> someOfEachFamily() {
+    List<MutationSubject> some = new ArrayList<>(KERNELS.families());
+    some.addAll(KERNELS.network("digits-relu-128-64", Precision.F16));
+    some.addAll(KERNELS.network("ffn-gelu-residual-128", Precision.BF16));
+    some.addAll(KERNELS.network("image-siren-64x4", Precision.TF32));
+    some.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F32));
+    return some.stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("someOfEachFamily")
+  void bothEnginesGiveTheSame(MutationSubject subject) {
+    GridOptions options = GridOptions.random(5);
+    MutationSubject.Outcome fast = subject.run().of(subject.kernel(), options, 0);
+    MutationSubject.Outcome slow =
+        subject.run().of(subject.kernel(), options.withEngine(GridOptions.Engine.INTERPRETER), 0);
+    assertThat(fast.findings()).isEqualTo(slow.findings()).isEmpty();
+    for (int i = 0; i < slow.memory().size(); i++) {
+      assertThat(fast.memory().get(i)).as("buffer %d", i).isEqualTo(slow.memory().get(i));
+    }
+  }
+}

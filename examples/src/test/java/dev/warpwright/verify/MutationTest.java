@@ -1,0 +1,96 @@
+package dev.warpwright.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.warpwright.examples.RepositoryKernels;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.verify.mutation.Mutant;
+import dev.warpwright.verify.mutation.Mutation;
+import dev.warpwright.verify.mutation.Mutations;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A part of the table in {@code docs/mutation-testing.md}: of each kind of mistake the first mutant
+ * in kernels of every family is reported, as what it is.
+ */
+class MutationTest {
+  private static final RepositoryKernels KERNELS = new RepositoryKernels(Path.of(".."), 7);
+  private static final List<MutationTesting> FAMILIES = new ArrayList<>();
+
+  /** Places that are tried for a mistake that is none in the first. */
+  private static final int MOST = 4;
+
+  private static final CheckOptions OPTIONS = CheckOptions.of(5).withSchedules(4);
+
+  /**
+   * Shuffles reduce rows of layer norms, of which these networks have none; and where K ends, both
+   * operands are filled with zeros, of which one is enough; so is one of two fences.
+   */
+  private static final Set<String> NOT_HERE =
+      Set.of(
+          "shuffle with another lane",
+          "asynchronous copy always of all bytes",
+          "proxy fence of global memory left out");
+
+  @BeforeAll
+  static void run() {
+    List<MutationSubject> subjects = new ArrayList<>();
+    subjects.add(KERNELS.kernel("gemm_bf16_sm90"));
+    subjects.add(KERNELS.kernel("ffn_bf16_sm90_m16"));
+    subjects.add(KERNELS.kernel("gemm_bf16_sm80"));
+    subjects.add(KERNELS.kernel("gemm_f32_simt"));
+    subjects.add(KERNELS.kernel("mlp_f16_sm90_64x4"));
+    subjects.addAll(KERNELS.network("tabular-tanh-sigmoid", Precision.F16));
+    // Only here do copies go to some blocks of a cluster, not to all.
+    KERNELS.families().stream()
+        .filter(family -> family.name().endsWith("cluster_2x2"))
+        .forEach(subjects::add);
+    for (MutationSubject subject : subjects) {
+      FAMILIES.add(new MutationTesting(subject, OPTIONS.orders()));
+    }
+  }
+
+  @AfterAll
+  static void forget() {
+    FAMILIES.clear();
+  }
+
+  static Stream<String> eachKindIsReported() {
+    return Mutations.ALL.stream().map(Mutation::name);
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void eachKindIsReported(String name) {
+    Mutation mutation = Mutations.named(name);
+    boolean reported = false;
+    for (MutationTesting family : FAMILIES) {
+      List<Mutant> mutants = mutation.plant(family.subject().kernel());
+      for (int i = 0; i < mutants.size() && i < MOST && !reported; i++) {
+        MutationTesting.Result result = family.test(mutants.get(i));
+        switch (result.verdict()) {
+          case REPORTED, WRONG_RESULT, REFUSED -> reported = true;
+          case NOT_EXECUTED, EQUIVALENT -> {}
+          case MISSED -> fail(result.toString());
+        }
+      }
+    }
+    assertThat(reported || NOT_HERE.contains(name)).as("'%s' is reported", name).isTrue();
+  }
+
+  @Test
+  void thereAreManyKinds() {
+    assertThat(Mutations.ALL).hasSizeGreaterThan(60);
+    assertThat(Mutations.ALL.stream().map(Mutation::name).distinct()).hasSameSizeAs(Mutations.ALL);
+  }
+}

@@ -1,0 +1,126 @@
+package dev.warpwright.export;
+
+import dev.warpwright.base.Names;
+import dev.warpwright.compiler.CompiledModel;
+import dev.warpwright.compiler.Model;
+import dev.warpwright.compiler.OfflineGpu;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.target.GpuTarget;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A kernel or a model as a header with a function that launches it, a host program that runs,
+ * checks and times it, a PyTorch operator, and a build file. Nothing of Warpwright is needed to
+ * compile or run them, and no library but CUDA's runtime.
+ */
+public final class CudaExport {
+  private CudaExport() {}
+
+  /**
+   * The files of a kernel by name.
+   *
+   * @param kernel for one shape
+   * @param about what it is, in a few words
+   * @param trace the schedule that made it; null for a kernel written by hand
+   * @throws dev.warpwright.base.UserError if the host program could not launch it
+   */
+  public static Map<String, byte[]> kernel(
+      Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
+    return files(Exported.ofKernel(kernel, target, about, trace));
+  }
+
+  /**
+   * The files of a model by name, its weights and a sample of rows with their results among them.
+   *
+   * @param rows of the sample, at least 1; the kernels are those for so many rows
+   * @throws dev.warpwright.base.UserError if the target does not have the precision
+   */
+  public static Map<String, byte[]> model(
+      Model model, Precision precision, GpuTarget target, int rows, String about) {
+    try (CompiledModel compiled = model.compile(new OfflineGpu(target), precision)) {
+      CompiledProgram program = compiled.program(rows);
+      Map<String, Trace> traces = new LinkedHashMap<>();
+      for (CompiledKernel kernel : program.kernels()) {
+        traces.put(kernel.kernel().name(), kernel.trace());
+      }
+      Exported exported =
+          new Exported(
+              about + outputs(model), target, program.program(), Map.of(), null, traces, null);
+      return files(exported.with(SampleFiles.of(model, program, rows, new Signature(exported))));
+    }
+  }
+
+  /** What a model of several outputs gives, in the order of the operator's results. */
+  private static String outputs(Model model) {
+    List<Value> outputs = model.graph().outputs();
+    return outputs.size() == 1
+        ? ""
+        : outputs.stream()
+            .map(output -> Names.quote(output.name()))
+            .collect(Collectors.joining(", ", ", which gives ", ""));
+  }
+
+  private static Map<String, byte[]> files(Exported exported) {
+    Signature signature = new Signature(exported);
+    Map<String, String> texts = new LinkedHashMap<>();
+    texts.put("kernel.cuh", HeaderText.of(exported, signature));
+    texts.put("main.cu", HostProgramText.of(exported, signature));
+    texts.put("torch_op.cu", TorchText.library(exported, signature));
+    texts.put("torch_op.py", TorchText.module(exported, signature));
+    texts.put("CMakeLists.txt", cmake(exported));
+    exported
+        .traces()
+        .forEach(
+            (kernel, trace) ->
+                texts.put(
+                    exported.traces().size() == 1 ? "trace.json" : "trace-" + kernel + ".json",
+                    trace.toJson()));
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    texts.forEach((name, text) -> files.put(name, text.getBytes(StandardCharsets.UTF_8)));
+    if (exported.sample() != null) {
+      files.putAll(exported.sample().files());
+    }
+    return files;
+  }
+
+  /** Options of nvcc; -arch=sm_90a would compile for sm_90, too, which lacks instructions. */
+  static String flags(GpuTarget target) {
+    String number = target.name().substring("sm_".length());
+    return String.format(
+        Locale.ROOT,
+        "-gencode=arch=compute_%s,code=sm_%s -std=c++17 -fmad=false -O3",
+        number,
+        number);
+  }
+
+  private static String cmake(Exported exported) {
+    return String.format(
+        Locale.ROOT,
+        """
+        cmake_minimum_required(VERSION 3.24)
+        project(%1$s LANGUAGES CUDA)
+
+        add_executable(%1$s main.cu)
+        add_library(%1$s_op SHARED torch_op.cu)
+        foreach(built %1$s %1$s_op)
+          set_target_properties(${built} PROPERTIES CUDA_ARCHITECTURES %2$s-real CUDA_STANDARD 17)
+          # Products and sums are fused where the source says so, and nowhere else.
+          target_compile_options(${built} PRIVATE -fmad=false)
+        endforeach()
+        """,
+        HostText.identifier(exported.program().name()),
+        exported.target().name().substring("sm_".length()));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.warpwright.export;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.cuda.HostText;
+import dev.warpwright.export.Exported.State;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.Program.ProgramParam;
+import dev.warpwright.ir.Program.Role;
+import dev.warpwright.ir.ScalarParam;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the exported launch function takes, in this order: inputs, outputs, the constants as one
+ * block of memory, the number of rows, the workspace.
+ */
+final class Signature {
+  /** The block of all constants. */
+  static final String CONSTANTS = "constants";
+
+  /** One argument; {@code buffer} is null for the constants and the number of rows. */
+  record Argument(String type, String name, @Nullable Buffer buffer) {
+    boolean isPointer() {
+      return type.endsWith("*");
+    }
+  }
+
+  private final Exported exported;
+  private final HostText text;
+
+  Signature(Exported exported) {
+    this.exported = exported;
+    List<Param> params = new ArrayList<>();
+    exported.program().params().stream().map(ProgramParam::param).forEach(params::add);
+    params.addAll(exported.program().workspace());
+    Set<String> taken = new HashSet<>(Set.of(CONSTANTS, "stream", "status", "base", "launch"));
+    exported.program().kernels().forEach(kernel -> taken.add(kernel.name()));
+    this.text = new HostText(params, taken);
+    exported.program().params().stream().map(ProgramParam::param).forEach(this::requireDense);
+    exported.state().keySet().forEach(this::requireDense);
+  }
+
+  /** The host has no layouts: elements follow each other. */
+  private void requireDense(Param param) {
+    if (param instanceof Buffer buffer && buffer.layout() != null) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%s: %s has a layout, and only what lies densely can be exported",
+              exported.program().name(),
+              buffer.name()));
+    }
+  }
+
+  HostText text() {
+    return text;
+  }
+
+  /** The name of the function. */
+  String function() {
+    return "launch_" + HostText.identifier(exported.program().name());
+  }
+
+  List<Argument> arguments() {
+    List<Argument> arguments = new ArrayList<>();
+    exported.buffers(Role.INPUT).forEach(b -> arguments.add(pointer("const ", b)));
+    exported.buffers(Role.OUTPUT).forEach(b -> arguments.add(pointer("", b)));
+    if (!exported.buffers(Role.CONSTANT).isEmpty()) {
+      arguments.add(new Argument("const void*", CONSTANTS, null));
+    }
+    ScalarParam rows = exported.rows();
+    if (rows != null) {
+      arguments.add(new Argument("int", text.of(rows), null));
+    }
+    for (Buffer buffer : exported.program().workspace()) {
+      boolean table = exported.state().get(buffer) instanceof State.Table;
+      arguments.add(pointer(table ? "const " : "", buffer));
+    }
+    return arguments;
+  }
+
+  private Argument pointer(String qualifier, Buffer buffer) {
+    return new Argument(qualifier + HostText.type(buffer.dtype()) + "*", text.of(buffer), buffer);
+  }
+
+  /** Number of elements of a buffer, as an expression of the number of rows. */
+  String elements(Buffer buffer) {
+    if (buffer.hasConstantShape()) {
+      return Long.toString(buffer.storageElements());
+    }
+    return String.join(
+        " * ",
+        Stream.concat(Stream.of("std::size_t{1}"), buffer.shape().stream().map(this::extent))
+            .toList());
+  }
+
+  private String extent(Expr extent) {
+    String printed = text.of(extent);
+    return printed.contains(" ") ? "(" + printed + ")" : printed;
+  }
+
+  /** The name of a table's constant: {@code kOrder}. */
+  String table(Buffer buffer) {
+    String name = text.of(buffer);
+    return "k" + Character.toUpperCase(name.charAt(0)) + name.substring(1);
+  }
+}

@@ -1,0 +1,13 @@
+module dev.warpwright.export {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.workload;
+  requires transitive dev.warpwright.schedule;
+  requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.compiler;
+
+  exports dev.warpwright.export;
+}

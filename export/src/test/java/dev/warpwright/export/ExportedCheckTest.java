@@ -1,0 +1,189 @@
+package dev.warpwright.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.plain.PlainGemm;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The check in exported host programs, compiled as it is for the host: CUDA's functions are memory
+ * of the host there, and the launch computes the product with one mistake.
+ */
+final class ExportedCheckTest {
+  private static final String CUDA =
+      """
+      #pragma once
+      #include <cmath>
+      #include <cstdlib>
+      #include <cstring>
+      #include <string>
+      #include <vector>
+      using cudaError_t = int;
+      using cudaStream_t = int;
+      using cudaEvent_t = int;
+      using cudaGraph_t = int;
+      using cudaGraphExec_t = int;
+      enum { cudaSuccess, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+      enum { cudaStreamCaptureModeThreadLocal };
+      inline const char* cudaGetErrorString(int) { return ""; }
+      template <typename T> int cudaMalloc(T** to, std::size_t n) { *to = (T*)std::malloc(n); return 0; }
+      inline int cudaMemset(void* to, int byte, std::size_t n) { std::memset(to, byte, n); return 0; }
+      inline int cudaMemcpy(void* to, const void* from, std::size_t n, int) { std::memcpy(to, from, n); return 0; }
+      inline int cudaStreamCreate(int*) { return 0; }
+      inline int cudaStreamSynchronize(int) { return 0; }
+      inline int cudaStreamBeginCapture(int, int) { return 0; }
+      inline int cudaStreamEndCapture(int, int*) { return 0; }
+      inline int cudaGraphInstantiate(int*, int, int) { return 0; }
+      inline int cudaGraphLaunch(int, int) { return 0; }
+      inline int cudaEventCreate(int*) { return 0; }
+      inline int cudaEventRecord(int, int) { return 0; }
+      inline int cudaEventSynchronize(int) { return 0; }
+      inline int cudaEventElapsedTime(float* ms, int, int) { *ms = 1; return 0; }
+      """;
+
+  private static final String LAUNCH =
+      """
+      inline int LAUNCH(const float* A, const float* B, const float* bias, float* C, int) {
+        static bool done = false;
+        if (done) return 0;
+        done = true;
+        const std::string mistake = std::getenv("MISTAKE");
+        std::vector<float> turned(std::size_t{kK} * kN);
+        for (int j = 0; j < kN; ++j)
+          for (int k = 0; k < kK; ++k) turned[std::size_t{k} * kN + j] = B[std::size_t{j} * kK + k];
+        for (int i = 0; i < kM; ++i) {
+          float* c = C + std::size_t{i} * kN;
+          for (int j = 0; j < kN; ++j) c[j] = 0;
+          for (int k = 0; k < kK; ++k) {
+            if (mistake == "step" && k == kK / 2) continue;
+            const float a = A[std::size_t{i} * kK + k];
+            for (int j = 0; j < kN; ++j) c[j] += a * turned[std::size_t{k} * kN + j];
+          }
+          for (int j = 0; bias && j < kN; ++j) {
+            const float x = 0.5f * c[j] + bias[j];
+            c[j] = 0.5f * x * (1 + std::erf(x * 0.70710678f));
+          }
+          if (mistake == "row" && i == kM - 3) std::memset(c, 0, kN * sizeof(float));
+          if (mistake == "column") c[5] = c[6];
+          if (mistake == "element" && i == kM / 2) c[9] = c[10];
+          if (mistake == "nan" && i == 1) c[kN - 1] = NAN;
+        }
+        return 0;
+      }
+      inline int LAUNCH(const float* A, const float* B, float* C, int stream) {
+        return LAUNCH(A, B, nullptr, C, stream);
+      }
+      """;
+
+  @TempDir Path folder;
+
+  @Test
+  void everyElementOfASmallProduct() throws Exception {
+    compile(GemmWorkload.nt(60, 72, 80, DType.F32));
+    assertThat(run("none")).contains("right").doesNotContain("drawn");
+    for (String mistake : List.of("row", "column", "element", "step", "nan")) {
+      assertThat(run(mistake)).as(mistake).contains("WRONG");
+    }
+  }
+
+  @Test
+  void everyElementBehindAnEpilogue() throws Exception {
+    compile(
+        new GemmWorkload(
+            60,
+            72,
+            80,
+            DType.F32,
+            DType.F32,
+            Layout.NT,
+            new Epilogue(0.5, 0, true, Activation.GELU)));
+    assertThat(run("none")).contains("right");
+    for (String mistake : List.of("row", "column", "element", "step", "nan")) {
+      assertThat(run(mistake)).as(mistake).contains("WRONG");
+    }
+  }
+
+  /** Too many elements to compute all again: of each row one and of each column. */
+  @Test
+  void rowsAndColumnsOfALargeProduct() throws Exception {
+    compile(GemmWorkload.nt(700, 800, 1000, DType.F32));
+    assertThat(run("none")).contains("right", "elements are drawn with seed 7");
+    for (String mistake : List.of("row", "column", "step")) {
+      assertThat(run(mistake)).as(mistake).contains("WRONG");
+    }
+  }
+
+  private void compile(GemmWorkload workload) throws IOException, InterruptedException {
+    assumeTrue(hasCompiler(), "g++ is not installed");
+    ScheduledGemm gemm = PlainGemm.schedule(workload, 4, 16);
+    Map<String, byte[]> files =
+        CudaExport.kernel(gemm.kernel(), GpuTarget.SM_80, "A product", gemm.trace());
+    String main = text(files, "main.cu");
+    Matcher launch = Pattern.compile("launch_\\w+").matcher(main);
+    assertThat(launch.find()).isTrue();
+    String sizes =
+        text(files, "kernel.cuh")
+            .lines()
+            .filter(l -> l.matches("constexpr int k[MNK] = .*"))
+            .collect(Collectors.joining("\n", "", "\n"));
+    Files.writeString(folder.resolve("main.cpp"), main);
+    Files.writeString(
+        folder.resolve("kernel.cuh"), CUDA + sizes + LAUNCH.replace("LAUNCH", launch.group()));
+    Process process =
+        new ProcessBuilder("g++", "-std=c++17", "-O2", "-ffp-contract=off", "-w", "main.cpp")
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+  }
+
+  private static boolean hasCompiler() throws InterruptedException {
+    try {
+      return new ProcessBuilder("g++", "--version")
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static String text(Map<String, byte[]> files, String name) {
+    return new String(files.getOrDefault(name, new byte[0]), StandardCharsets.UTF_8);
+  }
+
+  /** What the program says with a mistake; its exit code agrees. */
+  private String run(String mistake) throws IOException, InterruptedException {
+    ProcessBuilder builder =
+        new ProcessBuilder(folder.resolve("a.out").toString(), "7")
+            .directory(folder.toFile())
+            .redirectErrorStream(true);
+    builder.environment().put("MISTAKE", mistake);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(output).isEqualTo(output.contains("right") ? 0 : 1);
+    return output;
+  }
+}

@@ -1,0 +1,201 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.workload.GemmWorkload;
+
+/**
+ * The tiles of a product, the blocks that run at the same time, and what all of them read.
+ *
+ * @param workload what is computed
+ * @param tileM rows of a tile
+ * @param tileN columns of a tile
+ * @param tileK length of a step along K
+ * @param clusterM blocks of a cluster one above the other
+ * @param clusterN blocks of a cluster side by side
+ * @param order of the tiles
+ * @param minBlocks blocks that a multiprocessor holds
+ * @param reached multiprocessors that blocks run on
+ * @param slots blocks that run at the same time
+ */
+public record TileGrid(
+    GemmWorkload workload,
+    int tileM,
+    int tileN,
+    int tileK,
+    int clusterM,
+    int clusterN,
+    BlockOrder order,
+    int minBlocks,
+    double reached,
+    double slots) {
+  /** Bytes of a line of the caches. */
+  public static final int LINE = 128;
+
+  /**
+   * Bytes of an operand that stay in the second-level cache while others pass, of 60 MB in two
+   * halves, each of which keeps what its multiprocessors read. Fitted.
+   */
+  private static final double KEPT = 1.85e7;
+
+  /**
+   * How work is shared out.
+   *
+   * @param items tiles and parts of tiles
+   * @param own tiles and parts that the busiest multiprocessor has
+   * @param waves tiles' worth of steps that the busiest block does
+   * @param parts of a tile that is divided, on average
+   * @param divided waves of tiles that are divided where shares end inside of tiles
+   */
+  public record Shares(double items, double own, double waves, double parts, double divided) {}
+
+  /** Tiles from top to bottom, those of a batch one below the other, in whole clusters. */
+  double tilesM() {
+    return Math.ceilDiv(workload.m(), (long) tileM * clusterM)
+        * (double) clusterM
+        * workload.batch().count();
+  }
+
+  /** Tiles from left to right, in whole clusters. */
+  double tilesN() {
+    return Math.ceilDiv(workload.n(), (long) tileN * clusterN) * (double) clusterN;
+  }
+
+  double tiles() {
+    return tilesM() * tilesN();
+  }
+
+  public double steps() {
+    return Math.ceilDiv(workload.k(), (long) tileK);
+  }
+
+  /** Part of the rows of all tiles that are rows of the result. */
+  public double insideM() {
+    return (double) workload.m() * workload.batch().count() / (tilesM() * tileM);
+  }
+
+  /** Part of the columns of all tiles that are columns of the result. */
+  public double insideN() {
+    return workload.n() / (tilesN() * tileN);
+  }
+
+  /** Bytes of A and B that a block needs for a step; what lies outside of them is not read. */
+  public double stepBytes() {
+    return (tileM * insideM() + tileN * insideN()) * tileK * workload.operands().bytes();
+  }
+
+  /** Blocks that share a busy multiprocessor. */
+  public double sharing(double items) {
+    return Math.min(minBlocks, Math.max(1, Math.ceil(items / reached)));
+  }
+
+  /** Tiles that are whole: what the busiest multiprocessor has is done some at a time. */
+  Shares whole() {
+    return parts(1);
+  }
+
+  /** All tiles in so many parts. */
+  public Shares parts(int parts) {
+    double items = tiles() * parts;
+    double own = Math.ceil(items / Math.min(reached, slots / minBlocks));
+    double waves =
+        own / Math.min(own, minBlocks) * (parts == 1 ? 1 : Math.ceil(steps() / parts) / steps());
+    return new Shares(items, own, waves, parts, 0);
+  }
+
+  /** Shares of equal numbers of steps of the last tiles, and of so many waves more. */
+  Shares stream(int more) {
+    double rest = tiles() % slots;
+    double divided = rest == 0 ? 0 : rest + Math.min(more, Math.floor(tiles() / slots)) * slots;
+    double share = Math.ceil(divided * steps() / slots) / steps();
+    double parts = divided == 0 ? 1 : 1 + Math.max(1, Math.ceil(1 / share) - 1);
+    double waves = (tiles() - divided) / slots + share;
+    return new Shares(
+        Math.max(tiles(), slots), Math.ceil(waves), waves, parts, divided == 0 ? 0 : 1 + more);
+  }
+
+  /** As a division says. */
+  public Shares shares(WorkDivision division) {
+    return switch (division) {
+      case WorkDivision.Whole() -> whole();
+      case WorkDivision.Parts(int parts) -> parts(parts);
+      case WorkDivision.Stream(int more) -> stream(more);
+    };
+  }
+
+  /** Bytes of the result. */
+  public double resultBytes() {
+    return (double) workload.m()
+        * workload.n()
+        * workload.result().bytes()
+        * workload.batch().count();
+  }
+
+  /**
+   * Bytes of A and B that come from DRAM: once, and once more for each wave that needs them, as far
+   * as they do not stay in the second-level cache.
+   */
+  public double operandBytes() {
+    int bytes = workload.operands().bytes();
+    long count = workload.batch().count();
+    double a = (double) workload.m() * workload.k() * bytes;
+    double b = (double) workload.n() * workload.k() * bytes;
+    double allOfA = a * (workload.batch().sharedA() ? 1 : count);
+    double allOfB = b * workload.batch().countOfB();
+    double concurrent = Math.min(slots, tiles());
+    double rows = Math.clamp(bandRows(concurrent), 1, tilesM());
+    double columns = Math.clamp(concurrent / rows, 1, tilesN());
+    double lost = lost(allOfA + allOfB);
+    return allOfA * (1 + (tilesN() / columns - 1) * Math.min(lost, lost(allOfA)))
+        + allOfB * (1 + (tilesM() / rows - 1) * Math.min(lost, lost(allOfB)));
+  }
+
+  /** Part of so many bytes that is no longer in the cache when it is read again. */
+  private static double lost(double bytes) {
+    return Math.clamp(bytes / KEPT - 1, 0, 1);
+  }
+
+  /** How many rows of tiles run at the same time. */
+  private double bandRows(double concurrent) {
+    return switch (order) {
+      case BlockOrder.Grouped(int rows) -> (double) rows * clusterM;
+      case BlockOrder.Column _ -> concurrent;
+      case BlockOrder.Row _, BlockOrder.Serpentine _ -> Math.max(clusterM, concurrent / tilesN());
+      case BlockOrder.Nested(int side) -> Math.min((double) side * clusterM, concurrent);
+      case BlockOrder.Morton _, BlockOrder.Hilbert _, BlockOrder.Explicit _ ->
+          Math.sqrt(concurrent * tileN / tileM);
+    };
+  }
+
+  /** The order as a number, for models that learn. */
+  double orderNumber() {
+    return switch (order) {
+      case BlockOrder.Row _ -> 1;
+      case BlockOrder.Serpentine _ -> 1.5;
+      case BlockOrder.Grouped(int rows) -> rows;
+      case BlockOrder.Column _ -> 64;
+      case BlockOrder.Morton _ -> 100;
+      case BlockOrder.Hilbert _ -> 101;
+      case BlockOrder.Nested(int side) -> 200 + side;
+      case BlockOrder.Explicit _ -> 102;
+    };
+  }
+
+  /**
+   * What goes on at the same time takes as long as the longest of it, and somewhat longer the less
+   * the others leave to spare.
+   *
+   * @param sharp how little longer
+   */
+  public static double together(double sharp, double... parts) {
+    double longest = 0;
+    for (double part : parts) {
+      longest = Math.max(longest, part);
+    }
+    double sum = 0;
+    for (double part : parts) {
+      sum += Math.pow(part / longest, sharp);
+    }
+    return longest * Math.pow(sum, 1 / sharp);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.warpwright.families.ffn;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.simt.SimtConfig;
+import dev.warpwright.families.simt.SimtGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperLimits;
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.simt.SimtLowering;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.GemmWorkload;
+
+/**
+ * Two products in one grid, tiled alike: its blocks take tiles of the first and then of the second,
+ * which wait until the rows that they read are there. No block idles at the end of the first
+ * product, and there is no second launch. The tiles of the second product are scheduled as by
+ * {@link AmpereGemm} or {@link SimtGemm}.
+ */
+public final class MergedGemm {
+  private MergedGemm() {}
+
+  /**
+   * How the work of both grids is shared.
+   *
+   * @param order of the work
+   * @param waits for which part of the first product a tile of the second one waits
+   * @param blocks that share it
+   */
+  public record Sharing(WorkOrder order, WaitPolicy waits, int blocks) {
+    public Sharing {
+      if (blocks < 1) {
+        throw new UserError(blocks + " blocks share the work; 1 at least");
+      }
+    }
+  }
+
+  /**
+   * Products by {@code mma.sync}.
+   *
+   * @param config of both products: a block a tile, not swapped
+   * @throws UserError if the configuration does not fit one of the products or the target
+   */
+  public static ScheduledGemm schedule(
+      FfnWorkload workload, AmpereConfig config, Sharing sharing, GpuTarget target) {
+    for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
+      String problem = AmpereGemm.problem(product, config, target);
+      if (problem != null) {
+        throw new UserError(problem);
+      }
+    }
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
+    workload.describe(s);
+    return schedule(
+        s, func, FfnWorkload.FIRST, FfnWorkload.SECOND, workload.second(), config, sharing, target);
+  }
+
+  /** The same for other functions of two products by the same instruction. */
+  static ScheduledGemm schedule(
+      Schedule s,
+      PrimFunc func,
+      StagedProduct.Names firstNames,
+      StagedProduct.Names secondNames,
+      GemmWorkload like,
+      AmpereConfig config,
+      Sharing sharing,
+      GpuTarget target) {
+    if (config.swapped() || config.isDivided() || config.blocks() != 0) {
+      throw new UserError("merged products have a block a tile, and are not swapped");
+    }
+    // The second one first: what it reads is then plainly all that the first one writes.
+    StagedProduct second = tiles(s, secondNames, config);
+    StagedProduct first = tiles(s, firstNames, config);
+    LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
+    LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
+    AmpereGemm.describe(s, like, config, target);
+    Attrs product = AmpereGemm.product(like, config, target);
+    first.tensorize(s, product);
+    second.tensorize(s, product);
+    s.persistent(
+        s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
+    return scheduled(func, s, GpuLowering.lower(s.func()));
+  }
+
+  /**
+   * Products by warpgroups, with roles.
+   *
+   * @param config of both products: no clusters, not swapped; its number of blocks is not used
+   * @throws UserError if the configuration does not fit one of the products or the hardware
+   */
+  public static ScheduledGemm schedule(FfnWorkload workload, HopperConfig config, Sharing sharing) {
+    for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
+      String problem = HopperLimits.problem(product, config);
+      if (problem != null) {
+        throw new UserError(problem);
+      }
+    }
+    if (config.swapped() || config.isDivided() || config.clusterM() * config.clusterN() != 1) {
+      throw new UserError("merged products are in no clusters, not divided and not swapped");
+    }
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
+    workload.describe(s);
+    // The second one first: what it reads is then plainly all that the first one writes.
+    StagedProduct second = tiles(s, FfnWorkload.SECOND, config);
+    StagedProduct first = tiles(s, FfnWorkload.FIRST, config);
+    LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
+    LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
+    s.roles(1, config.consumers());
+    s.annotate("minBlocks", (long) config.minBlocks());
+    Attrs product = Attrs.NONE.with("instr", HopperGemm.instruction(workload.second(), config));
+    first.tensorize(s, product);
+    second.tensorize(s, product);
+    s.persistent(
+        s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
+    return scheduled(func, s, GpuLowering.lower(s.func()));
+  }
+
+  private static StagedProduct tiles(Schedule s, StagedProduct.Names names, HopperConfig config) {
+    return StagedProduct.of(
+        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
+  }
+
+  private static StagedProduct tiles(Schedule s, StagedProduct.Names names, AmpereConfig config) {
+    return StagedProduct.of(
+        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
+  }
+
+  /**
+   * Products by multiply-adds of threads, in f32.
+   *
+   * @param config of both products
+   * @throws UserError if the configuration does not fit one of the products or the target
+   */
+  public static ScheduledGemm schedule(
+      FfnWorkload workload, SimtConfig config, Sharing sharing, GpuTarget target) {
+    for (GemmWorkload product : new GemmWorkload[] {workload.first(), workload.second()}) {
+      String problem = SimtGemm.problem(product, config, target);
+      if (problem != null) {
+        throw new UserError(problem);
+      }
+    }
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
+    workload.describe(s);
+    // The second one first: what it reads is then plainly all that the first one writes.
+    LoopRef second = SimtGemm.tiles(s, FfnWorkload.SECOND, workload.second(), config);
+    LoopRef first = SimtGemm.tiles(s, FfnWorkload.FIRST, workload.first(), config);
+    s.persistent(s.mergeGrids(first, second, sharing.order(), sharing.waits()), sharing.blocks());
+    return scheduled(func, s, SimtLowering.lower(s.func()));
+  }
+
+  private static ScheduledGemm scheduled(PrimFunc func, Schedule s, Kernel kernel) {
+    return new ScheduledGemm(func, s.trace(), s.func(), kernel, MergedOrder.table(kernel.attrs()));
+  }
+}

@@ -1,0 +1,155 @@
+package dev.warpwright.families.gemv;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Features;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The decisions of {@link StreamedGemm}: what a thread reads at once, how many threads share a
+ * column, and how many are beside each other.
+ */
+public final class StreamedSketch implements GemmSketch {
+  private static final double MHZ = 1980;
+
+  /** Bytes that all multiprocessors take from DRAM in a clock. */
+  private static final double DRAM_BYTES = 4.5e6 / MHZ;
+
+  /** Clocks from asking for a line to having it, while memory is busy. */
+  private static final double LATENCY = 2000;
+
+  /** Bytes that a multiprocessor takes from its first-level cache in a clock. */
+  private static final double L1_BYTES = 100;
+
+  /** Part of the multiply-adds that nothing hides: few warps have so many registers. */
+  private static final double EXPOSED = 0.7;
+
+  /** Clocks of one part in the final sum, and of what is around it. */
+  private static final double PART = 8;
+
+  private static final double END = 700;
+
+  private static final double LAUNCH = 2;
+
+  private final GemmWorkload workload;
+  private final GpuTarget target;
+  private final int multiprocessors;
+
+  public StreamedSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "streamed";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    StreamedConfig config = config(decisions);
+    String problem = StreamedGemm.problem(workload, config, target);
+    if (problem != null) {
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+    return new Plan(
+        features(config),
+        () -> {
+          try {
+            return StreamedGemm.schedule(workload, config, target).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return StreamedGemm.schedule(workload, config(decisions), target);
+  }
+
+  private static StreamedConfig config(Decisions d) {
+    return new StreamedConfig(
+        Math.toIntExact(d.choose("columns", 1, 2, 4, 8)),
+        Math.toIntExact(d.choose("reads", 1, 2, 4, 7, 8)),
+        Math.toIntExact(d.choose("lanesK", 32, 16, 8)),
+        Math.toIntExact(d.choose("warpsK", 1, 2, 4, 8)),
+        Math.toIntExact(d.choose("warpsN", 1, 2, 4, 8, 16)),
+        Math.toIntExact(d.choose("minBlocks", 1, 2, 3, 4, 6, 8, 12)));
+  }
+
+  /** What is expected: the way from DRAM with what is asked for at once, sums, the end. */
+  private Features features(StreamedConfig c) {
+    int bytes = workload.operands().bytes();
+    double rows = workload.m();
+    double blocks = Math.ceilDiv(workload.n(), (long) c.tileN());
+    double own = Math.ceil(blocks / multiprocessors);
+    double resident = Math.min(own, c.minBlocks());
+    double waves = own / resident;
+    double step = (double) c.reads() * c.slices() * 16 / bytes;
+    double steps = Math.max(1, Math.ceil(workload.k() / step));
+    double asked = 16.0 * c.columns() * c.reads() * c.threads() * resident;
+    double share = DRAM_BYTES / multiprocessors;
+    double perSm = asked / share;
+    double l1 = asked * (1 + rows / c.columns()) / L1_BYTES;
+    double math =
+        rows * asked / bytes / (target.fp32PerClock() / 2.0) * (bytes == 8 ? 2 : 1)
+            + c.threads() / 32.0 * resident * 10;
+    double clocks =
+        waves
+                * (steps * (Math.max(Math.max(perSm, LATENCY), Math.max(l1, math)) + EXPOSED * math)
+                    + LATENCY
+                    + END
+                    + PART * c.slices() * Math.ceil(rows * c.tileN() / c.threads()))
+            + LATENCY;
+    double predicted = LAUNCH + clocks / MHZ;
+    double[] values = {
+      log(workload.m()),
+      log(workload.n()),
+      log(workload.k()),
+      c.columns(),
+      c.reads(),
+      c.lanesK(),
+      c.warpsK(),
+      c.warpsN(),
+      c.minBlocks(),
+      log(asked),
+      waves,
+      steps,
+      log(math),
+      log(l1),
+      log(predicted)
+    };
+    return new Features(
+        List.of(
+            "logM",
+            "logN",
+            "logK",
+            "columns",
+            "reads",
+            "lanesK",
+            "warpsK",
+            "warpsN",
+            "minBlocks",
+            "asked",
+            "waves",
+            "steps",
+            "math",
+            "l1",
+            "predicted"),
+        values,
+        predicted);
+  }
+
+  private static double log(double x) {
+    return Math.log(x) / Math.log(2);
+  }
+}

@@ -1,0 +1,87 @@
+package dev.warpwright.families.mma;
+
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.workload.GemmWorkload;
+
+/**
+ * The decisions of {@link AmpereGemm}.
+ *
+ * @param tileM rows of a block's tile
+ * @param tileN columns of a block's tile
+ * @param tileK length of a step along K
+ * @param stages tiles of operands that are in shared memory at once
+ * @param warpsM warps that share the rows
+ * @param warpsN warps that share the columns
+ * @param minBlocks blocks that a multiprocessor shall hold
+ * @param order of the tiles
+ * @param swapped whether rows of the product are columns of the result
+ * @param blocks that share the work, all running at once; 0 for one block a tile, or part of one
+ * @param division how the steps of tiles are shared out
+ */
+public record AmpereConfig(
+    int tileM,
+    int tileN,
+    int tileK,
+    int stages,
+    int warpsM,
+    int warpsN,
+    int minBlocks,
+    BlockOrder order,
+    boolean swapped,
+    int blocks,
+    WorkDivision division) {
+
+  /** A configuration in which each block has a tile. */
+  public AmpereConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages,
+      int warpsM,
+      int warpsN,
+      int minBlocks,
+      BlockOrder order,
+      boolean swapped) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        warpsM,
+        warpsN,
+        minBlocks,
+        order,
+        swapped,
+        0,
+        new WorkDivision.Whole());
+  }
+
+  /** The same with work divided in another way, by so many blocks. */
+  public AmpereConfig withDivision(WorkDivision other, int newBlocks) {
+    return new AmpereConfig(
+        tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order, swapped, newBlocks, other);
+  }
+
+  /** Whether several blocks may compute a tile. */
+  public boolean isDivided() {
+    return !(division instanceof WorkDivision.Whole);
+  }
+
+  /** Threads of a block. */
+  public int threads() {
+    return 32 * warpsM * warpsN;
+  }
+
+  /**
+   * Whether the rows of the product's left operand, of B where operands are swapped, lie across K.
+   */
+  public boolean acrossLeft(GemmWorkload.Layout layout) {
+    return swapped ? !layout.transposedB() : layout.transposedA();
+  }
+
+  /** Whether the right operand's rows lie across K. */
+  public boolean acrossRight(GemmWorkload.Layout layout) {
+    return swapped ? layout.transposedA() : !layout.transposedB();
+  }
+}

@@ -1,0 +1,521 @@
+package dev.warpwright.families.simt;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.ThreadLoops;
+import dev.warpwright.families.wgmma.HopperLimits;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.simt.Serpentine;
+import dev.warpwright.lower.simt.SimtLowering;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Products of single threads, by multiply-adds, in f32 and f64, for any GPU, size, layout and
+ * alignment: tiles in shared memory, stored so that a thread's rows and columns are neighbours,
+ * parts for warps and their lanes, operands read ahead to registers.
+ */
+public final class SimtGemm {
+  /** Bytes of the widest access of a thread. */
+  private static final int WIDEST = 16;
+
+  /** Products that one thread's code for a step lists, so that the cache of instructions does. */
+  private static final int MAX_UNROLLED = 4096;
+
+  /** Registers beside sums and operands: addresses and counters. */
+  private static final int OTHER_REGISTERS = 36;
+
+  private SimtGemm() {}
+
+  /** One line that says why products of this kind are not for threads; null if they are. */
+  public static @Nullable String operandsProblem(GemmWorkload workload) {
+    if (workload.batch().isMany()) {
+      return "batches are computed on tensor cores only";
+    }
+    if (workload.isPitched()) {
+      return "rows must follow each other";
+    }
+    // Exact products of f32 will do where rounded ones were asked for.
+    boolean exact =
+        workload.arithmetic() == Arithmetic.F64
+            || workload.arithmetic() == Arithmetic.TF32
+            || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
+    return exact
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "threads multiply f32 and f64, not %s in %s",
+            workload.operands(),
+            workload.arithmetic().text());
+  }
+
+  /** One line that says why a configuration is impossible; null if nothing is known against it. */
+  public static @Nullable String problem(GemmWorkload workload, SimtConfig c, GpuTarget target) {
+    String operands = operandsProblem(workload);
+    if (operands != null) {
+      return operands;
+    }
+    int bytes = workload.operands().bytes();
+    int run = WIDEST / bytes;
+    if (c.lanesM() < 1 || 32 % c.lanesM() != 0) {
+      return String.format(Locale.ROOT, "a warp has no %d lanes along the rows", c.lanesM());
+    }
+    if (!divides(c.lanesM(), c.warpM()) || !divides(c.warpM(), c.tileM())) {
+      return String.format(
+          Locale.ROOT, "%d rows in parts of %d for %d lanes", c.tileM(), c.warpM(), c.lanesM());
+    }
+    if (!divides(c.lanesN(), c.warpN()) || !divides(c.warpN(), c.tileN())) {
+      return String.format(
+          Locale.ROOT, "%d columns in parts of %d for %d lanes", c.tileN(), c.warpN(), c.lanesN());
+    }
+    if (!c.alongK() && (!groups(c.rows(), run) || !groups(c.columns(), run))) {
+      return String.format(
+          Locale.ROOT, "%d x %d sums of a thread are no groups of %d", c.rows(), c.columns(), run);
+    }
+    if (c.threads() > 1024 || c.minBlocks() < 1) {
+      return String.format(Locale.ROOT, "%d blocks of %d threads", c.minBlocks(), c.threads());
+    }
+    int each = GpuTarget.registersOfThread(c.threads() * c.minBlocks());
+    if (c.threads() * c.minBlocks() > target.threadsPerSm() || registers(c, bytes) > each) {
+      return String.format(
+          Locale.ROOT,
+          "about %d registers of each of %d threads in %d blocks, there are %d",
+          registers(c, bytes),
+          c.threads(),
+          c.minBlocks(),
+          each);
+    }
+    if (c.sums() * c.tileK() / Math.max(1, c.slices()) > MAX_UNROLLED) {
+      return String.format(
+          Locale.ROOT, "%d products of a thread in a step of %d", c.sums(), c.tileK());
+    }
+    if (c.alongK() && workload.layout() != GemmWorkload.Layout.NT) {
+      return "tiles along K of matrices that do not lie so";
+    }
+    int reads = c.tileK() / Math.max(1, c.slices()) / (c.alongK() ? run : 1);
+    if (!divides(c.slices(), c.tileK())
+        || c.tileK() % run != 0
+        || c.alongK() && c.tileK() % (c.slices() * run) != 0
+        || c.ahead() && reads % 2 != 0) {
+      return String.format(Locale.ROOT, "a step of %d for %d slices", c.tileK(), c.slices());
+    }
+    if (c.parts() < 1 || c.parts() > 1 && (c.slices() > 1 || c.parts() > steps(workload, c))) {
+      return String.format(
+          Locale.ROOT,
+          "%d parts of %d steps, in %d slices",
+          c.parts(),
+          steps(workload, c),
+          c.slices());
+    }
+    if (!divides(c.panel(), Math.toIntExact(Math.ceilDiv(workload.m(), c.tileM())))) {
+      return String.format(
+          Locale.ROOT, "panels of %d rows of %d", c.panel(), Math.ceilDiv(workload.m(), c.tileM()));
+    }
+    if (c.slices() > 1 && c.sums() % c.slices() != 0) {
+      return String.format(Locale.ROOT, "%d sums of a thread in %d slices", c.sums(), c.slices());
+    }
+    if (c.stages() < 2 || c.stages() > 2 && !(target.hasAmpere() && bytes == 4)) {
+      return c.stages() + " stages; more than 2 need asynchronous copies of 4 bytes";
+    }
+    return HopperLimits.sharedProblem(sharedBytes(workload, c), c.minBlocks(), target);
+  }
+
+  /** What a thread holds: sums, operands, and the next tiles where they go through registers. */
+  private static int registers(SimtConfig c, int bytes) {
+    // Of several elements of K a thread need not hold more than the smaller side's and one row.
+    int operands =
+        (c.ahead() ? 2 : 1)
+            * (c.alongK()
+                ? (Math.min(c.rows(), c.columns()) + 1) * (WIDEST / bytes)
+                : c.rows() + c.columns());
+    int next = c.stages() > 2 ? 0 : Math.ceilDiv((c.tileM() + c.tileN()) * c.tileK(), c.threads());
+    return (c.sums() + operands + next) * bytes / 4 + OTHER_REGISTERS;
+  }
+
+  private static long steps(GemmWorkload workload, SimtConfig c) {
+    return Math.ceilDiv(workload.k(), (long) c.tileK());
+  }
+
+  private static boolean divides(int part, int whole) {
+    return part >= 1 && whole >= part && whole % part == 0;
+  }
+
+  private static boolean groups(int elements, int run) {
+    return elements % run == 0 || run % elements == 0;
+  }
+
+  /** From one row of a tile to the next where neighbours read down: an odd number of vectors. */
+  private static int turnedPitch(int elements, int run) {
+    return elements + Math.floorMod(run - elements, 2 * run);
+  }
+
+  /** Bytes of shared memory of a block, at most. */
+  public static long sharedBytes(GemmWorkload workload, SimtConfig c) {
+    int bytes = workload.operands().bytes();
+    int run = WIDEST / bytes;
+    int pitchK = turnedPitch(c.tileK(), run);
+    int pitchM = workload.layout().transposedA() ? c.tileM() : turnedPitch(c.tileM(), run);
+    int pitchN = workload.layout().transposedB() ? turnedPitch(c.tileN(), run) : c.tileN();
+    long a = (c.alongK() ? (long) c.tileM() * pitchK : (long) c.tileK() * pitchM) * bytes;
+    long b = (c.alongK() ? (long) c.tileN() * pitchK : (long) c.tileK() * pitchN) * bytes;
+    return c.stages() * (slot(a) + slot(b)) + partSums(c) * bytes + turn(c);
+  }
+
+  /** Slots of a pipeline begin at multiples of 128 bytes. */
+  private static long slot(long bytes) {
+    return Math.ceilDiv(bytes, 128) * 128;
+  }
+
+  /** Bytes in which a thread tells the others of its block how many parts of the tile are there. */
+  private static long turn(SimtConfig c) {
+    return c.parts() == 1 ? 0 : DType.U32.bytes();
+  }
+
+  private static long partSums(SimtConfig c) {
+    return c.slices() == 1 ? 0 : (long) c.slices() * c.tileM() * c.tileN();
+  }
+
+  /**
+   * Schedules and lowers.
+   *
+   * @throws UserError if the configuration does not fit the workload or the target
+   */
+  public static ScheduledGemm schedule(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    String problem = problem(workload, config, target);
+    if (problem != null) {
+      throw new UserError(problem);
+    }
+    PrimFunc func = workload.func();
+    Schedule s = new Schedule(func);
+    build(
+        s,
+        StagedProduct.Names.GEMM,
+        workload,
+        config,
+        true,
+        (rows, columns) -> inPanels(s, rows, columns, config.panel()));
+    s.annotate("minBlocks", (long) config.minBlocks());
+    workload.description().forEach(s::annotate);
+    return new ScheduledGemm(func, s.trace(), s.func(), SimtLowering.lower(s.func()), List.of());
+  }
+
+  /**
+   * A block for each tile: panels of rows one after another, in each columns from top to bottom.
+   */
+  private static void inPanels(Schedule s, LoopRef rows, LoopRef columns, long panel) {
+    LoopRef across = columns;
+    LoopRef down = rows;
+    if (panel > 1) {
+      Schedule.Halves halves = s.split(rows, panel);
+      s.reorder(halves.outer(), columns, halves.inner());
+      across = s.fuse(columns, halves.inner());
+      down = halves.outer();
+    }
+    s.bind(across, ThreadAxis.BLOCK_X);
+    s.bind(down, ThreadAxis.BLOCK_Y);
+  }
+
+  /**
+   * Tiles one product of a function: the loop over its tiles.
+   *
+   * @throws UserError if tiles are shared, or in panels
+   */
+  public static LoopRef tiles(
+      Schedule s, StagedProduct.Names names, GemmWorkload workload, SimtConfig config) {
+    if (config.parts() > 1 || config.panel() > 1) {
+      throw new UserError("tiles of several products are whole, and in an order of their own");
+    }
+    List<LoopRef> tiles = new ArrayList<>();
+    build(
+        s,
+        names,
+        workload,
+        config,
+        false,
+        (rows, columns) -> tiles.add(s.blockOrder(rows, columns, new BlockOrder.Row())));
+    s.annotate("minBlocks", (long) config.minBlocks());
+    return tiles.getFirst();
+  }
+
+  /**
+   * Tiles a product.
+   *
+   * @param alone whether nothing else has to see which rows it reads
+   * @param share is given the loops over rows and columns of tiles
+   */
+  private static void build(
+      Schedule s,
+      StagedProduct.Names names,
+      GemmWorkload workload,
+      SimtConfig c,
+      boolean alone,
+      BiConsumer<LoopRef, LoopRef> share) {
+    int run = WIDEST / workload.operands().bytes();
+    boolean turnA = !workload.layout().transposedA() && !c.alongK();
+    boolean turnB = workload.layout().transposedB() && !c.alongK();
+    String tileA = names.a() + "_shared";
+    String tileB = names.b() + "_shared";
+    BlockRef sums = s.block(names.sums());
+    BlockRef result = s.block(names.result());
+    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
+    List<Long> whole = List.of((long) c.tileM(), (long) c.tileN(), (long) c.tileK() * c.parts());
+    if (alone) {
+      s.padRepeating(sums, whole);
+    } else {
+      s.pad(sums, whole);
+    }
+    // In shared memory both tiles are stored with K outermost.
+    if (turnA) {
+      s.transformLayout(s.buffer(tileA), 1, 0);
+    }
+    if (turnB) {
+      s.transformLayout(s.buffer(tileB), 1, 0);
+    }
+    Lanes lanes = c.alongK() ? new Lanes(c, 1, 1) : new Lanes(c, run);
+    BlockRef product = sums;
+    if (c.parts() > 1) {
+      product = parts(s, sums, s.extent(s.loops(sums).getLast()).orElseThrow() / c.parts());
+    } else if (c.slices() > 1) {
+      product = slices(s, c, sums);
+    }
+    List<LoopRef> tile = s.loops(product == sums ? result : sums);
+    Schedule.Halves m = s.split(tile.get(0), c.tileM());
+    Schedule.Halves n = s.split(tile.get(1), c.tileN());
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    s.setScope(s.buffer(names.sums()), Scope.LOCAL);
+    LoopRef part = null;
+    if (product == sums) {
+      s.computeAt(sums, n.outer());
+      lanes.vectorize(s, lanes.bind(s, null, m.inner(), n.inner()).getLast());
+    } else if (c.parts() > 1) {
+      s.reverseComputeAt(result, n.outer());
+      List<LoopRef> ends = s.loops(result);
+      lanes.vectorize(s, lanes.bind(s, null, ends.get(2), ends.get(3)).getLast());
+      addParts(s, lanes, sums);
+      BlockRef copy = s.block(product.name() + "_write");
+      s.computeAt(copy, n.outer());
+      List<LoopRef> stored = s.loops(copy);
+      s.computeAt(product, stored.get(2));
+      lanes.vectorize(s, lanes.bind(s, null, stored.get(3), stored.get(4)).getLast());
+      part = stored.get(2);
+    } else {
+      // Any thread adds the parts of any element.
+      LoopRef elements = ThreadLoops.fuse(s, List.of(m.inner(), n.inner()));
+      Schedule.Halves rounds = s.split(elements, c.threads());
+      s.reorder(rounds.inner(), rounds.outer());
+      s.bind(rounds.inner(), ThreadAxis.THREAD_X);
+      s.reverseComputeAt(result, rounds.outer());
+      s.unroll(rounds.outer());
+      BlockRef copy = s.block(product.name() + "_write");
+      s.computeAt(copy, n.outer());
+      List<LoopRef> stored = s.loops(copy);
+      lanes.vectorize(s, lanes.bind(s, stored.get(2), stored.get(3), stored.get(4)).getLast());
+      s.computeAt(product, n.outer());
+    }
+    Schedule.Halves k = steps(s, c, lanes, product, tileA, tileB, run);
+    s.computeAt(a, k.outer());
+    s.computeAt(b, k.outer());
+    // Before threads share the copies: there may be more of them than there is to copy.
+    s.compactAll();
+    long alongA = workload.layout().transposedA() ? workload.m() : workload.k();
+    long alongB = workload.layout().transposedB() ? workload.k() : workload.n();
+    fetch(s, a, c, run, alongA % run == 0 ? run : 1, turnA);
+    fetch(s, b, c, run, alongB % run == 0 ? run : 1, turnB);
+    share.accept(m.outer(), n.outer());
+    if (part != null) {
+      s.bind(part, ThreadAxis.BLOCK_Z);
+    }
+    // Rows of a tile that was turned, or is read by neighbours down its rows, begin at different
+    // banks.
+    if (turnA || c.alongK()) {
+      s.storageAlign(s.buffer(tileA), 0, 2L * run, run);
+    }
+    if (turnB || c.alongK()) {
+      s.storageAlign(s.buffer(tileB), 0, 2L * run, run);
+    }
+    s.decomposeReduction(product, k.outer());
+    s.pipeline(k.outer(), c.stages());
+    // A part that is shorter than the others ends with steps that add zeros.
+    s.annotate(k.outer(), "zeros", 1L);
+    if (c.stages() > 2) {
+      s.annotate(k.outer(), "async", 1L);
+    }
+    if (c.ahead()) {
+      s.pipeline(k.inner(), 2);
+    } else {
+      s.unroll(k.inner());
+    }
+  }
+
+  /**
+   * Lets blocks sum parts of the depth, in registers, which meet in global memory: the block of the
+   * parts' sums.
+   */
+  private static BlockRef parts(Schedule s, BlockRef sums, long depth) {
+    Schedule.Halves part = s.split(s.loops(sums).getLast(), depth);
+    BlockRef parts = s.rfactor(sums, part.outer(), 0);
+    s.cacheWrite(parts, Scope.LOCAL);
+    return parts;
+  }
+
+  /** Each thread adds the parts of the elements whose results it stores, one part after another. */
+  private static void addParts(Schedule s, Lanes lanes, BlockRef sums) {
+    List<LoopRef> loops = s.loops(sums);
+    LoopRef part = loops.getLast();
+    s.reorder(part, loops.get(2), loops.get(3));
+    lanes.vectorize(s, lanes.bind(s, null, loops.get(2), loops.get(3)).getLast());
+    s.decomposeReduction(sums, part);
+  }
+
+  /**
+   * Lets groups of warps sum parts of each step, in registers, which meet in shared memory: the
+   * block of the parts' sums.
+   */
+  private static BlockRef slices(Schedule s, SimtConfig c, BlockRef sums) {
+    Schedule.Halves step = s.split(s.loops(sums).getLast(), c.tileK());
+    Schedule.Halves slice = s.split(step.inner(), c.tileK() / c.slices());
+    BlockRef parts = s.rfactor(sums, slice.outer(), 0);
+    s.cacheWrite(parts, Scope.LOCAL);
+    s.setScope(s.buffer(parts.name()), Scope.SHARED);
+    return parts;
+  }
+
+  /** The products of a tile: the loops over steps along K, and inside a step. */
+  private static Schedule.Halves steps(
+      Schedule s,
+      SimtConfig c,
+      Lanes lanes,
+      BlockRef product,
+      String tileA,
+      String tileB,
+      int run) {
+    BlockRef column = s.cacheRead(s.buffer(tileA), Scope.LOCAL, product);
+    BlockRef row = s.cacheRead(s.buffer(tileB), Scope.LOCAL, product);
+    List<LoopRef> loops = s.loops(product);
+    boolean sliced = c.slices() > 1;
+    LoopRef slice = sliced ? loops.get(2) : null;
+    // Beside the loops over tiles there is the one over slices, or over parts and one of a part.
+    int first = sliced ? 3 : c.parts() > 1 ? 4 : 2;
+    LoopRef rows = loops.get(first);
+    LoopRef columns = loops.get(first + 1);
+    Schedule.Halves k =
+        sliced
+            ? new Schedule.Halves(loops.get(5), loops.get(6))
+            : s.split(loops.get(first + 2), c.tileK());
+    List<LoopRef> order = new ArrayList<>(List.of(k.outer(), rows, columns, k.inner()));
+    if (slice != null) {
+      order.add(1, slice);
+    }
+    s.reorder(order);
+    List<LoopRef> own = lanes.bind(s, slice, rows, columns);
+    List<LoopRef> inside = new ArrayList<>(own);
+    LoopRef reads = k.inner();
+    if (c.alongK()) {
+      // Elements of K that come in one read, one after the other for all sums.
+      Schedule.Halves several = s.split(k.inner(), run);
+      reads = several.outer();
+      inside.addFirst(several.inner());
+    }
+    inside.addFirst(reads);
+    s.reorder(inside);
+    if (c.alongK()) {
+      s.unroll(inside.get(1));
+    }
+    s.unroll(own.getLast());
+    if (c.serpentine()) {
+      s.annotate(own.get(1), Serpentine.ATTRIBUTE, 1L);
+    }
+    for (BlockRef fragment : List.of(column, row)) {
+      s.computeAt(fragment, reads);
+      if (c.alongK()) {
+        List<LoopRef> held = s.loops(fragment);
+        held.subList(held.indexOf(reads) + 1, held.size() - 1).forEach(s::unroll);
+        s.vectorize(held.getLast());
+      } else {
+        ThreadLoops.vectors(s, fragment, fragment == column ? lanes.runM() : lanes.runN());
+      }
+    }
+    return new Schedule.Halves(k.outer(), reads);
+  }
+
+  /**
+   * All threads copy a tile, neighbours along the rows of the matrix in memory. Where it is turned
+   * on its way, neighbours are in a sector of a row, and then in other rows: so their stores meet
+   * different banks.
+   *
+   * @param run elements of half a sector, the widest access
+   * @param lanes elements that one access may take, as rows begin
+   */
+  private static void fetch(
+      Schedule s, BlockRef copy, SimtConfig c, int run, int lanes, boolean turned) {
+    List<LoopRef> loops = s.loops(copy);
+    List<LoopRef> tile = loops.subList(loops.size() - 2, loops.size());
+    if (!turned) {
+      ThreadLoops.together(s, tile, c.threads(), lanes);
+      return;
+    }
+    Schedule.Halves k = s.split(tile.get(0), Math.min(c.tileK(), 2 * run));
+    // Asynchronous copies of what is turned move single elements.
+    ThreadLoops.together(
+        s, List.of(k.outer(), tile.get(1), k.inner()), c.threads(), c.stages() > 2 ? 1 : lanes);
+  }
+
+  /** How a tile's elements are shared by warps, and those of a warp by its lanes. */
+  private record Lanes(SimtConfig c, int runM, int runN) {
+    Lanes(SimtConfig c, int run) {
+      this(c, Math.min(run, c.rows()), Math.min(run, c.columns()));
+    }
+
+    void vectorize(Schedule s, LoopRef loop) {
+      if (runN > 1) {
+        s.vectorize(loop);
+      } else {
+        s.unroll(loop);
+      }
+    }
+
+    /** Gives each thread its elements: loops over groups and their elements, i then j. */
+    List<LoopRef> bind(Schedule s, @Nullable LoopRef slice, LoopRef i, LoopRef j) {
+      Schedule.Halves warpI = s.split(i, c.warpM());
+      Schedule.Halves warpJ = s.split(j, c.warpN());
+      Schedule.Halves groupI = s.split(warpI.inner(), (long) c.lanesM() * runM);
+      Schedule.Halves groupJ = s.split(warpJ.inner(), (long) c.lanesN() * runN);
+      Schedule.Halves laneI = s.split(groupI.inner(), runM);
+      Schedule.Halves laneJ = s.split(groupJ.inner(), runN);
+      List<LoopRef> threads = new ArrayList<>(List.of(warpI.outer(), warpJ.outer()));
+      if (slice != null) {
+        threads.addFirst(slice);
+      }
+      if (c.lanesM() > 1 && c.lanesN() > 1) {
+        // Neighbouring lanes are on two rows: then pairs of them read the same columns, others
+        // the same rows, and shared memory serves twice as many lanes at once.
+        Schedule.Halves pairs = s.split(laneI.outer(), 2);
+        threads.addAll(List.of(pairs.outer(), laneJ.outer(), pairs.inner()));
+      } else {
+        threads.addAll(List.of(laneI.outer(), laneJ.outer()));
+      }
+      List<LoopRef> own = List.of(groupI.outer(), laneI.inner(), groupJ.outer(), laneJ.inner());
+      List<LoopRef> all = new ArrayList<>(threads);
+      all.addAll(own);
+      s.reorder(all);
+      s.bind(ThreadLoops.fuse(s, threads), ThreadAxis.THREAD_X);
+      own.subList(0, 3).forEach(s::unroll);
+      return own;
+    }
+  }
+}

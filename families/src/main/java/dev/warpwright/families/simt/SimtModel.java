@@ -1,0 +1,224 @@
+package dev.warpwright.families.simt;
+
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Features;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What is expected of a product of threads without running it: the blocks in waves, each step
+ * bounded by the multiply-adds, by what else is issued, by shared memory, by the way from the
+ * second-level cache and by latency; all of it by DRAM.
+ *
+ * <p>Times are in clocks of an H200 at 1980 MHz, fitted to 310 measurements and corrected by 1050
+ * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.
+ */
+public final class SimtModel {
+  private static final double MHZ = 1980;
+
+  /** Part of the clocks in which multiply-adds are issued at best. */
+  private static final double FMA_EFFICIENCY = 0.95;
+
+  /** What going to and fro gains: an operand stays where it is. */
+  private static final double SERPENTINE = 1.05;
+
+  /** What reading ahead by hand costs where the compiler does it better. */
+  private static final double AHEAD = 0.97;
+
+  /** What is left where operands are vectors along K: their registers are in each other's way. */
+  private static final double ALONG_K = 0.7;
+
+  /** Bytes that a multiprocessor takes from the second-level cache in a clock. */
+  private static final double L2_BYTES = 44;
+
+  /** Bytes that all take from DRAM in a clock. */
+  private static final double DRAM_BYTES = 4.3e6 / MHZ;
+
+  /** Clocks from asking for a tile to having it. */
+  private static final double LATENCY = 1300;
+
+  /** Clocks of the reads of an element of K, of which others hide most, and around a barrier. */
+  private static final double READ = 2.2;
+
+  private static final double BARRIER = 33;
+
+  /** Instructions that copy a vector, and a single element with its address. */
+  private static final double COPY_VECTOR = 13;
+
+  private static final double COPY_ELEMENT = 18;
+
+  /** How much of what is not the greatest of several needs comes on top of it. */
+  private static final double MIXED = 0.15;
+
+  private static final double LAUNCH = 2.1;
+
+  /** What each element more of the next tile costs that a thread holds for a step. */
+  private static final double CROWDING = 0.004;
+
+  /** Bytes of operands that the second-level cache keeps from wave to wave. */
+  private static final double KEPT_BYTES = 4e7;
+
+  private SimtModel() {}
+
+  public static Features features(
+      GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
+    int bytes = w.operands().bytes();
+    int run = 16 / bytes;
+    double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
+    double tilesN = Math.ceilDiv(w.n(), (long) c.tileN());
+    double tiles = tilesM * tilesN * c.parts();
+    double steps = Math.max(1, Math.ceilDiv(w.k(), (long) c.tileK() * c.parts()));
+    double slots = (double) multiprocessors * c.minBlocks();
+    double own = Math.ceil(tiles / multiprocessors);
+    double resident = Math.min(own, c.minBlocks());
+    // Blocks start when others end, so that the last ones need not be a whole wave.
+    double waves = own / resident;
+
+    double warps = c.threads() / 32.0;
+    double depth = (double) c.tileK() / c.slices();
+    int rows = c.warpM() / c.lanesM();
+    int columns = c.warpN() / c.lanesN();
+    double reads =
+        c.alongK()
+            ? (rows + columns) * depth / run
+            : (Math.ceil((double) rows / run) + Math.ceil((double) columns / run)) * depth;
+    double perClock = w.operands() == DType.F64 ? f64PerClock(target) : target.fp32PerClock() / 2.0;
+    double efficiency =
+        FMA_EFFICIENCY
+            * (c.serpentine() ? SERPENTINE : 1)
+            * (c.ahead() ? AHEAD : 1)
+            * (c.alongK() ? ALONG_K : 1);
+    // Warps are dealt out to four schedulers, and the one with most of them is waited for.
+    double scheduled = Math.ceil(resident * warps / 4);
+    double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
+    double copied = (double) (c.tileM() + c.tileN()) * c.tileK();
+    double copies = copies(w, c, run);
+    double issue = math + scheduled * (reads + 20) + resident * copies / 4;
+    double shared =
+        resident
+            * (warps
+                    * reads
+                    * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
+                    * (c.alongK() ? 1 : 2.4)
+                + copied / 32 * (c.alongK() ? 0.5 : 1));
+    double l2 = resident * copied * bytes / L2_BYTES;
+    double busy = mixed(mixed(issue, shared), l2);
+    // What a scheduler's other warps may hide: reads, the barrier.
+    double together = Math.max(1, resident * warps / 4);
+    double step = busy + (depth * READ + BARRIER) / together;
+    if (!c.alongK()) {
+      // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
+      double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
+      step *= 1 + CROWDING * Math.max(0, waiting - 8);
+    }
+    // Copies are under way for all stages but one, or until the end of a step.
+    step = Math.max(step, LATENCY / (c.stages() - 1));
+    double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
+    if (c.parts() > 1) {
+      // Every part is written, and read by the last block, before which it may not begin.
+      end += resident * 2 * c.tileM() * c.tileN() * 4 / L2_BYTES + LATENCY;
+    }
+    double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
+    double work = waves * (steps * step + end);
+    double predicted = LAUNCH + (mixed(work, dram) + LATENCY) / MHZ;
+
+    Map<String, Double> f = new LinkedHashMap<>();
+    f.put("logM", log(w.m()));
+    f.put("logN", log(w.n()));
+    f.put("logK", log(w.k()));
+    f.put("tileM", (double) c.tileM());
+    f.put("tileN", (double) c.tileN());
+    f.put("tileK", (double) c.tileK());
+    f.put("rows", (double) rows);
+    f.put("columns", (double) columns);
+    f.put("lanesM", (double) c.lanesM());
+    f.put("threads", (double) c.threads());
+    f.put("slices", (double) c.slices());
+    f.put("stages", (double) c.stages());
+    f.put("ahead", c.ahead() ? 1.0 : 0.0);
+    f.put("serpentine", c.serpentine() ? 1.0 : 0.0);
+    f.put("alongK", c.alongK() ? 1.0 : 0.0);
+    f.put("minBlocks", (double) c.minBlocks());
+    f.put("parts", (double) c.parts());
+    f.put("panel", (double) c.panel());
+    f.put("residentWarps", warps * c.minBlocks());
+    f.put("waves", waves);
+    f.put("tail", tiles / (waves * slots));
+    f.put("steps", steps);
+    f.put("math", log(math));
+    f.put("issue", log(issue));
+    f.put("shared", log(shared));
+    f.put("l2", log(l2));
+    f.put("dram", log(Math.max(dram, 1)));
+    f.put("predicted", log(predicted));
+    return new Features(
+        f.keySet().stream().toList(),
+        f.values().stream().mapToDouble(Double::doubleValue).toArray(),
+        predicted);
+  }
+
+  /** What takes two things that others hide in part. */
+  private static double mixed(double a, double b) {
+    return Math.max(a, b) + MIXED * Math.min(a, b);
+  }
+
+  /** Instructions of all warps of a block that bring the tiles of a step. */
+  private static double copies(GemmWorkload w, SimtConfig c, int run) {
+    boolean alongA = !w.layout().transposedA();
+    boolean alongB = w.layout().transposedB();
+    int lanesA = (alongA ? w.k() : w.m()) % run == 0 ? run : 1;
+    int lanesB = (alongB ? w.k() : w.n()) % run == 0 ? run : 1;
+    return copies(c, (double) c.tileM() * c.tileK(), alongA, lanesA)
+        + copies(c, (double) c.tileN() * c.tileK(), alongB, lanesB);
+  }
+
+  /**
+   * The same of one tile.
+   *
+   * @param lanes elements that an access may take, as rows begin
+   */
+  private static double copies(SimtConfig c, double elements, boolean turned, int lanes) {
+    if (c.alongK() || !turned) {
+      return elements / lanes / 32 * COPY_VECTOR;
+    }
+    // What is turned on its way is stored element by element, or copied so.
+    return c.stages() > 2
+        ? elements / 32 * COPY_ELEMENT
+        : elements / 32 * (1 + 1.0 / lanes) * COPY_VECTOR / 2;
+  }
+
+  private static double f64PerClock(GpuTarget target) {
+    return switch (target.name()) {
+      case "sm_90a" -> 64;
+      case "sm_80" -> 32;
+      default -> 2;
+    };
+  }
+
+  /** Blocks that run together share what they read. */
+  private static double dramBytes(
+      GemmWorkload w, SimtConfig c, double slots, double tilesM, double tilesN) {
+    int bytes = w.operands().bytes();
+    double a = (double) w.m() * w.k() * bytes;
+    double b = (double) w.n() * w.k() * bytes;
+    // A wave covers a panel's rows, or more than one panel.
+    double panels = Math.max(1, Math.floor(slots / (tilesN * c.panel())));
+    double rows = Math.clamp(panels * c.panel(), 1, tilesM);
+    double result = (double) w.m() * w.n() * w.result().bytes();
+    double partial = c.parts() * (double) w.m() * w.n() * bytes;
+    if (c.parts() > 1 && partial > KEPT_BYTES / 2) {
+      result += 2 * partial;
+    }
+    if ((a + b) / c.parts() <= KEPT_BYTES) {
+      return a + b + result;
+    }
+    double timesA = a * rows / tilesM <= KEPT_BYTES / 2 ? 1 : Math.max(1, tilesN * rows / slots);
+    return a * timesA + result + b * Math.max(1, tilesM / rows);
+  }
+
+  private static double log(double x) {
+    return Math.log(x) / Math.log(2);
+  }
+}

@@ -1,0 +1,211 @@
+package dev.warpwright.families.simt;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.IntPredicate;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The decisions of {@link SimtGemm}: what a thread computes, then how many threads and warps are
+ * beside each other, then the depth of a step and of the pipeline.
+ */
+public final class SimtSketch implements GemmSketch {
+  /**
+   * Products of f32 that are added one after the other before rounding has cost too much: the error
+   * grows as the root of their number, and at 28,000 it is past what verification lets pass.
+   */
+  private static final long LONGEST_CHAIN = 16_384;
+
+  /** Elements of a result from which on no thread has only one or two in a row, or four. */
+  private static final long MEDIUM = 1 << 18;
+
+  private static final long LARGE = 1 << 21;
+
+  /** Waves of blocks beyond which a tile need not be shared: the last one is small beside them. */
+  private static final long MOST_WAVES = 24;
+
+  /** Steps of a part, below which its beginning and its end cost more than they save. */
+  private static final int LEAST_STEPS = 8;
+
+  private final GemmWorkload workload;
+  private final GpuTarget target;
+  private final int multiprocessors;
+
+  public SimtSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "simt";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    SimtConfig config = config(decisions);
+    String problem = problem(config);
+    if (problem != null) {
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+    return new Plan(
+        SimtModel.features(workload, config, target, multiprocessors),
+        () -> {
+          try {
+            return SimtGemm.schedule(workload, config, target).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return SimtGemm.schedule(workload, config(decisions), target);
+  }
+
+  private SimtConfig config(Decisions d) {
+    boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
+    // Single elements of a row or column are read along K, groups of them across.
+    long[] lengths =
+        LongStream.of(alongK ? new long[] {1, 2, 4, 7, 8, 14, 16} : new long[] {1, 2, 4, 8, 12, 16})
+            .filter(length -> length >= shortest())
+            .toArray();
+    int rows = number(d, "rows", upTo(workload.m(), lengths));
+    int lanesM = number(d, "lanesM", upTo(Math.ceilDiv(workload.m(), rows), 1, 2, 4, 8, 16));
+    int warpM = rows * lanesM;
+    int warpsM = number(d, "warpsM", upTo(Math.ceilDiv(workload.m(), warpM), 1, 2, 4, 8));
+    int columns = number(d, "columns", upTo(workload.n(), lengths));
+    int warpN = columns * 32 / lanesM;
+    int warpsN = number(d, "warpsN", upTo(Math.ceilDiv(workload.n(), warpN), 1, 2, 4, 8));
+    // Small tiles leave warps for parts of the depth.
+    int slices =
+        number(
+            d,
+            "slices",
+            fitting(o -> rows * columns % o == 0 && o <= 32 / warpsM / warpsN, 1, 2, 4, 8, 16));
+    int tileK = number(d, "tileK", upTo(Math.max(8, workload.k()), 8, 16, 32, 64, 128));
+    boolean ahead = tileK / slices % 2 == 0 && d.choose("ahead");
+    boolean serpentine = rows > 1 && columns > 1 && d.choose("serpentine");
+    SimtConfig least =
+        new SimtConfig(
+            warpM * warpsM,
+            warpN * warpsN,
+            tileK,
+            warpM,
+            warpN,
+            lanesM,
+            slices,
+            2,
+            ahead,
+            serpentine,
+            alongK,
+            1);
+    int stages = number(d, "stages", fitting(o -> fits(least.with(o, 1)), 2, 3, 4, 5, 6));
+    int threads = least.threads();
+    int minBlocks =
+        number(
+            d,
+            "minBlocks",
+            fitting(
+                o -> (o * threads >= 128 || o >= 4) && fits(least.with(stages, o)),
+                1,
+                2,
+                3,
+                4,
+                6,
+                8,
+                12,
+                16));
+    return shared(d, least.with(stages, minBlocks));
+  }
+
+  /** How blocks share tiles, and in which order they take them. */
+  private SimtConfig shared(Decisions d, SimtConfig whole) {
+    long rows = Math.ceilDiv(workload.m(), (long) whole.tileM());
+    long tiles = rows * Math.ceilDiv(workload.n(), (long) whole.tileN());
+    long steps = Math.ceilDiv(workload.k(), (long) whole.tileK());
+    long atOnce = (long) multiprocessors * whole.minBlocks();
+    int parts =
+        number(
+            d,
+            "parts",
+            fitting(
+                o ->
+                    !isTooLong(whole.shared(o, 1))
+                        && (o == 1
+                            || tiles * o <= MOST_WAVES * atOnce
+                                && steps >= (long) LEAST_STEPS * o
+                                && fits(whole.shared(o, 1))),
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                10,
+                12,
+                16));
+    int panel =
+        number(
+            d,
+            "panel",
+            fitting(o -> o == 1 || rows % o == 0 && tiles > atOnce, 1, 2, 4, 8, 16, 32, 64));
+    return whole.shared(parts, panel);
+  }
+
+  private boolean fits(SimtConfig config) {
+    return SimtGemm.problem(workload, config, target) == null;
+  }
+
+  private @Nullable String problem(SimtConfig config) {
+    return isTooLong(config)
+        ? String.format(Locale.ROOT, "a chain of %d sums loses too much", chain(config))
+        : SimtGemm.problem(workload, config, target);
+  }
+
+  private long chain(SimtConfig config) {
+    return Math.ceilDiv(workload.k(), (long) config.slices() * config.parts());
+  }
+
+  private boolean isTooLong(SimtConfig config) {
+    return workload.operands() == DType.F32 && chain(config) > LONGEST_CHAIN;
+  }
+
+  /** Of a large result each thread has many elements, whatever the tile. */
+  private int shortest() {
+    long elements = workload.m() * workload.n();
+    if (Math.min(workload.m(), workload.n()) < 16 || elements < MEDIUM) {
+      return 1;
+    }
+    return elements < LARGE ? 4 : 7;
+  }
+
+  /** Those of the options that are possible; the first if none is. */
+  private static long[] fitting(IntPredicate possible, long... options) {
+    long[] left = LongStream.of(options).filter(o -> possible.test((int) o)).toArray();
+    return left.length == 0 ? new long[] {options[0]} : left;
+  }
+
+  private static int number(Decisions d, String name, long... options) {
+    return Math.toIntExact(d.choose(name, options));
+  }
+
+  /** Numbers less than twice what there is. */
+  private static long[] upTo(long most, long... options) {
+    return LongStream.of(options).filter(o -> o == options[0] || o < 2 * most).toArray();
+  }
+}

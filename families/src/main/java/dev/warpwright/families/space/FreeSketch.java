@@ -1,0 +1,307 @@
+package dev.warpwright.families.space;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.mma.AmpereModel;
+import dev.warpwright.families.simt.SimtConfig;
+import dev.warpwright.families.simt.SimtGemm;
+import dev.warpwright.families.simt.SimtModel;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.families.wgmma.HopperLimits;
+import dev.warpwright.families.wgmma.HopperModel;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Features;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schedules of one kind of arithmetic by rules alone: every size that instructions and hardware
+ * allow, in every combination, where the {@linkplain GemmSpace#of families' sketches} offer what
+ * has proved itself. Most points are impossible, and are rejected with what does not fit.
+ */
+final class FreeSketch implements GemmSketch {
+  /** What names of these sketches begin with. */
+  static final String PREFIX = "free-";
+
+  /** What multiplies. */
+  enum Engine {
+    WGMMA,
+    MMA,
+    SIMT
+  }
+
+  private static final List<String> FEATURES =
+      List.of(
+          "engine",
+          "tileM",
+          "tileN",
+          "tileK",
+          "stages",
+          "threads",
+          "minBlocks",
+          "persistent",
+          "cluster",
+          "swapped",
+          "predicted");
+
+  private final Engine engine;
+  private final GemmWorkload workload;
+  private final GpuTarget target;
+  private final int multiprocessors;
+
+  private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.engine = engine;
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  /** A sketch for each kind of arithmetic that can compute a product on a target. */
+  static List<GemmSketch> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    List<GemmSketch> sketches = new ArrayList<>();
+    if (workload.k() == 0) {
+      return sketches;
+    }
+    if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {
+      sketches.add(new FreeSketch(Engine.WGMMA, workload, target, multiprocessors));
+    }
+    if (AmpereGemm.operandsProblem(workload, target) == null) {
+      sketches.add(new FreeSketch(Engine.MMA, workload, target, multiprocessors));
+    }
+    if (SimtGemm.operandsProblem(workload) == null) {
+      sketches.add(new FreeSketch(Engine.SIMT, workload, target, multiprocessors));
+    }
+    return sketches;
+  }
+
+  @Override
+  public String name() {
+    return PREFIX + engine.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** A possible schedule. */
+  private record Made(Features features, Supplier<ScheduledGemm> schedule) {}
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    Made made = made(decisions);
+    return new Plan(
+        made.features(),
+        () -> {
+          try {
+            return made.schedule().get().kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return made(decisions).schedule().get();
+  }
+
+  private Made made(Decisions decisions) {
+    return switch (engine) {
+      case WGMMA -> wgmma(decisions);
+      case MMA -> mma(decisions);
+      case SIMT -> simt(decisions);
+    };
+  }
+
+  private Made wgmma(Decisions d) {
+    int bytes = workload.operands().bytes();
+    boolean swapped = d.choose("swapped");
+    // Of the instruction: its rows are a warpgroup's, its columns go in steps of 8.
+    int rows = number(d, "rows", steps(64, 256, 64));
+    int columns = number(d, "columns", steps(8, 256, 8));
+    int tileK = number(d, "tileK", steps(32 / bytes, 256 / bytes, 32 / bytes));
+    int stages = number(d, "stages", steps(2, 12, 1));
+    int consumers = number(d, "consumers", steps(1, 4, 1));
+    int clusterM = number(d, "clusterM", 1, 2, 4);
+    int clusterN = number(d, "clusterN", 1, 2, 4);
+    int minBlocks = number(d, "minBlocks", steps(1, 4, 1));
+    boolean persistent = d.choose("persistent");
+    BlockOrder order = order(d);
+    int cluster = clusterM * clusterN;
+    int blocks = persistent ? multiprocessors * minBlocks / cluster * cluster : 0;
+    HopperConfig config =
+        new HopperConfig(
+            swapped ? columns : rows,
+            swapped ? rows : columns,
+            tileK,
+            stages,
+            consumers,
+            clusterM,
+            clusterN,
+            persistent ? order : new BlockOrder.Row(),
+            blocks,
+            minBlocks,
+            swapped);
+    check(HopperLimits.problem(workload, config));
+    return new Made(
+        features(
+            config.tileM(),
+            config.tileN(),
+            tileK,
+            stages,
+            128 * (consumers + 1),
+            minBlocks,
+            persistent,
+            cluster,
+            swapped,
+            HopperModel.features(workload, config, multiprocessors).predictedUs()),
+        () -> HopperGemm.schedule(workload, config));
+  }
+
+  private Made mma(Decisions d) {
+    int bytes = workload.operands().bytes();
+    int warpsM = number(d, "warpsM", steps(1, 8, 1));
+    int warpsN = number(d, "warpsN", steps(1, 8, 1));
+    int tileM = number(d, "tileM", steps(16, 256, 16));
+    int tileN = number(d, "tileN", steps(16, 256, 16));
+    int tileK = number(d, "tileK", steps(64 / bytes, 256 / bytes, 64 / bytes));
+    int stages = number(d, "stages", steps(2, 8, 1));
+    int minBlocks = number(d, "minBlocks", steps(1, 6, 1));
+    boolean swapped = d.choose("swapped");
+    AmpereConfig config =
+        new AmpereConfig(tileM, tileN, tileK, stages, warpsM, warpsN, minBlocks, order(d), swapped);
+    check(AmpereGemm.problem(workload, config, target));
+    return new Made(
+        features(
+            tileM,
+            tileN,
+            tileK,
+            stages,
+            config.threads(),
+            minBlocks,
+            false,
+            1,
+            swapped,
+            AmpereModel.features(workload, config, target, multiprocessors).predictedUs()),
+        () -> AmpereGemm.schedule(workload, config, target));
+  }
+
+  private Made simt(Decisions d) {
+    int lanesM = number(d, "lanesM", 1, 2, 4, 8, 16, 32);
+    int rows = number(d, "rows", steps(1, 16, 1));
+    int columns = number(d, "columns", steps(1, 16, 1));
+    int warpsM = number(d, "warpsM", steps(1, 8, 1));
+    int warpsN = number(d, "warpsN", steps(1, 8, 1));
+    int slices = number(d, "slices", 1, 2, 4, 8);
+    int tileK = number(d, "tileK", 4, 8, 16, 32, 64, 128);
+    int stages = number(d, "stages", steps(2, 8, 1));
+    boolean ahead = d.choose("ahead");
+    boolean serpentine = d.choose("serpentine");
+    int minBlocks = number(d, "minBlocks", steps(1, 16, 1));
+    int warpM = rows * lanesM;
+    int warpN = columns * 32 / lanesM;
+    SimtConfig config =
+        new SimtConfig(
+            warpM * warpsM,
+            warpN * warpsN,
+            tileK,
+            warpM,
+            warpN,
+            lanesM,
+            slices,
+            stages,
+            ahead,
+            serpentine,
+            minBlocks);
+    check(SimtGemm.problem(workload, config, target));
+    return new Made(
+        features(
+            config.tileM(),
+            config.tileN(),
+            tileK,
+            stages,
+            config.threads(),
+            minBlocks,
+            false,
+            1,
+            false,
+            SimtModel.features(workload, config, target, multiprocessors).predictedUs()),
+        () -> SimtGemm.schedule(workload, config, target));
+  }
+
+  private Features features(
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages,
+      int threads,
+      int minBlocks,
+      boolean persistent,
+      int cluster,
+      boolean swapped,
+      double predictedUs) {
+    return new Features(
+        FEATURES,
+        new double[] {
+          engine.ordinal(),
+          tileM,
+          tileN,
+          tileK,
+          stages,
+          threads,
+          minBlocks,
+          persistent ? 1 : 0,
+          cluster,
+          swapped ? 1 : 0,
+          Math.log(predictedUs)
+        },
+        predictedUs);
+  }
+
+  private static BlockOrder order(Decisions d) {
+    return BlockOrder.parse(
+        d.choose(
+            "order",
+            List.of(
+                "row",
+                "column",
+                "serpentine",
+                "morton",
+                "hilbert",
+                "grouped:2",
+                "grouped:3",
+                "grouped:4",
+                "grouped:6",
+                "grouped:8",
+                "grouped:12",
+                "grouped:16",
+                "grouped:32",
+                "nested:2",
+                "nested:4",
+                "nested:8")));
+  }
+
+  private static void check(@Nullable String problem) {
+    if (problem != null) {
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+  }
+
+  private static int number(Decisions d, String name, long... options) {
+    return Math.toIntExact(d.choose(name, options));
+  }
+
+  private static long[] steps(int first, int last, int step) {
+    return LongStream.iterate(first, n -> n <= last, n -> n + step).toArray();
+  }
+}

@@ -1,0 +1,64 @@
+package dev.warpwright.families.tuned;
+
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.Kernel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/**
+ * What must not happen to a kernel with the attribute {@code fast = 1} when it is compiled: local
+ * memory, spills, and any remark of ptxas that it changed the course of matrix instructions (C75xx)
+ * or ignored a register budget.
+ */
+public final class FastKernelCheck {
+  private static final Pattern REMARK =
+      Pattern.compile("\\(C75\\d\\d\\)|Potential Performance Loss|setmaxnreg ignored");
+
+  private FastKernelCheck() {}
+
+  /**
+   * What is wrong, one line each; nothing for kernels that do not say that they are fast.
+   *
+   * @param cubin machine code of the kernel's printed form, alone
+   */
+  public static List<String> problems(Kernel kernel, Cubin cubin) {
+    List<String> problems = new ArrayList<>();
+    if (kernel.attrs().getLong("fast", 0) == 0) {
+      return problems;
+    }
+    String function = CudaPrinter.functionName(kernel);
+    ResourceUsage usage = cubin.usage(function).orElse(null);
+    if (usage == null) {
+      problems.add("the compiler did not report what kernel " + function + " uses");
+      return problems;
+    }
+    if (usage.spillStores() > 0 || usage.spillLoads() > 0) {
+      problems.add(
+          String.format(
+              Locale.ROOT,
+              "%d bytes of spill stores, %d bytes of spill loads",
+              usage.spillStores(),
+              usage.spillLoads()));
+    }
+    if (usage.localBytes() > 0) {
+      problems.add(usage.localBytes() + " bytes of local memory a thread");
+    }
+    cubin
+        .log()
+        .lines()
+        .filter(line -> REMARK.matcher(line).find())
+        .map(String::strip)
+        .distinct()
+        .forEach(problems::add);
+    return problems;
+  }
+
+  /** One line with all problems of a kernel. */
+  public static String message(Kernel kernel, List<String> problems) {
+    return "kernel " + kernel.name() + " is marked fast, but has " + String.join("; ", problems);
+  }
+}

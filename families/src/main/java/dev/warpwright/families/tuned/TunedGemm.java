@@ -1,0 +1,165 @@
+package dev.warpwright.families.tuned;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A kernel of a product, chosen but not compiled: what to use is asked of {@link GemmChooser}.
+ *
+ * @param origin how it was found
+ * @param untested what a record does not hold for, see {@link RecordCheck#untested}; empty unless
+ *     the origin is {@link Origin#UNTESTED}
+ */
+public record TunedGemm(Candidate candidate, Origin origin, String untested) {
+  private static final int NEIGHBOURS = 8;
+
+  /** So many records of a workload are tried before the model is asked. */
+  private static final int MEASURED = 4;
+
+  /** By how much the model may be wrong about a point that was best for a workload alike. */
+  private static final double WORSE = 1.3;
+
+  /** Where a kernel comes from. */
+  public enum Origin {
+    /** Verified and measured for this workload: this source, driver, compiler and device. */
+    TUNED,
+    /** Measured for this workload, but with another source, driver, compiler or device. */
+    UNTESTED,
+    /** Measured for the same shape with other types, another layout or another epilogue. */
+    TRANSFERRED,
+    /** The analytic model's choice: nothing was measured for this workload. */
+    UNTUNED
+  }
+
+  /** A kernel that no record of another state leads to. */
+  public TunedGemm(Candidate candidate, Origin origin) {
+    this(candidate, origin, "");
+  }
+
+  /**
+   * A kernel that was measured.
+   *
+   * @param sourceHash of what was measured
+   */
+  record Recorded(TunedGemm gemm, String sourceHash) {}
+
+  /**
+   * The choices for what was not measured, the best first: what was measured for another workload
+   * of the same shape, and what the analytic model thinks.
+   *
+   * @throws UserError if no family of kernels computes the product
+   */
+  static List<TunedGemm> modelled(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, TuningDatabase database) {
+    Space space = GemmSpace.of(workload, target, multiprocessors);
+    List<Candidate> untuned = GemmRanking.of(space);
+    List<TunedGemm> all = new ArrayList<>();
+    transferred(workload, target, space, database, untuned.getFirst())
+        .ifPresent(candidate -> all.add(new TunedGemm(candidate, Origin.TRANSFERRED)));
+    untuned.forEach(candidate -> all.add(new TunedGemm(candidate, Origin.UNTUNED)));
+    return all;
+  }
+
+  /**
+   * The fastest that were measured for a workload, on this device if there are any. Whether a
+   * record holds is looked at when its kernel is asked for.
+   *
+   * @param here where the kernel is to run; null if there is no such device here
+   */
+  static Stream<Recorded> measured(
+      GemmWorkload workload,
+      GpuTarget target,
+      @Nullable Environment here,
+      int multiprocessors,
+      TuningDatabase database) {
+    Optional<TuningRecord> best =
+        database.best(GemmKeys.of(workload), target.name(), here == null ? "" : here.device());
+    if (best.isEmpty()) {
+      return Stream.empty();
+    }
+    // Of what was measured more than once, the last time counts.
+    Map<Point, TuningRecord> latest = new LinkedHashMap<>();
+    for (TuningRecord record : database.tried(GemmKeys.of(workload), target.name())) {
+      if (record.environment().device().equals(best.get().environment().device())) {
+        latest.put(record.point(), record);
+      }
+    }
+    Map<Point, TuningRecord> fastest = new LinkedHashMap<>();
+    fastest.put(best.get().point(), best.get());
+    latest.values().stream()
+        .filter(record -> record.outcome() instanceof Outcome.Measured)
+        .sorted(Comparator.comparingDouble(TunedGemm::timeUs))
+        .forEach(record -> fastest.putIfAbsent(record.point(), record));
+    return List.copyOf(fastest.values()).stream()
+        .limit(MEASURED)
+        .flatMap(record -> recorded(workload, target, here, multiprocessors, record).stream());
+  }
+
+  /** The kernel of a record, if its decisions are still a point of the space. */
+  private static Optional<Recorded> recorded(
+      GemmWorkload workload,
+      GpuTarget target,
+      @Nullable Environment here,
+      int multiprocessors,
+      TuningRecord record) {
+    return RecordCheck.candidate(workload, target, multiprocessors, record.point())
+        .map(
+            candidate -> {
+              String untested = RecordCheck.untested(record, candidate, target, here);
+              Origin origin = untested.isEmpty() ? Origin.TUNED : Origin.UNTESTED;
+              return new Recorded(new TunedGemm(candidate, origin, untested), record.sourceHash());
+            });
+  }
+
+  private static double timeUs(TuningRecord record) {
+    return record.outcome() instanceof Outcome.Measured measured
+        ? measured.timeUs()
+        : Double.POSITIVE_INFINITY;
+  }
+
+  /**
+   * What was best for the most alike workload of the same shape, unless the analytic model expects
+   * much less of it than of its own choice.
+   */
+  private static Optional<Candidate> transferred(
+      GemmWorkload workload,
+      GpuTarget target,
+      Space space,
+      TuningDatabase database,
+      Candidate untuned) {
+    double most = untuned.features().predictedUs() * WORSE;
+    return database.nearest(GemmKeys.of(workload), target.name(), NEIGHBOURS).stream()
+        .filter(record -> sameShape(GemmKeys.workload(record.workload()), workload))
+        .map(record -> space.replay(record.point()))
+        .flatMap(drawn -> Optional.ofNullable(drawn.candidate()).stream())
+        .filter(candidate -> candidate.features().predictedUs() <= most)
+        .findFirst();
+  }
+
+  private static boolean sameShape(GemmWorkload a, GemmWorkload b) {
+    return a.m() == b.m() && a.n() == b.n() && a.k() == b.k();
+  }
+
+  /** What the analytic model thinks fastest; it has not been compiled. */
+  public static Candidate untuned(Space space) {
+    return GemmRanking.of(space).getFirst();
+  }
+}

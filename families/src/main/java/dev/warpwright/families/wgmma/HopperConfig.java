@@ -1,0 +1,123 @@
+package dev.warpwright.families.wgmma;
+
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+
+/**
+ * The decisions of {@link HopperGemm}.
+ *
+ * @param tileM rows of a block's tile
+ * @param tileN columns of a block's tile
+ * @param tileK length of a step along K
+ * @param stages tiles of operands that are in shared memory at once
+ * @param consumers warpgroups that multiply
+ * @param clusterM blocks of a cluster that take tiles one above the other
+ * @param clusterN blocks of a cluster that take tiles side by side
+ * @param order of the tiles
+ * @param blocks that share the tiles, all running at once; 0 for one block a tile, in which case
+ *     {@code order} is row
+ * @param minBlocks blocks that a multiprocessor shall hold
+ * @param swapped whether the columns of a warpgroup's product are rows of the result: for few rows
+ * @param division how the steps of tiles are shared out; not whole only for a number of blocks,
+ *     except for two parts: those of a tile are then for two blocks of a cluster
+ * @param direct whether results go from registers to global memory, not through shared memory
+ */
+public record HopperConfig(
+    int tileM,
+    int tileN,
+    int tileK,
+    int stages,
+    int consumers,
+    int clusterM,
+    int clusterN,
+    BlockOrder order,
+    int blocks,
+    int minBlocks,
+    boolean swapped,
+    WorkDivision division,
+    boolean direct) {
+
+  /** A configuration in which tiles are whole. */
+  public HopperConfig(
+      int tileM,
+      int tileN,
+      int tileK,
+      int stages,
+      int consumers,
+      int clusterM,
+      int clusterN,
+      BlockOrder order,
+      int blocks,
+      int minBlocks,
+      boolean swapped) {
+    this(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        clusterM,
+        clusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapped,
+        new WorkDivision.Whole(),
+        false);
+  }
+
+  /** A persistent grid of {@code blocks} blocks in pairs that share tiles of B. */
+  public static HopperConfig pairs(int tileM, int tileN, int stages, int consumers, int blocks) {
+    return new HopperConfig(
+        tileM, tileN, 64, stages, consumers, 2, 1, new BlockOrder.Grouped(8), blocks, 1, false);
+  }
+
+  /** The same with steps of another length. */
+  public HopperConfig withTileK(int newTileK) {
+    return new HopperConfig(
+        tileM, tileN, newTileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped, division, direct);
+  }
+
+  /** The same with clusters of another shape. */
+  public HopperConfig withCluster(int newClusterM, int newClusterN) {
+    return new HopperConfig(
+        tileM,
+        tileN,
+        tileK,
+        stages,
+        consumers,
+        newClusterM,
+        newClusterN,
+        order,
+        blocks,
+        minBlocks,
+        swapped,
+        division,
+        direct);
+  }
+
+  /** Whether several blocks may compute a tile. */
+  public boolean isDivided() {
+    return !(division instanceof WorkDivision.Whole);
+  }
+
+  /** Whether two blocks of a cluster share the steps of a tile. */
+  public boolean isPaired() {
+    return blocks == 0 && division.equals(new WorkDivision.Parts(2));
+  }
+
+  /** The same with work divided in another way. */
+  public HopperConfig withDivision(WorkDivision other) {
+    return new HopperConfig(
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped, other, direct);
+  }
+
+  /** The same with results straight from registers. */
+  public HopperConfig fromRegisters() {
+    return new HopperConfig(
+        tileM, tileN, tileK, stages, consumers, clusterM, clusterN, order, blocks, minBlocks,
+        swapped, division, true);
+  }
+}

@@ -1,0 +1,126 @@
+package dev.warpwright.families.wgmma;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.StagedProduct;
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Products for Hopper: bulk copies into a ring of stages, warpgroup products, roles, clusters with
+ * multicast, persistent blocks, results through shared memory while the next tile begins.
+ */
+public final class HopperGemm {
+  private HopperGemm() {}
+
+  /**
+   * Schedules and lowers.
+   *
+   * @throws UserError if the configuration does not fit the workload or the hardware
+   */
+  public static ScheduledGemm schedule(GemmWorkload workload, HopperConfig config) {
+    String problem = HopperLimits.problem(workload, config);
+    if (problem != null) {
+      throw new UserError(problem);
+    }
+    return schedule(workload.func(config.swapped()), workload, config);
+  }
+
+  /** The same for another computation of the workload's shape. */
+  static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
+    Schedule schedule = scheduled(func, workload, config);
+    PrimFunc tiles = schedule.func();
+    Kernel kernel = GpuLowering.lower(tiles);
+    return new ScheduledGemm(
+        func,
+        schedule.trace(),
+        tiles,
+        kernel,
+        ScheduledGemm.hasTable(kernel)
+            ? ScheduledGemm.table(
+                config.order(),
+                config.division(),
+                workload.batch().count()
+                    * Math.ceilDiv(workload.m(), (long) config.tileM() * config.clusterM()),
+                Math.ceilDiv(workload.n(), (long) config.tileN() * config.clusterN()),
+                Math.ceilDiv(workload.k(), config.tileK()),
+                config.blocks() / (config.clusterM() * config.clusterN()))
+            : List.of());
+  }
+
+  /** The schedule itself. */
+  private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
+    Schedule s = new Schedule(func);
+    StagedProduct product =
+        StagedProduct.of(
+            s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+    s.roles(1, config.consumers());
+    share(s, product, config);
+    s.annotate("minBlocks", (long) config.minBlocks());
+    if (config.direct()) {
+      s.annotate("store", "direct");
+    }
+    workload.description().forEach(s::annotate);
+    product.tensorize(s, Attrs.NONE.with("instr", instruction(workload, config)));
+    return s;
+  }
+
+  /** Shares the tiles out to blocks. */
+  private static void share(Schedule s, StagedProduct product, HopperConfig config) {
+    boolean clustered = config.clusterM() * config.clusterN() > 1;
+    if (config.isPaired()) {
+      s.annotate("clusterK", 2L);
+    } else if (config.blocks() == 0 && !clustered) {
+      s.bind(product.columns(), ThreadAxis.BLOCK_X);
+      s.bind(product.rows(), ThreadAxis.BLOCK_Y);
+      return;
+    }
+    if (config.blocks() == 0) {
+      s.bind(
+          s.blockOrder(product.rows(), product.columns(), new BlockOrder.Row()),
+          ThreadAxis.BLOCK_X);
+    } else {
+      LoopRef tiles = s.blockOrder(product.rows(), product.columns(), config.order());
+      if (config.isDivided()) {
+        s.annotate(tiles, "division", config.division().text());
+      }
+      s.persistent(tiles, config.blocks());
+    }
+    if (clustered) {
+      s.cluster(config.clusterM(), config.clusterN());
+      if (config.clusterM() > 1) {
+        s.multicast(product.b());
+      }
+      if (config.clusterN() > 1) {
+        s.multicast(product.a());
+      }
+    }
+  }
+
+  /** The matrix instruction: as many columns as the tile, or rows where operands are swapped. */
+  public static String instruction(GemmWorkload workload, HopperConfig config) {
+    GemmWorkload.Layout layout = workload.layout();
+    boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
+    boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
+    DType sums = workload.arithmetic().sums();
+    return String.format(
+        Locale.ROOT,
+        "wgmma.m64n%dk%d.%s.%s%s%s",
+        config.swapped() ? config.tileM() : config.tileN(),
+        32 / workload.operands().bytes(),
+        sums == DType.I32 ? "s32" : sums.text(),
+        HopperLimits.instructionType(workload),
+        alongRows ? ".ta" : "",
+        alongColumns ? ".tb" : "");
+  }
+}

@@ -1,0 +1,274 @@
+package dev.warpwright.families.wgmma;
+
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link HopperConfig} has to keep, checked without making a schedule. */
+public final class HopperLimits {
+  private static final int WARPGROUP_ROWS = 64;
+  private static final int MAX_SUMS = 208;
+
+  /** Blocks of a grid along its second dimension. */
+  private static final int MAX_GRID = 65_535;
+
+  private static final int MAX_CLUSTER = 8;
+
+  /** Bytes whose multiples bulk copies begin at in shared memory; panels are no wider. */
+  private static final int COPY_ALIGNMENT = 128;
+
+  private HopperLimits() {}
+
+  /** One line that says why a configuration is impossible; null if nothing is known against it. */
+  public static @Nullable String problem(GemmWorkload workload, HopperConfig config) {
+    String operands = typeProblem(workload);
+    if (operands != null) {
+      return operands;
+    }
+    int bytes = workload.operands().bytes();
+    boolean alongColumns =
+        config.swapped() ? workload.layout().transposedA() : !workload.layout().transposedB();
+    int productRows = config.swapped() ? config.tileN() : config.tileM();
+    int productColumns = config.swapped() ? config.tileM() : config.tileN();
+    if (config.consumers() < 1 || config.consumers() > 4) {
+      return config.consumers() + " consumer warpgroups; a block has 1 to 4";
+    }
+    if (productRows < 1 || productRows % (WARPGROUP_ROWS * config.consumers()) != 0) {
+      return String.format(
+          Locale.ROOT,
+          "%d rows over %d warpgroups are no multiples of 64",
+          productRows,
+          config.consumers());
+    }
+    if (productColumns < 8 || productColumns > 256 || productColumns % 8 != 0) {
+      return productColumns + " columns of a product; 8 to 256 in steps of 8 are possible";
+    }
+    if (workload.operands() == DType.I8 && productColumns > 32 && productColumns % 16 != 0) {
+      return productColumns
+          + " columns of a product of bytes; from 32 on multiples of 16 are possible";
+    }
+    if (alongColumns && productColumns % 16 != 0) {
+      return productColumns
+          + " columns of an operand stored along them; multiples of 16 are possible";
+    }
+    if (productRows > 256) {
+      return productRows + " rows of a tile; a bulk copy moves at most 256";
+    }
+    if (config.tileK() < 32 / bytes || config.tileK() * bytes % 32 != 0) {
+      return String.format(
+          Locale.ROOT, "a step of %d elements along K is no multiple of 32 bytes", config.tileK());
+    }
+    if (config.stages() < 2 || config.minBlocks() < 1) {
+      return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
+    }
+    long sums = sumRegisters(workload, config);
+    if (sums > MAX_SUMS) {
+      return String.format(
+          Locale.ROOT, "sums of %d registers of a thread, at most %d fit", sums, MAX_SUMS);
+    }
+    if (config.isPaired()) {
+      String pair = pairProblem(workload, config);
+      if (pair != null) {
+        return pair;
+      }
+    } else if (config.isDivided() && config.blocks() == 0) {
+      return String.format(
+          Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
+    } else if (config.isDivided() && workload.arithmetic() == Arithmetic.F16) {
+      return "sums in f16 are not added up over several blocks";
+    }
+    String cluster = cluster(workload, config);
+    if (cluster != null) {
+      return cluster;
+    }
+    return sharedProblem(sharedBytes(workload, config), config.minBlocks(), GpuTarget.SM_90A);
+  }
+
+  /** Registers of a consumer thread that hold sums. */
+  public static long sumRegisters(GemmWorkload workload, HopperConfig config) {
+    long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
+    return Math.ceilDiv(elements * workload.arithmetic().sums().bytes(), 4);
+  }
+
+  /**
+   * Why no configuration computes a product as fast as these kernels are meant to; null if some
+   * may. Products whose rows are no multiples of 16 bytes can be scheduled, but threads copy them.
+   */
+  public static @Nullable String operandsProblem(GemmWorkload workload) {
+    String types = typeProblem(workload);
+    if (types != null) {
+      return types;
+    }
+    return alignmentProblem(workload);
+  }
+
+  private static @Nullable String alignmentProblem(GemmWorkload workload) {
+    int bytes = workload.operands().bytes();
+    long rowOfA = workload.pitchOfA() * bytes;
+    long rowOfB = workload.pitchOfB() * bytes;
+    Batch.Strides strides = workload.batch().strides();
+    if (strides.a() * bytes % 16 != 0 || strides.b() * bytes % 16 != 0) {
+      return String.format(
+          Locale.ROOT,
+          "products' matrices %d and %d bytes apart: bulk copies need multiples of 16",
+          strides.a() * bytes,
+          strides.b() * bytes);
+    }
+    return rowOfA % 16 == 0 && rowOfB % 16 == 0
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "rows of %d and %d bytes: bulk copies need multiples of 16",
+            rowOfA,
+            rowOfB);
+  }
+
+  /** Why no configuration computes a product; null if some may, though threads have to copy it. */
+  public static @Nullable String typeProblem(GemmWorkload workload) {
+    if (instructionType(workload) == null) {
+      return String.format(
+          Locale.ROOT,
+          "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s",
+          workload.operands().text(),
+          workload.arithmetic().text());
+    }
+    if (workload.k() == 0) {
+      return "sums of no products";
+    }
+    int bytes = workload.operands().bytes();
+    GemmWorkload.Layout layout = workload.layout();
+    if (bytes != 2 && layout != GemmWorkload.Layout.NT) {
+      return "layout " + layout + " of " + workload.operands().text() + ": both must lie along K";
+    }
+    // Threads copy dense matrices only.
+    return workload.isPitched() ? alignmentProblem(workload) : null;
+  }
+
+  /** The type in an instruction's name; null if there is none. */
+  static @Nullable String instructionType(GemmWorkload workload) {
+    boolean sums = workload.arithmetic() == Arithmetic.F32;
+    return switch (workload.operands()) {
+      case BF16 -> sums ? "bf16" : null;
+      case F16 -> sums || workload.arithmetic() == Arithmetic.F16 ? "f16" : null;
+      case F8E4M3 -> sums ? "e4m3" : null;
+      case F8E5M2 -> sums ? "e5m2" : null;
+      case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : null;
+      case I8 -> "s8";
+      case BOOL, U8, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
+    };
+  }
+
+  /** Why so many blocks with so much shared memory each do not fit on a multiprocessor. */
+  public static @Nullable String sharedProblem(long shared, int blocks, GpuTarget target) {
+    long each =
+        Math.min(
+            target.sharedPerBlock(), target.sharedPerSm() / blocks - target.reservedPerBlock());
+    return shared <= each
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "%d bytes of shared memory; %d blocks of %s have %d each",
+            shared,
+            blocks,
+            target.name(),
+            each);
+  }
+
+  private static @Nullable String pairProblem(GemmWorkload workload, HopperConfig config) {
+    if (config.clusterM() * config.clusterN() > 1) {
+      return "blocks that share the steps of a tile share no copies";
+    }
+    if (workload.k() <= config.tileK()) {
+      return "one step is not for two blocks";
+    }
+    return workload.arithmetic().sums() == DType.F32
+        ? null
+        : "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
+  }
+
+  private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {
+    long rows = Math.ceilDiv(workload.m(), config.tileM()) * workload.batch().count();
+    if (config.blocks() == 0 && rows > MAX_GRID) {
+      return String.format(
+          Locale.ROOT, "%d rows of tiles, a block each; at most %d", rows, MAX_GRID);
+    }
+    int size = config.clusterM() * config.clusterN();
+    if (size == 1) {
+      return null;
+    }
+    if (config.blocks() % size != 0) {
+      return String.format(
+          Locale.ROOT, "%d blocks are no multiple of a cluster of %d", config.blocks(), size);
+    }
+    if (size > MAX_CLUSTER) {
+      return "a cluster of " + size + " blocks; at most " + MAX_CLUSTER + " are possible";
+    }
+    // Tiles stored along K are cut into parts of so many rows, others along K.
+    int rowsOfA = workload.layout().transposedA() ? config.tileK() : config.tileM();
+    int rowsOfB = workload.layout().transposedB() ? config.tileN() : config.tileK();
+    int bytes = workload.operands().bytes();
+    int widthOfA = (workload.layout().transposedA() ? config.tileM() : config.tileK()) * bytes;
+    int widthOfB = (workload.layout().transposedB() ? config.tileK() : config.tileN()) * bytes;
+    if (!isParted(rowsOfA, widthOfA, config.clusterN())
+        || !isParted(rowsOfB, widthOfB, config.clusterM())) {
+      return String.format(
+          Locale.ROOT,
+          "tiles of %d and %d rows cannot be shared by clusters of %d x %d",
+          rowsOfA,
+          rowsOfB,
+          config.clusterM(),
+          config.clusterN());
+    }
+    if (workload.batch().isMany()
+        && Math.ceilDiv(workload.m(), config.tileM()) % config.clusterM() != 0) {
+      return String.format(
+          Locale.ROOT,
+          "clusters of %d tiles do not divide the tiles of a product of the batch",
+          config.clusterM());
+    }
+    boolean fits =
+        Math.ceilDiv(workload.m(), config.tileM()) >= config.clusterM()
+            && Math.ceilDiv(workload.n(), config.tileN()) >= config.clusterN();
+    return fits ? null : "a cluster of more tiles than there are";
+  }
+
+  /** Whether blocks can copy equal parts of a tile's rows, each of which begins at 128 bytes. */
+  private static boolean isParted(int rows, int rowBytes, int blocks) {
+    int panel = Math.min(COPY_ALIGNMENT, Integer.lowestOneBit(rowBytes));
+    return blocks == 1 || rows % blocks == 0 && rows / blocks * panel % COPY_ALIGNMENT == 0;
+  }
+
+  /** Bytes of shared memory of a block. */
+  public static long sharedBytes(GemmWorkload workload, HopperConfig config) {
+    int bytes = workload.operands().bytes();
+    long stage = (long) (config.tileM() + config.tileN()) * config.tileK() * bytes;
+    long barriers = 16L * config.stages();
+    // What the other block of a pair sends of the sums of every other warpgroup.
+    long exchange =
+        config.isPaired()
+            ? Math.ceilDiv(config.consumers(), 2)
+                * (4L * config.tileM() * config.tileN() / config.consumers())
+            : 0;
+    // Where a tile has parts, which of them is next.
+    long turns = config.isDivided() ? (long) DType.U32.bytes() * config.consumers() : 0;
+    return config.stages() * stage + staging(workload, config) + barriers + exchange + turns;
+  }
+
+  private static long staging(GemmWorkload workload, HopperConfig config) {
+    int bytes = workload.result().bytes();
+    if (config.swapped()
+        || config.direct()
+        || workload.pitchOfC() * bytes % 16 != 0
+        || workload.n() * bytes % 16 != 0) {
+      return 0;
+    }
+    int row = config.tileN() * bytes;
+    int width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 16;
+    int panels = row / width * (config.tileM() / WARPGROUP_ROWS / config.consumers());
+    return (long) Math.min(2, panels) * config.consumers() * WARPGROUP_ROWS * width;
+  }
+}

@@ -1,0 +1,335 @@
+package dev.warpwright.families.wgmma;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.Divisions;
+import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.ThreadCopies;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/** The decisions of {@link HopperGemm}, asked in an order in which each narrows the next. */
+public final class HopperSketch implements GemmSketch {
+  /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
+  private static final int MANY_ROWS = 256;
+
+  /** Steps of a tile from which on they may be worth sharing. */
+  private static final long LEAST_PAIRED = 8;
+
+  private static final int WARPGROUP = 128;
+  private static final int REGISTER_GRANULE = 8;
+
+  /** What ptxas asks for beside the sums (its message C7602). */
+  private static final int OTHER_REGISTERS = 26;
+
+  /** What a consumer needs beside all of its sums, where others copy. */
+  private static final int CONSUMER_REGISTERS = 40;
+
+  /** What a producer keeps at least. */
+  private static final int PRODUCER_REGISTERS = 24;
+
+  private final GemmWorkload workload;
+  private final int multiprocessors;
+
+  public HopperSketch(GemmWorkload workload, int multiprocessors) {
+    this.workload = workload;
+    this.multiprocessors = multiprocessors;
+  }
+
+  @Override
+  public String name() {
+    return "wgmma";
+  }
+
+  @Override
+  public Plan plan(Decisions decisions) {
+    HopperConfig config = config(decisions);
+    String problem = HopperLimits.problem(workload, config);
+    if (problem != null) {
+      throw new Rejected(reason(problem), problem);
+    }
+    registers(config);
+    return new Plan(
+        HopperModel.features(workload, config, multiprocessors),
+        () -> {
+          try {
+            return HopperGemm.schedule(workload, config).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  @Override
+  public ScheduledGemm schedule(Decisions decisions) {
+    return HopperGemm.schedule(workload, config(decisions));
+  }
+
+  /** Problems differ in numbers; what is left without them is what they are counted by. */
+  private static String reason(String problem) {
+    return problem.replaceAll("[0-9]+", "#");
+  }
+
+  /**
+   * Registers are given to a block's threads evenly when it starts, and ptxas compiles for that
+   * number, which an instruction's sums and its other operands have to fit. Several consumers get
+   * more before they multiply, for all of their sums.
+   */
+  private void registers(HopperConfig c) {
+    int threads = (c.consumers() + 1) * WARPGROUP * c.minBlocks();
+    int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
+    int sums = Math.toIntExact(HopperLimits.sumRegisters(workload, c));
+    int columns = c.swapped() ? c.tileM() : c.tileN();
+    int instruction = columns / 2 * workload.arithmetic().sums().bytes() / 4;
+    int consumer =
+        c.consumers() == 1
+            ? each
+            : (each * (c.consumers() + 1) - PRODUCER_REGISTERS) / c.consumers();
+    int others = c.consumers() == 1 ? OTHER_REGISTERS : CONSUMER_REGISTERS;
+    if (instruction + OTHER_REGISTERS > each || sums + others > consumer) {
+      throw new Rejected(
+          "registers",
+          String.format(
+              Locale.ROOT,
+              "%d sums, %d of an instruction, and %d other registers; a thread has %d, and may get"
+                  + " %d",
+              sums,
+              instruction,
+              others,
+              each,
+              consumer));
+    }
+  }
+
+  private HopperConfig config(Decisions d) {
+    boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
+    int rows;
+    int columns;
+    int consumers;
+    if (swapped) {
+      // The product's rows are columns of the result.
+      columns = Math.toIntExact(d.choose("tileM", few()));
+      rows = Math.toIntExact(d.choose("tileN", 64, 128, 192, 256));
+      consumers = consumers(d, rows);
+    } else {
+      rows = Math.toIntExact(d.choose("tileM", 64, 128, 192, 256));
+      consumers = consumers(d, rows);
+      columns = Math.toIntExact(d.choose("tileN", wide()));
+    }
+    int tileM = swapped ? columns : rows;
+    int tileN = swapped ? rows : columns;
+    int bytes = workload.operands().bytes();
+    int tileK = Math.toIntExact(d.choose("tileK", 128 / bytes, 256 / bytes));
+    int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2));
+    int stages = stages(d, tileM, tileN, tileK, minBlocks);
+    int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
+    // Older records of clusters are of persistent ones.
+    boolean persistent =
+        size(cluster) > 1
+            ? d.choose("persistent", List.of("yes", "no")).equals("yes")
+            : d.choose("persistent");
+    int blocks = persistent ? blocks(d, minBlocks, size(cluster)) : 0;
+    BlockOrder order =
+        persistent
+            ? BlockOrder.parse(d.choose("order", orders(tileM, tileN, cluster)))
+            : new BlockOrder.Row();
+    HopperConfig moved =
+        new HopperConfig(
+            tileM,
+            tileN,
+            tileK,
+            stages,
+            consumers,
+            cluster[0],
+            cluster[1],
+            order,
+            blocks,
+            minBlocks,
+            swapped);
+    HopperConfig whole = isDirect(d, swapped, tileN) ? moved.fromRegisters() : moved;
+    if (blocks == 0) {
+      return isPaired(d, whole) ? whole.withDivision(new WorkDivision.Parts(2)) : whole;
+    }
+    List<String> divisions =
+        Divisions.of(
+            workload.batch().count()
+                * Math.ceilDiv(workload.m(), (long) tileM * cluster[0])
+                * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
+            Math.ceilDiv(workload.k(), tileK),
+            blocks / size(cluster));
+    return divisions.size() == 1 || workload.arithmetic() == Arithmetic.F16
+        ? whole
+        : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
+  }
+
+  /** Whether two blocks of a cluster share a tile's steps: where tiles are few and K is long. */
+  private boolean isPaired(Decisions d, HopperConfig c) {
+    long tiles =
+        workload.batch().count()
+            * Math.ceilDiv(workload.m(), c.tileM())
+            * Math.ceilDiv(workload.n(), c.tileN());
+    return c.clusterM() * c.clusterN() == 1
+        && tiles <= (long) multiprocessors * c.minBlocks()
+        && workload.k() >= LEAST_PAIRED * c.tileK()
+        && workload.arithmetic().sums() == DType.F32
+        && d.choose("division", List.of("whole", "parts:2")).equals("parts:2");
+  }
+
+  /**
+   * Blocks that run at the same time. Multiprocessors come in groups whose sizes are even but no
+   * multiples of more: some are left over by clusters of 4.
+   */
+  private int blocks(Decisions d, int minBlocks, int cluster) {
+    if (cluster <= 2) {
+      return multiprocessors * minBlocks / cluster * cluster;
+    }
+    int few = Math.max(1, multiprocessors / 16) * 16;
+    int fewer = Math.max(1, few - 16);
+    return Math.toIntExact(d.choose("resident", few, fewer)) * minBlocks / cluster * cluster;
+  }
+
+  private static int size(int[] cluster) {
+    return cluster[0] * cluster[1];
+  }
+
+  private static int consumers(Decisions d, int rows) {
+    return Math.toIntExact(
+        switch (rows) {
+          case 64 -> 1;
+          case 128 -> d.choose("consumers", 1, 2);
+          case 192 -> 3;
+          default -> d.choose("consumers", 2, 4);
+        });
+  }
+
+  private boolean isOfBytes() {
+    return workload.operands() == DType.I8;
+  }
+
+  /** Heights of tiles for few rows: no more than twice what there is. */
+  private long[] few() {
+    int granule = workload.layout().transposedA() ? 16 : 8;
+    return LongStream.of(8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 192, 256)
+        .filter(t -> !isOfBytes() || t <= 32 || t % 16 == 0)
+        .filter(t -> t % granule == 0 && t < 2 * Math.max(workload.m(), granule))
+        .toArray();
+  }
+
+  /**
+   * Widths of tiles. Those that are odd multiples of 8 may fill the last wave; operands stored
+   * along columns cannot have them, nor can bytes.
+   */
+  private long[] wide() {
+    boolean alongColumns = !workload.layout().transposedB() || isOfBytes();
+    long[] options =
+        LongStream.iterate(16, t -> t <= 256, t -> t + 8)
+            .filter(t -> t < workload.n() + 64)
+            .filter(t -> t % 16 == 0 || (t > 64 && !alongColumns))
+            .toArray();
+    return options.length == 0 ? new long[] {16} : options;
+  }
+
+  /** Whether results leave from registers: bulk stores of narrow panels are no faster. */
+  private boolean isDirect(Decisions d, boolean swapped, int tileN) {
+    int bytes = workload.result().bytes();
+    if (swapped || workload.pitchOfC() * bytes % ThreadCopies.CHUNK != 0) {
+      return false;
+    }
+    return tileN * bytes % HopperModel.SECTOR != 0
+        || d.choose("store", List.of("shared", "direct")).equals("direct");
+  }
+
+  private int stages(Decisions d, int tileM, int tileN, int tileK, int minBlocks) {
+    List<Long> possible = new ArrayList<>();
+    for (long stages = 2; stages <= 12; stages++) {
+      long bytes = stages * (tileM + tileN) * tileK * workload.operands().bytes() + 32 * stages;
+      if (bytes <= GpuTarget.SM_90A.sharedPerBlock() / minBlocks) {
+        possible.add(stages);
+      }
+    }
+    if (possible.isEmpty()) {
+      throw new Rejected(
+          "shared memory",
+          String.format(Locale.ROOT, "two stages of %d x %d x %d do not fit", tileM, tileN, tileK));
+    }
+    // Fewer stages than fit are rarely better: the greatest five, the greatest first.
+    return Math.toIntExact(
+        d.choose(
+            "stages", possible.reversed().stream().limit(5).mapToLong(Long::longValue).toArray()));
+  }
+
+  /** Whether bulk copies can move the operands; otherwise blocks of a cluster share nothing. */
+  private boolean isBulk() {
+    return HopperLimits.operandsProblem(workload) == null;
+  }
+
+  private List<String> clusters(int tileM, int tileN) {
+    List<String> shapes = new ArrayList<>(List.of("1x1"));
+    if (!isBulk()) {
+      return shapes;
+    }
+    if (workload.m() > tileM) {
+      shapes.add("2x1");
+    }
+    if (workload.n() > tileN) {
+      shapes.add("1x2");
+    }
+    if (workload.m() > tileM && workload.n() > tileN) {
+      shapes.add("2x2");
+    }
+    if (workload.m() > 3L * tileM) {
+      shapes.add("4x1");
+    }
+    if (workload.n() > 3L * tileN) {
+      shapes.add("1x4");
+    }
+    // Copies of ragged rows are so slow that sharing them is worth large clusters.
+    if (HopperModel.isRagged(workload) && workload.m() > tileM && workload.n() > tileN) {
+      if (workload.m() > 3L * tileM) {
+        shapes.add("4x2");
+      }
+      if (workload.n() > 3L * tileN) {
+        shapes.add("2x4");
+      }
+      if (workload.m() > 7L * tileM) {
+        shapes.add("8x1");
+      }
+      if (workload.n() > 7L * tileN) {
+        shapes.add("1x8");
+      }
+    }
+    return shapes;
+  }
+
+  private static int[] cluster(String shape) {
+    return new int[] {shape.charAt(0) - '0', shape.charAt(2) - '0'};
+  }
+
+  /** Orders that differ on the grid of clusters. */
+  private List<String> orders(int tileM, int tileN, int[] cluster) {
+    long rows = workload.batch().count() * Math.ceilDiv(workload.m(), (long) tileM * cluster[0]);
+    long columns = Math.ceilDiv(workload.n(), (long) tileN * cluster[1]);
+    if (rows == 1 || columns == 1 || rows * columns <= multiprocessors) {
+      return List.of("row");
+    }
+    List<String> orders = new ArrayList<>(List.of("row", "column", "serpentine", "hilbert"));
+    for (int group : new int[] {2, 4, 8, 16, 32}) {
+      if (group < rows) {
+        orders.add("grouped:" + group);
+      }
+    }
+    return orders;
+  }
+}

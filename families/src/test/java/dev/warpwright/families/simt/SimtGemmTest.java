@@ -1,0 +1,76 @@
+package dev.warpwright.families.simt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.Simulated;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Products of threads: what their schedules make computes what they were made of. */
+class SimtGemmTest {
+  private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU);
+
+  static Stream<ArgumentSet> cases() {
+    SimtConfig small = new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1);
+    SimtConfig async = new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1);
+    SimtConfig low = new SimtConfig(4, 64, 8, 4, 64, 1, 1, 3, false, false, 1);
+    SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1);
+    SimtConfig alongK = new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1);
+    SimtConfig alongK2 = new SimtConfig(8, 64, 32, 8, 32, 2, 1, 2, false, false, true, 1);
+    SimtConfig odd = new SimtConfig(28, 112, 16, 28, 112, 2, 2, 3, false, true, true, 1);
+    SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, 1);
+    return Stream.of(
+        set(of(34, 66, 40, Layout.NT, ALL), small.shared(3, 1), GpuTarget.SM_80),
+        set(of(64, 64, 32, Layout.NT, Epilogue.NONE), async.shared(2, 2), GpuTarget.SM_80),
+        set(of(50, 70, 50, Layout.TN, Epilogue.NONE), async.shared(4, 2), GpuTarget.SM_80),
+        set(of(7, 67, 250, Layout.NT, ALL), alongK2.shared(5, 1), GpuTarget.SM_75),
+        set(of(96, 130, 19, Layout.NN, Epilogue.NONE), small.shared(1, 3), GpuTarget.SM_75),
+        set(of(37, 129, 131, Layout.NT, ALL), odd.with(2, 1), GpuTarget.SM_75),
+        set(of(28, 90, 64, Layout.NT, Epilogue.NONE), odd, GpuTarget.SM_80),
+        set(of(17, 127, 33, Layout.NT, ALL), parts, GpuTarget.SM_75),
+        set(of(1, 130, 96, Layout.NT, Epilogue.NONE), alongK, GpuTarget.SM_80),
+        set(of(7, 67, 50, Layout.NT, ALL), alongK2, GpuTarget.SM_75),
+        set(of(1, 130, 96, Layout.NT, Epilogue.NONE), sliced, GpuTarget.SM_80),
+        set(of(64, 128, 32, Layout.NT, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(64, 128, 32, Layout.TN, Epilogue.NONE), async, GpuTarget.SM_80),
+        set(of(36, 68, 20, Layout.TT, ALL), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.TN, Epilogue.NONE).with(Arithmetic.TF32), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.NT, ALL), async, GpuTarget.SM_80),
+        set(of(1, 1, 1, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
+        set(of(1, 130, 40, Layout.NT, Epilogue.NONE), low, GpuTarget.SM_80),
+        set(of(5, 65, 17, Layout.TN, Epilogue.NONE), low, GpuTarget.SM_80));
+  }
+
+  private static GemmWorkload of(long m, long n, long k, Layout layout, Epilogue epilogue) {
+    return new GemmWorkload(m, n, k, DType.F32, DType.F32, layout, epilogue);
+  }
+
+  private static ArgumentSet set(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    return org.junit.jupiter.params.provider.Arguments.argumentSet(
+        workload + " " + config + " " + target.name(), workload, config, target);
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void computesWhatItWasMadeOf(GemmWorkload workload, SimtConfig config, GpuTarget target) {
+    ScheduledGemm gemm = SimtGemm.schedule(workload, config, target);
+    Simulated.assertComputes(gemm, 2e-6);
+    // What decides whether a configuration fits must not be less than what the kernel takes.
+    KernelResources resources = KernelResources.of(gemm.kernel());
+    assertThat((long) resources.sharedBytes())
+        .as("%s", resources.offsets())
+        .isLessThanOrEqualTo(SimtGemm.sharedBytes(workload, config));
+  }
+}

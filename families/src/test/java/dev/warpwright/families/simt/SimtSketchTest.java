@@ -1,0 +1,72 @@
+package dev.warpwright.families.simt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.GemmWorkload.Layout;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Every candidate of the space has a kernel, and it computes the product. */
+final class SimtSketchTest {
+  private static final long SEED = Long.getLong("warpwright.seed", 1);
+  private static final int CANDIDATES = 5;
+
+  @ParameterizedTest
+  @CsvSource({
+    "SM_90A,F32,NN,70,90,50",
+    "SM_80,F32,NT,33,130,68",
+    "SM_75,F32,TN,64,64,64",
+    "SM_90A,F32,NT,1,300,260",
+    "SM_80,F32,TT,16,65,129",
+    "SM_90A,F32,NT,3,127,260",
+    "SM_75,F32,NT,17,129,131",
+    "SM_80,F32,NT,20,30,300",
+    "SM_90A,F64,NT,70,50,36",
+    "SM_80,F64,NT,2,45,70",
+    "SM_80,F64,TN,3,7,5"
+  })
+  void candidatesCompute(String name, DType dtype, Layout layout, int m, int n, int k) {
+    GpuTarget target = GpuTarget.find(name.toLowerCase(java.util.Locale.ROOT)).orElseThrow();
+    GemmWorkload workload = GemmWorkload.of(m, n, k, dtype, layout);
+    Space space = GemmSpace.of(workload, target, 4);
+    PrimFunc func = workload.func();
+    Arguments expected = Arguments.random(func.params(), SEED);
+    Interpreter.of(func, Options.CHECKED).run(expected);
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int found = 0; found < CANDIDATES; ) {
+      Candidate candidate = space.sample(random).candidate();
+      if (candidate == null) {
+        continue;
+      }
+      found++;
+      Kernel kernel = candidate.kernel().get();
+      Arguments arguments = Arguments.random(kernel.params(), SEED);
+      arguments.get("C").poison();
+      if (kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals("counters"))) {
+        arguments.get("counters").fill(0);
+      }
+      assertThat(new GridInterpreter(kernel, GridOptions.DEFAULT).check(arguments))
+          .as("%s, seed %d", candidate.point(), SEED)
+          .isEmpty();
+      Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
+      assertThat(v.within(dtype == DType.F64 ? 1e-14 : 2e-6))
+          .as("%s: %s, seed %d", candidate.point(), v, SEED)
+          .isTrue();
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package dev.warpwright.families.tuned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When a record counts as tuned, and what takes its place. */
+final class RecordCheckTest {
+  private static final GpuTarget TARGET = GpuTarget.SM_80;
+  private static final int MULTIPROCESSORS = 108;
+  private static final GemmWorkload WORKLOAD = GemmWorkload.nt(256, 256, 256, DType.BF16);
+  private static final Environment HERE = environment("NVIDIA A100", "13.0", "nvrtc 13.0");
+  private static final Candidate CANDIDATE = candidate();
+  private static final String SOURCE = RecordCheck.sourceHash(CANDIDATE, TARGET);
+
+  @TempDir private Path folder;
+
+  private static Environment environment(String device, String driver, String toolkit) {
+    return new Environment(TARGET.name(), device, driver, toolkit, "test");
+  }
+
+  private static Candidate candidate() {
+    SplittableRandom random = new SplittableRandom(7);
+    for (int i = 0; i < 1000; i++) {
+      Point point = GemmSpace.of(WORKLOAD, TARGET, MULTIPROCESSORS).sample(random).point();
+      var candidate = RecordCheck.candidate(WORKLOAD, TARGET, MULTIPROCESSORS, point);
+      if (candidate.isPresent() && !RecordCheck.sourceHash(candidate.get(), TARGET).isEmpty()) {
+        return candidate.get();
+      }
+    }
+    throw new AssertionError("no candidate");
+  }
+
+  private static TuningRecord record(
+      Environment environment, String source, Outcome outcome, int second) {
+    return new TuningRecord(
+        GemmKeys.of(WORKLOAD),
+        environment,
+        CANDIDATE.point(),
+        source,
+        outcome,
+        Instant.parse("2026-11-22T10:00:00.5Z").plusSeconds(second));
+  }
+
+  private static Outcome.Measured us(double time) {
+    return new Outcome.Measured(time, 0.001, 1e-3, 1400, 40);
+  }
+
+  private TunedGemm find(TuningDatabase database, @Nullable Environment here) {
+    return new GemmChooser(
+            new GemmChooser.Where(TARGET, here, MULTIPROCESSORS),
+            database,
+            Optional.empty(),
+            new RejectedKernels(folder))
+        .choose(WORKLOAD);
+  }
+
+  private TunedGemm foundWith(TuningRecord record, @Nullable Environment here) {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.add(record);
+      return find(database, here);
+    }
+  }
+
+  @Test
+  void theSameOfAllIsTuned() {
+    TunedGemm found = foundWith(record(HERE, SOURCE, us(10), 0), HERE);
+    assertThat(found.origin()).isEqualTo(TunedGemm.Origin.TUNED);
+    assertThat(found.untested()).isEmpty();
+    assertThat(found.candidate().point()).isEqualTo(CANDIDATE.point());
+  }
+
+  @Test
+  void anotherSourceDriverCompilerOrDeviceIsAFirstChoiceThatNobodyTested() {
+    String other = "ab".repeat(32);
+    assertUntested(foundWith(record(HERE, other, us(10), 0), HERE), "another source");
+    assertUntested(foundWith(record(HERE, other, us(10), 0), null), "another source");
+    assertUntested(
+        foundWith(
+            record(environment("NVIDIA A100", "12.8", "nvrtc 13.0"), SOURCE, us(10), 0), HERE),
+        "driver 12.8, here 13.0");
+    assertUntested(
+        foundWith(record(environment("NVIDIA A100", "13.0", ""), SOURCE, us(10), 0), HERE),
+        "compiler unknown, here nvrtc 13.0");
+    assertUntested(
+        foundWith(record(environment("NVIDIA A40", "13.0", "nvrtc 13.0"), SOURCE, us(10), 0), HERE),
+        "device NVIDIA A40, here NVIDIA A100");
+  }
+
+  private static void assertUntested(TunedGemm found, String reason) {
+    assertThat(found.origin()).isEqualTo(TunedGemm.Origin.UNTESTED);
+    assertThat(found.untested()).isEqualTo(reason);
+    assertThat(found.candidate().point()).isEqualTo(CANDIDATE.point());
+  }
+
+  @Test
+  void whatIsUnknownHereIsNotCompared() {
+    Environment unknown = environment("NVIDIA A100", "", "");
+    assertThat(foundWith(record(HERE, SOURCE, us(10), 0), unknown).origin())
+        .isEqualTo(TunedGemm.Origin.TUNED);
+    assertThat(foundWith(record(HERE, SOURCE, us(10), 0), null).origin())
+        .isEqualTo(TunedGemm.Origin.TUNED);
+  }
+
+  /** Though it was recorded as faster with what is no more. */
+  @Test
+  void onceTimedAgainItIsTuned() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.add(record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
+      assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.UNTESTED);
+      database.add(record(HERE, SOURCE, us(11), 60));
+      assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.TUNED);
+    }
+  }
+
+  @Test
+  void onceWrongItIsChosenNoMore() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.add(record(environment("NVIDIA A100", "12.8", "nvrtc 12.8"), SOURCE, us(10), 0));
+      database.add(record(HERE, SOURCE, new Outcome.Failed(FailureReason.WRONG, "planted"), 60));
+      assertThat(find(database, HERE).origin()).isEqualTo(TunedGemm.Origin.UNTUNED);
+    }
+  }
+}

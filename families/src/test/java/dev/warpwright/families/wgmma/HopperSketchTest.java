@@ -1,0 +1,191 @@
+package dev.warpwright.families.wgmma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class HopperSketchTest {
+  @ParameterizedTest
+  @CsvSource({
+    "4096, 4096, 4096",
+    "1, 14336, 4096",
+    "16, 4096, 14336",
+    "968, 1376, 2616",
+    "127, 129, 136",
+    "512, 512, 512",
+    "1, 1, 8"
+  })
+  void randomPointsBecomeKernels(long m, long n, long k) {
+    randomPointsBecomeKernels(GemmWorkload.nt(m, n, k, DType.BF16), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "127, 129, 131, NT, sm_90a",
+    "4095, 4097, 4099, NT, sm_90a",
+    "128, 136, 64, NN, sm_90a",
+    "128, 135, 64, NN, sm_90a",
+    "100, 50, 70, TT, sm_90a",
+    "1024, 1024, 1024, NT, sm_80",
+    "1, 1, 1, NT, sm_75",
+    "100, 50, 70, TN, sm_75",
+    "127, 129, 131, TN, sm_90a"
+  })
+  void otherLayoutsAlignmentsAndTargets(
+      long m, long n, long k, GemmWorkload.Layout layout, String target) {
+    randomPointsBecomeKernels(
+        new GemmWorkload(m, n, k, DType.F16, DType.F16, layout, Epilogue.NONE),
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1, 14336, 4096, NN, BF16",
+    "1, 14336, 4096, TT, F16",
+    "16, 14336, 4096, TN, BF16",
+    "64, 14336, 4096, TT, BF16",
+    "1024, 1024, 1024, TN, F16",
+    "16, 14336, 4096, NT, F8E4M3",
+    "4096, 4096, 4096, NT, F8E5M2"
+  })
+  void layoutsAndTypesOfWarpgroups(
+      long m, long n, long k, GemmWorkload.Layout layout, DType operands) {
+    randomPointsBecomeKernels(GemmWorkload.of(m, n, k, operands, layout), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "4096, 4096, 4096, NT, sm_90a",
+    "64, 14336, 4096, NN, sm_90a",
+    "13, 264, 4096, TT, sm_90a",
+    "127, 129, 131, NT, sm_90a",
+    "1024, 1024, 1024, NN, sm_75"
+  })
+  void sumsInF16(long m, long n, long k, GemmWorkload.Layout layout, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.of(m, n, k, DType.F16, layout).with(Arithmetic.F16),
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "4096, 4096, 4096, sm_90a",
+    "16, 14336, 4096, sm_90a",
+    "256, 4096, 14336, sm_90a",
+    "127, 129, 131, sm_90a",
+    "1024, 1024, 1024, sm_80"
+  })
+  void bytes(long m, long n, long k, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(m, n, k, DType.I8), GpuTarget.find(target).orElseThrow());
+  }
+
+  @Test
+  void halfSumsHaveLargerTiles() {
+    GemmWorkload product = GemmWorkload.nt(4096, 4096, 4096, DType.F16);
+    assertThat(largestTile(product)).isLessThan(256 * 256);
+    assertThat(largestTile(product.with(Arithmetic.F16))).isEqualTo(256 * 256);
+  }
+
+  private static long largestTile(GemmWorkload product) {
+    Space space = GemmSpace.of(product, GpuTarget.SM_90A, 132);
+    SplittableRandom random = new SplittableRandom(5);
+    long largest = 0;
+    for (int i = 0; i < 4000; i++) {
+      Candidate candidate = space.sample(random).candidate();
+      if (candidate != null) {
+        Point point = candidate.point();
+        largest =
+            Math.max(
+                largest,
+                Long.parseLong(point.option("tileM")) * Long.parseLong(point.option("tileN")));
+      }
+    }
+    return largest;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "968, 1376, 2616, F8E4M3",
+    "127, 129, 131, F8E4M3",
+    "4095, 4097, 4099, F8E5M2",
+    "127, 129, 131, BF16",
+    "4095, 4097, 4099, BF16",
+    "1000, 2000, 3000, BF16"
+  })
+  void untunedChoicesCompileWithoutSpills(long m, long n, long k, DType operands) {
+    Candidate untuned =
+        TunedGemm.untuned(GemmSpace.of(GemmWorkload.nt(m, n, k, operands), GpuTarget.SM_90A, 132));
+    CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
+    assumeTrue(compiler != null, "nvcc is not installed");
+    Kernel kernel = BoundKernel.of(untuned.kernel().get(), untuned.values()).kernel();
+    String source = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+    ResourceUsage usage =
+        compiler
+            .compile(new CompileRequest(source, GpuTarget.SM_90A.name()))
+            .usage(CudaPrinter.functionName(kernel))
+            .orElseThrow();
+    assertThat(usage.spillStores() + usage.spillLoads()).as(untuned.point().text()).isZero();
+  }
+
+  @Test
+  void roundedSingles() {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Arithmetic.TF32), GpuTarget.SM_90A);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, 512, 512, 12, sm_90a", "100, 50, 64, 3, sm_90a", "33, 65, 127, 7, sm_90a"})
+  void batches(long m, long n, long k, long count, String target) {
+    randomPointsBecomeKernels(
+        GemmWorkload.nt(m, n, k, DType.BF16).times(Batch.of(count)),
+        GpuTarget.find(target).orElseThrow());
+  }
+
+  private static void randomPointsBecomeKernels(GemmWorkload workload, GpuTarget target) {
+    Space space = GemmSpace.of(workload, target, 132);
+    long seed = Long.getLong("warpwright.seed", 1);
+    SplittableRandom random = new SplittableRandom(seed);
+    int built = 0;
+    for (int i = 0; i < 200 && built < 3; i++) {
+      Space.Drawn drawn = space.sample(random);
+      Candidate candidate = drawn.candidate();
+      if (candidate == null) {
+        continue;
+      }
+      assertThat(space.fits(Point.parse(drawn.point().text()))).isTrue();
+      try {
+        Kernel kernel = candidate.kernel().get();
+        Verifier.require(kernel);
+        built++;
+      } catch (Rejected rejected) {
+        assertThat(rejected.getMessage()).as("seed %d, %s", seed, drawn.point()).isNotBlank();
+      }
+    }
+    assertThat(built).as("seed %d", seed).isPositive();
+  }
+}

@@ -1,0 +1,117 @@
+package dev.warpwright.measure.orders;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.mma.AmpereGemm;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.families.wgmma.HopperGemm;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.perf.analyze.NumberType;
+import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.Locale;
+
+/**
+ * The kernels that stand for sizes of tiles: 256 × 256 is a cluster of two blocks that stay and
+ * multiply by wgmma, on Hopper only; all others are blocks that end with their tile and multiply by
+ * mma.sync, as many at a time on a multiprocessor as {@link Tiling} says where they fit.
+ */
+final class OrderKernels {
+  private static final int[][] WARPS = {{2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
+  private static final int MOST_SUMS = 128;
+
+  /** Registers of a thread beside its sums. */
+  private static final int OTHERS = 72;
+
+  private OrderKernels() {}
+
+  /**
+   * The kernel, with its table of tiles called {@code order}.
+   *
+   * @throws UserError if there is none of this type or size for the target
+   */
+  static Kernel of(
+      GemmShape shape, Tiling tiling, BlockOrder order, GpuTarget target, int multiprocessors) {
+    GemmWorkload workload = GemmWorkload.nt(shape.m(), shape.n(), shape.k(), type(shape.type()));
+    if (tiling.multiprocessors() > 1) {
+      if (!target.hasHopper()) {
+        throw new UserError(
+            String.format(
+                Locale.ROOT,
+                "tile=%s is what a cluster computes; %s has none",
+                tiling.text(),
+                target.name()));
+      }
+      HopperConfig pair =
+          HopperConfig.pairs(tiling.m() / 2, tiling.n(), 4, 2, multiprocessors / 2 * 2);
+      return HopperGemm.schedule(workload, with(pair, order)).kernel();
+    }
+    String problem = "";
+    for (int perSm = tiling.perMultiprocessor(); perSm >= 1; perSm--) {
+      for (int stages : new int[] {3, 4, 2}) {
+        for (int[] warps : WARPS) {
+          var config =
+              new AmpereConfig(
+                  tiling.m(), tiling.n(), 64, stages, warps[0], warps[1], perSm, order, false);
+          String why = AmpereGemm.problem(workload, config, target);
+          if (why != null) {
+            problem = why;
+          } else if (fitsRegisters(config)) {
+            return AmpereGemm.schedule(workload, config, target).kernel();
+          }
+        }
+      }
+    }
+    throw new UserError(
+        String.format(
+            Locale.ROOT, "tile=%s: no kernel for %s: %s", tiling.text(), target.name(), problem));
+  }
+
+  private static boolean fitsRegisters(AmpereConfig config) {
+    int sums = config.tileM() * config.tileN() / config.threads();
+    int each = GpuTarget.REGISTERS_PER_SM / (config.threads() * config.minBlocks());
+    return sums <= MOST_SUMS && sums + OTHERS <= each;
+  }
+
+  /** How a kernel of this size multiplies. */
+  static String name(Tiling tiling) {
+    return tiling.multiprocessors() > 1 ? "wgmma" : "mma.sync";
+  }
+
+  private static HopperConfig with(HopperConfig c, BlockOrder order) {
+    return new HopperConfig(
+        c.tileM(),
+        c.tileN(),
+        c.tileK(),
+        c.stages(),
+        c.consumers(),
+        c.clusterM(),
+        c.clusterN(),
+        order,
+        c.blocks(),
+        c.minBlocks(),
+        c.swapped());
+  }
+
+  /**
+   * Refuses types for which there are no kernels.
+   *
+   * @throws UserError that names those for which there are
+   */
+  static void checkType(NumberType type) {
+    type(type);
+  }
+
+  private static DType type(NumberType type) {
+    return switch (type) {
+      case BF16 -> DType.BF16;
+      case F16 -> DType.F16;
+      case F32, TF32, FP8, INT8 ->
+          throw new UserError("dtype=" + type.text() + ": orders are measured in bf16 and f16");
+    };
+  }
+}

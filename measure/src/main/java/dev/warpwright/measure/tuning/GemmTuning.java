@@ -1,0 +1,220 @@
+package dev.warpwright.measure.tuning;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.runtime.cuda.CudaDevice;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.Tuner;
+import dev.warpwright.tune.TuningProgress;
+import dev.warpwright.tune.TuningTask;
+import dev.warpwright.tune.measure.Measurer;
+import dev.warpwright.tune.measure.ProcessMeasurer;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.record.WorkloadKey;
+import dev.warpwright.tune.search.BoostedTrees;
+import dev.warpwright.tune.search.CostModel;
+import dev.warpwright.tune.search.EvolutionarySearch;
+import dev.warpwright.tune.search.ExhaustiveSearch;
+import dev.warpwright.tune.search.Proposals;
+import dev.warpwright.tune.search.RandomSearch;
+import dev.warpwright.tune.search.Strategy;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.GemmWorkload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Tunes products on a GPU of this machine. */
+public final class GemmTuning {
+  private static final Duration COMPILE_LIMIT = Duration.ofSeconds(60);
+  private static final int NEIGHBOURS = 4;
+
+  /** So many of the fastest are measured once more at the end. */
+  public static final int CONFIRMED = 4;
+
+  private static final long MOST_POINTS = 1_000_000;
+
+  /** How points are chosen. */
+  public enum Search {
+    EVOLUTION,
+    RANDOM,
+    EXHAUSTIVE;
+
+    /**
+     * Reads a name in small letters.
+     *
+     * @throws UserError if there is none
+     */
+    public static Search parse(String text) {
+      for (Search search : values()) {
+        if (search.text().equals(text)) {
+          return search;
+        }
+      }
+      throw new UserError("search=" + text + ": it is evolution, random or exhaustive");
+    }
+
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * What to do.
+   *
+   * @param free whether all that rules allow is searched, not what has proved itself
+   * @param model whether evolution learns from what it measured, or trusts the analytic model alone
+   * @param transfer whether it begins with what was best for similar workloads
+   */
+  public record Options(
+      Tuner.Limits limits,
+      Search search,
+      boolean free,
+      boolean model,
+      boolean transfer,
+      long seed) {}
+
+  private GemmTuning() {}
+
+  /**
+   * Worker processes on one GPU, so that times can be compared: one that measures, and as many that
+   * compile as there are cores.
+   */
+  public static Measurer measurer(GpuTarget target, long seed) {
+    return measurer(target, seed, devices(target).subList(0, 1), cores());
+  }
+
+  /**
+   * Worker processes on all GPUs for several searches at a time, among which GPUs and cores are
+   * divided.
+   *
+   * @param most so many measurers at most, and at most one for each GPU
+   */
+  public static List<Measurer> measurers(GpuTarget target, long seed, int most) {
+    List<Map<String, String>> devices = devices(target);
+    int count = Math.clamp(most, 1, devices.size());
+    List<Measurer> measurers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int share = i;
+      List<Map<String, String>> some =
+          IntStream.range(0, devices.size())
+              .filter(device -> device % count == share)
+              .mapToObj(devices::get)
+              .toList();
+      measurers.add(measurer(target, seed, some, Math.max(1, cores() / count)));
+    }
+    return measurers;
+  }
+
+  private static Measurer measurer(
+      GpuTarget target, long seed, List<Map<String, String>> devices, int compilers) {
+    return new ProcessMeasurer(
+        new ProcessMeasurer.Setup(
+            GpuWorker.command(target, seed),
+            compilers,
+            devices,
+            COMPILE_LIMIT,
+            Duration.ofSeconds(60)));
+  }
+
+  private static int cores() {
+    return Runtime.getRuntime().availableProcessors();
+  }
+
+  /**
+   * For each GPU of the target that has the first one's name, by which records are kept, the
+   * environment of a process that is to see no other one.
+   */
+  private static List<Map<String, String>> devices(GpuTarget target) {
+    List<CudaDevice> all =
+        CudaDriver.find().stream()
+            .flatMap(driver -> driver.devices().stream())
+            .filter(
+                device ->
+                    GpuTarget.forCapability(device.major(), device.minor())
+                        .filter(target::equals)
+                        .isPresent())
+            .toList();
+    // One GPU is left to the worker to find, as everywhere else.
+    return all.size() < 2
+        ? List.of(Map.of())
+        : all.stream()
+            .filter(device -> device.name().equals(all.getFirst().name()))
+            .map(device -> Map.of("CUDA_VISIBLE_DEVICES", "GPU-" + device.uuid()))
+            .toList();
+  }
+
+  /** Where and with what this process measures on a device. */
+  public static Environment environment(
+      GpuTarget target, CudaDevice device, String toolkit, String generator) {
+    return new Environment(target.name(), device.name(), device.driver(), toolkit, generator);
+  }
+
+  /** A search that can be continued; the options' limits are left to the caller. */
+  public static Tuner tuner(
+      GemmWorkload workload,
+      Environment environment,
+      int multiprocessors,
+      Measurer measurer,
+      TuningDatabase database,
+      Options options,
+      Consumer<TuningProgress> listener) {
+    GpuTarget target = GpuTarget.find(environment.target()).orElseThrow();
+    Space space =
+        options.free()
+            ? GemmSpace.free(workload, target, multiprocessors)
+            : GemmSpace.of(workload, target, multiprocessors);
+    WorkloadKey key = GemmKeys.of(workload);
+    Proposals proposals = new Proposals();
+    Strategy strategy =
+        strategy(space, proposals, options, seeds(key, space, database, target, options));
+    return new Tuner(
+        new TuningTask(key, environment, space), strategy, proposals, measurer, database, listener);
+  }
+
+  private static Strategy strategy(
+      Space space, Proposals proposals, Options options, List<Point> seeds) {
+    SplittableRandom random = new SplittableRandom(options.seed());
+    return switch (options.search()) {
+      case RANDOM -> new RandomSearch(space, random, proposals);
+      case EXHAUSTIVE -> new ExhaustiveSearch(space, MOST_POINTS, proposals);
+      case EVOLUTION ->
+          new EvolutionarySearch(
+              space,
+              options.model() ? new BoostedTrees() : CostModel.analytic(),
+              seeds,
+              random,
+              proposals);
+    };
+  }
+
+  /**
+   * What was best for the nearest workloads, as far as it is a point of this space, then what the
+   * analytic model thinks best.
+   */
+  private static List<Point> seeds(
+      WorkloadKey key, Space space, TuningDatabase database, GpuTarget target, Options options) {
+    if (!options.transfer()) {
+      return List.of();
+    }
+    Stream<Point> near =
+        database.nearest(key, target.name(), NEIGHBOURS + 1).stream()
+            .filter(record -> !record.workload().equals(key))
+            .limit(NEIGHBOURS)
+            .map(TuningRecord::point)
+            .map(point -> space.replay(point).point());
+    return Stream.concat(near, Stream.of(TunedGemm.untuned(space).point())).distinct().toList();
+  }
+}

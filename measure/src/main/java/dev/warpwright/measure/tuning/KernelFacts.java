@@ -1,0 +1,193 @@
+package dev.warpwright.measure.tuning;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.perf.OrderTraffic;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.KernelCounters;
+import dev.warpwright.sim.SimulationError;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of a product's kernels without running them on a GPU. */
+final class KernelFacts {
+  private final GemmWorkload workload;
+  private final DeviceModel model;
+
+  KernelFacts(GemmWorkload workload, DeviceModel model) {
+    this.workload = workload;
+    this.model = model;
+  }
+
+  /**
+   * The facts of a candidate.
+   *
+   * @throws dev.warpwright.tune.space.Rejected if its kernel turns out to be impossible
+   */
+  Explanation.Facts of(Candidate candidate) {
+    BoundKernel bound = BoundKernel.of(candidate.kernel().get(), candidate.values());
+    Kernel kernel = bound.kernel();
+    String source = CudaPrinter.print(kernel, model.target());
+    Optional<ResourceUsage> usage = usage(kernel, source);
+    @Nullable Shape shape = Shape.of(candidate.point());
+    @Nullable OrderTraffic traffic = shape == null ? null : traffic(shape, kernel);
+    return new Explanation.Facts(
+        traffic == null ? Double.NaN : traffic.dramBytes(),
+        traffic == null ? Double.NaN : traffic.l2ReadBytes() + traffic.l2WriteBytes(),
+        shape == null ? null : conflicts(candidate.point(), shape),
+        usage.map(ResourceUsage::registers).orElse(null),
+        KernelResources.of(kernel).sharedBytes(),
+        usage.map(u -> u.spillStores() + u.spillLoads()).orElse(null),
+        SourceHash.of(source));
+  }
+
+  /** Tiles, as the decisions of the families name them. */
+  private record Shape(int m, int n, int k, int clusterM, int clusterN, BlockOrder order) {
+    /** Null for kernels without tiles. */
+    static @Nullable Shape of(Point point) {
+      BlockOrder order = BlockOrder.parse(option(point, "order", "row"));
+      if (point.option("tileK") == null) {
+        return null;
+      }
+      int k = number(point, "tileK");
+      if (point.option("lanesM") != null) {
+        // Plain threads: elements of a thread, threads of a warp, warps.
+        int lanes = number(point, "lanesM");
+        int m = number(point, "rows") * lanes * number(point, "warpsM");
+        int n = number(point, "columns") * 32 / lanes * number(point, "warpsN");
+        return new Shape(m, n, k, 1, 1, order);
+      }
+      if (point.option("tileM") == null) {
+        boolean swapped = "yes".equals(point.option("swapped"));
+        return new Shape(
+            number(point, swapped ? "columns" : "rows"),
+            number(point, swapped ? "rows" : "columns"),
+            k,
+            number(point, "clusterM"),
+            number(point, "clusterN"),
+            order);
+      }
+      String cluster = option(point, "cluster", "1x1");
+      int cross = cluster.indexOf('x');
+      return new Shape(
+          number(point, "tileM"),
+          number(point, "tileN"),
+          k,
+          Integer.parseInt(cluster.substring(0, cross)),
+          Integer.parseInt(cluster.substring(cross + 1)),
+          order);
+    }
+
+    private static int number(Point point, String name) {
+      return Integer.parseInt(option(point, name, "1"));
+    }
+
+    boolean sameTile(@Nullable Shape other) {
+      return other != null
+          && m == other.m
+          && n == other.n
+          && k == other.k
+          && clusterM == other.clusterM
+          && clusterN == other.clusterN;
+    }
+
+    private static String option(Point point, String name, String otherwise) {
+      String option = point.option(name);
+      return option == null ? otherwise : option;
+    }
+  }
+
+  private OrderTraffic traffic(Shape shape, Kernel kernel) {
+    int resident = (int) Math.max(1, kernel.attrs().getLong("minBlocks", 1));
+    return OrderTraffic.of(
+        new OrderTraffic.Product(
+            workload.m(),
+            workload.n(),
+            workload.k(),
+            workload.operands().bytes(),
+            workload.result().bytes()),
+        new OrderTraffic.Tile(shape.m, shape.n, shape.k, shape.clusterM, shape.clusterN),
+        shape.order,
+        resident * model.multiprocessors(),
+        // Each half of the cache serves its multiprocessors.
+        ((long) model.l2MiB() << 20) / 2);
+  }
+
+  /**
+   * Cycles that bank conflicts cost: one cluster's tile is simulated for one step along K and for
+   * two, and each tile of the whole product costs as much.
+   */
+  private @Nullable Double conflicts(Point point, Shape shape) {
+    Double one = conflicts(point, shape, shape.k);
+    Double two = one == null ? null : conflicts(point, shape, 2L * shape.k);
+    if (one == null || two == null) {
+      return null;
+    }
+    double clusters =
+        (double) Math.ceilDiv(workload.m(), (long) shape.m * shape.clusterM)
+            * Math.ceilDiv(workload.n(), (long) shape.n * shape.clusterN);
+    double steps = Math.ceilDiv(workload.k(), (long) shape.k);
+    return clusters * (one + (two - one) * (steps - 1));
+  }
+
+  private @Nullable Double conflicts(Point point, Shape shape, long k) {
+    GemmWorkload small =
+        new GemmWorkload(
+            (long) shape.m * shape.clusterM,
+            (long) shape.n * shape.clusterN,
+            k,
+            workload.operands(),
+            workload.result(),
+            workload.layout(),
+            workload.epilogue(),
+            workload.arithmetic());
+    int multiprocessors = shape.clusterM * shape.clusterN;
+    try {
+      Space.Drawn drawn =
+          GemmSpace.of(small, model.target(), multiprocessors, point)
+              .replay(point.with("order", "row"));
+      if (drawn.candidate() == null || !shape.sameTile(Shape.of(drawn.point()))) {
+        return null;
+      }
+      BoundKernel bound =
+          BoundKernel.of(drawn.candidate().kernel().get(), drawn.candidate().values());
+      KernelCounters counted =
+          new GridInterpreter(bound.kernel(), GridOptions.counting(multiprocessors))
+              .count(KernelData.of(bound, 1), KernelCounters.Caches.H200);
+      return (double)
+          (counted.sharedLoads().lost()
+              + counted.sharedStores().lost()
+              + counted.matrixLoads().lost()
+              + counted.matrixStores().lost());
+    } catch (UserError | SimulationError e) {
+      return null;
+    }
+  }
+
+  private Optional<ResourceUsage> usage(Kernel kernel, String source) {
+    if (CudaCompilers.system().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return CudaCompilers.compile(source, model.target()).usage(CudaPrinter.functionName(kernel));
+    } catch (DeviceError e) {
+      return Optional.empty();
+    }
+  }
+}

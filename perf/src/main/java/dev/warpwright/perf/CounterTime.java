@@ -1,0 +1,72 @@
+package dev.warpwright.perf;
+
+import dev.warpwright.target.DeviceModel;
+
+/**
+ * A time that follows from a kernel's counters: what each unit needs for its work if it is busy all
+ * the time, the longest of which hides most of the others, on the multiprocessors that have work.
+ * Latency that nothing hides is not in it, so kernels with little work take longer.
+ *
+ * @param micros the time
+ * @param bound the unit that needs longest: {@code fma}, {@code tensor}, {@code shared}, {@code L2}
+ *     or {@code DRAM}
+ */
+public record CounterTime(double micros, String bound) {
+  /** What rates and bandwidths kernels reach of those that data sheets say. */
+  private static final double REACHED = 0.88;
+
+  /** Bytes that a multiprocessor gets from the second-level cache in a clock, sustained. */
+  private static final double L2_BYTES_PER_CLOCK = 32;
+
+  /** How sharply the longest of overlapping times decides: a norm's exponent. */
+  private static final double OVERLAP = 3;
+
+  /** Fused multiply-adds of f32 that a multiprocessor starts in a clock. */
+  private static final double FMAS_PER_CLOCK = 128;
+
+  private static final double KILO = 1e3;
+
+  /**
+   * Counters of a launch.
+   *
+   * @param multiplyAdds of threads
+   * @param matrixMultiplyAdds of tensor cores
+   * @param matrixTflops the rate of tensor cores on these operands, in 10¹² operations a second
+   * @param wavefronts of shared memory
+   * @param l2Bytes that multiprocessors read from the second-level cache and write to it
+   * @param dramBytes read and written
+   */
+  public record Work(
+      double multiplyAdds,
+      double matrixMultiplyAdds,
+      double matrixTflops,
+      double wavefronts,
+      double l2Bytes,
+      double dramBytes) {}
+
+  /**
+   * Predicts.
+   *
+   * @param busy the part of the multiprocessors' time in which they have blocks, above 0, at most 1
+   */
+  public static CounterTime of(Work work, double busy, DeviceModel device) {
+    double clocks = device.boostMhz() * (double) device.multiprocessors() * busy;
+    String[] names = {"fma", "tensor", "shared", "L2", "DRAM"};
+    double[] micros = {
+      work.multiplyAdds / (FMAS_PER_CLOCK * clocks * REACHED),
+      work.matrixMultiplyAdds == 0
+          ? 0
+          : 2 * work.matrixMultiplyAdds / (work.matrixTflops * 1e6 * REACHED * busy),
+      work.wavefronts / clocks,
+      work.l2Bytes / (L2_BYTES_PER_CLOCK * clocks),
+      work.dramBytes / (device.dramGBs() * KILO * REACHED)
+    };
+    double sum = 0;
+    int longest = 0;
+    for (int i = 0; i < micros.length; i++) {
+      sum += Math.pow(micros[i], OVERLAP);
+      longest = micros[i] > micros[longest] ? i : longest;
+    }
+    return new CounterTime(Math.pow(sum, 1 / OVERLAP), names[longest]);
+  }
+}

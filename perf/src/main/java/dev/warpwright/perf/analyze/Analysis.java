@@ -1,0 +1,64 @@
+package dev.warpwright.perf.analyze;
+
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.target.DeviceModel;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A workload on a device: each part's bound, and the best tiles predicted for products. */
+public record Analysis(Workload workload, DeviceModel device, List<Line> lines) {
+  private static final BlockOrder ORDER = new BlockOrder.Grouped(8);
+
+  /**
+   * One part.
+   *
+   * @param best tiles of the usual sizes, in groups of 8 rows; null if the part is no product
+   */
+  public record Line(Part part, Roofline roofline, @Nullable GemmPrediction best) {
+    /** All occurrences, at least. */
+    public double totalBoundUs() {
+      return part.times() * roofline.boundUs();
+    }
+
+    /** Whether all that it reads and writes fits into the second-level cache. */
+    public boolean fitsL2() {
+      return part.bytes() <= (double) roofline.device().l2MiB() * (1 << 20);
+    }
+  }
+
+  public Analysis {
+    lines = List.copyOf(lines);
+  }
+
+  /** Analyses. */
+  public static Analysis of(Workload workload, DeviceModel device) {
+    List<Line> lines = new ArrayList<>();
+    for (Part part : workload.parts()) {
+      GemmShape shape = part.gemm();
+      lines.add(
+          new Line(
+              part,
+              Roofline.of(part, workload.type(), device),
+              shape == null ? null : best(shape, device)));
+    }
+    return new Analysis(workload, device, lines);
+  }
+
+  private static GemmPrediction best(GemmShape shape, DeviceModel device) {
+    return Tiling.usual(device).stream()
+        .map(tiling -> GemmPrediction.of(shape, tiling, ORDER, device))
+        .min(Comparator.comparingDouble(GemmPrediction::timeUs))
+        .orElseThrow();
+  }
+
+  /** Of all parts that fusion does not remove, at least. */
+  public double boundUs() {
+    return lines.stream()
+        .filter(line -> !line.part().vanishes())
+        .mapToDouble(Line::totalBoundUs)
+        .sum();
+  }
+}

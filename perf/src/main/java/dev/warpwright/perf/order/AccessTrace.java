@@ -1,0 +1,89 @@
+package dev.warpwright.perf.order;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The accesses that an order makes, in flat arrays: {@code blocks[i]} is used in moment {@code
+ * moment[i]} and is written if {@code written[i]}; step s ends before access {@code stepEnd[s]}.
+ */
+record AccessTrace(int[] blocks, int[] moment, boolean[] written, int[] stepEnd) {
+  /** The accesses of an order that has been checked. */
+  static AccessTrace of(TileProblem problem, List<WorkItem> order) {
+    int total = 0;
+    for (WorkItem item : order) {
+      total += 2 * problem.moments(item) + (problem.cachedResults() ? 1 : 0);
+    }
+    var builder = new Builder(total);
+    List<Integer> stepEnd = new ArrayList<>();
+    for (int first = 0; first < order.size(); first += problem.atOnce()) {
+      List<WorkItem> step = order.subList(first, Math.min(order.size(), first + problem.atOnce()));
+      int longest = step.stream().mapToInt(problem::moments).max().orElse(0);
+      for (int k = 0; k < longest; k++) {
+        for (WorkItem item : step) {
+          if (k < problem.moments(item)) {
+            builder.add(problem.left(item, k), false);
+            builder.add(problem.right(item, k), false);
+          }
+        }
+        builder.nextMoment();
+      }
+      if (problem.cachedResults()) {
+        for (WorkItem item : step) {
+          builder.add(problem.result(item), true);
+          builder.nextMoment();
+        }
+      }
+      stepEnd.add(builder.size);
+    }
+    return new AccessTrace(
+        builder.blocks,
+        builder.moment,
+        builder.written,
+        stepEnd.stream().mapToInt(Integer::intValue).toArray());
+  }
+
+  /** For each access, the moment of the next use of its block in a later moment; else MAX_VALUE. */
+  int[] nextUses(int blockCount) {
+    int[] next = new int[blocks.length];
+    int[] soonest = new int[blockCount];
+    int[] after = new int[blockCount];
+    Arrays.fill(soonest, Integer.MAX_VALUE);
+    Arrays.fill(after, Integer.MAX_VALUE);
+    for (int i = blocks.length - 1; i >= 0; i--) {
+      int block = blocks[i];
+      if (soonest[block] != moment[i]) {
+        after[block] = soonest[block];
+        soonest[block] = moment[i];
+      }
+      next[i] = after[block];
+    }
+    return next;
+  }
+
+  private static final class Builder {
+    private final int[] blocks;
+    private final int[] moment;
+    private final boolean[] written;
+    private int size;
+    private int moments;
+
+    Builder(int total) {
+      blocks = new int[total];
+      moment = new int[total];
+      written = new boolean[total];
+    }
+
+    void add(int block, boolean write) {
+      blocks[size] = block;
+      moment[size] = moments;
+      written[size] = write;
+      size++;
+    }
+
+    void nextMoment() {
+      moments++;
+    }
+  }
+}

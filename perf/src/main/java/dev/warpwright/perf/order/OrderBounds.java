@@ -1,0 +1,64 @@
+package dev.warpwright.perf.order;
+
+/** What no order and no policy can go below. */
+public final class OrderBounds {
+  private OrderBounds() {}
+
+  /**
+   * Loads of blocks that every order needs.
+   *
+   * <p>Each block of an input must come in once. And where all blocks are one unit and one tile is
+   * computed at a time: a load makes at most {@code capacity - 1} new pairs of blocks meet, the
+   * first {@code capacity} loads together at most a quarter of the capacity's square, and every
+   * product of two blocks needs its pair to meet.
+   */
+  public static long loads(TileProblem problem) {
+    long inputs =
+        (long) problem.depth() * (problem.rows() + problem.columns())
+            + (long) problem.columns() * problem.chained()
+            + rereadResults(problem);
+    if (problem.chained() > 0 || problem.atOnce() > 1 || !uniform(problem)) {
+      return inputs;
+    }
+    return Math.max(
+        inputs,
+        meetings((long) problem.rows() * problem.columns() * problem.depth(), problem.capacity()));
+  }
+
+  /** Loads that so many meetings of two blocks need. */
+  static long meetings(long pairs, long capacity) {
+    if (capacity < 2) {
+      return pairs == 0 ? 0 : Long.MAX_VALUE;
+    }
+    long first = capacity > 1L << 31 ? Long.MAX_VALUE : capacity * capacity / 4;
+    return pairs <= first ? 0 : capacity + Math.ceilDiv(pairs - first, capacity - 1);
+  }
+
+  /** Size of the loads that every order needs, in the problem's unit. */
+  public static long loadedSize(TileProblem problem) {
+    if (uniform(problem)) {
+      return loads(problem);
+    }
+    return (long) problem.depth() * problem.rows() * problem.sizes().a()
+        + (long) problem.depth() * problem.columns() * problem.sizes().b()
+        + (long) problem.columns() * problem.chained() * problem.sizes().d()
+        + rereadResults(problem) * problem.sizes().c();
+  }
+
+  /** Size of the results, each of which leaves at least once. */
+  public static long storedSize(TileProblem problem) {
+    return (long) problem.rows() * problem.columns() * problem.sizes().c()
+        + (long) problem.rows() * problem.chained() * problem.sizes().e();
+  }
+
+  /** Blocks of the first result that the second matmul cannot find in the cache. */
+  private static long rereadResults(TileProblem problem) {
+    return problem.chained() > 0 && !problem.cachedResults()
+        ? (long) problem.rows() * problem.columns()
+        : 0;
+  }
+
+  private static boolean uniform(TileProblem problem) {
+    return problem.sizes().equals(TileProblem.Sizes.ONE);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.warpwright.runtime.launch;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.runtime.cuda.CudaContext;
+import dev.warpwright.runtime.cuda.CudaDevice;
+import dev.warpwright.runtime.cuda.CudaDriver;
+import dev.warpwright.target.GpuTarget;
+import java.util.Optional;
+
+/** An opened NVIDIA GPU for which code can be generated. Closing it frees all that is on it. */
+public final class Gpu implements AutoCloseable {
+  private final CudaDevice device;
+  private final GpuTarget target;
+  private final CudaContext context;
+
+  private Gpu(CudaDevice device, GpuTarget target) {
+    this.device = device;
+    this.target = target;
+    this.context = device.open();
+  }
+
+  /** The first GPU for which code can be generated. */
+  public static Optional<Gpu> find() {
+    return CudaDriver.find().flatMap(Gpu::firstUsable);
+  }
+
+  private static Optional<Gpu> firstUsable(CudaDriver driver) {
+    for (CudaDevice device : driver.devices()) {
+      Optional<GpuTarget> target = GpuTarget.forCapability(device.major(), device.minor());
+      if (target.isPresent()) {
+        return Optional.of(new Gpu(device, target.get()));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * A GPU that runs code for exactly this target.
+   *
+   * @throws DeviceError if there is none
+   */
+  public static Gpu require(GpuTarget wanted) {
+    CudaDriver driver = CudaDriver.require();
+    for (CudaDevice device : driver.devices()) {
+      if (GpuTarget.forCapability(device.major(), device.minor())
+          .filter(wanted::equals)
+          .isPresent()) {
+        return new Gpu(device, wanted);
+      }
+    }
+    throw new DeviceError("no GPU here runs " + wanted.name() + "; use --target auto or cpu");
+  }
+
+  /** Its name and target: {@code NVIDIA H200 (sm_90a)}. */
+  public String name() {
+    return device.name() + " (" + target.name() + ")";
+  }
+
+  /** What its driver says of it. */
+  public CudaDevice device() {
+    return device;
+  }
+
+  public GpuTarget target() {
+    return target;
+  }
+
+  public CudaContext context() {
+    return context;
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,7 +1,0 @@
-/**
- * Plants mistakes in kernels by rewriting them, to see whether the simulator reports them: {@link
- * dev.warpwright.sim.mutation.Mutations} lists the kinds, {@link
- * dev.warpwright.sim.mutation.Mutation#plant} gives a kernel for each place where one is possible.
- */
-@org.jspecify.annotations.NullMarked
-package dev.warpwright.sim.mutation;

@@ -1,0 +1,76 @@
+package dev.warpwright.verify;
+
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Program;
+import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.sim.Arguments;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What can be checked. */
+public sealed interface CheckSubject {
+  /** The name in the report. */
+  String name();
+
+  /** A function before it is scheduled or lowered: bounds and uninitialised elements. */
+  record OfFunction(PrimFunc function) implements CheckSubject {
+    @Override
+    public String name() {
+      return function.name();
+    }
+  }
+
+  /** A kernel on random data, or on what its attributes say that its buffers hold. */
+  record OfKernel(Kernel kernel) implements CheckSubject {
+    @Override
+    public String name() {
+      return kernel.name();
+    }
+  }
+
+  /**
+   * The launches of a program on random data; what it gives out is poisoned before.
+   *
+   * @param tables contents of buffers that are no random data
+   * @param meaning a kernel that computes the same from buffers of the same names, and whose
+   *     attributes say what; null if nobody knows
+   */
+  record OfProgram(Program program, Map<Buffer, List<Integer>> tables, @Nullable Kernel meaning)
+      implements CheckSubject {
+    public OfProgram {
+      tables = Map.copyOf(tables);
+    }
+
+    /** Of which nobody knows what it computes. */
+    public OfProgram(Program program, Map<Buffer, List<Integer>> tables) {
+      this(program, tables, null);
+    }
+
+    /** Random inputs, the tables, and poisoned outputs. */
+    Arguments data(Map<String, Long> scalars, long seed) {
+      return KernelData.of(program, tables, scalars, seed);
+    }
+
+    @Override
+    public String name() {
+      return program.name();
+    }
+  }
+
+  /**
+   * The launches of a compiled network, with its weights, on random rows.
+   *
+   * @param graph what it should compute; null if nobody knows
+   */
+  record OfNetwork(CompiledProgram network, @Nullable Graph graph) implements CheckSubject {
+    @Override
+    public String name() {
+      return network.program().name();
+    }
+  }
+}

@@ -1,0 +1,291 @@
+package dev.warpwright.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.verify.mutation.Mutant;
+import dev.warpwright.verify.mutation.Mutations;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Warps whose straight parts are bytecode compute, report and count what closures do, bit by bit.
+ */
+class WarpCodeTest {
+  private static final long SEED = Long.getLong("seed", 85);
+  private static final int RANDOM_KERNELS = Integer.getInteger("kernels", 160);
+  private static final KernelCounters.Caches CACHES =
+      new KernelCounters.Caches(4, 192 << 10, 30 << 20);
+
+  /** What one execution gave. */
+  private record Result(List<Finding> findings, Object counters, List<NdArray> memory) {
+    boolean sameBits(Result other) {
+      for (int i = 0; i < memory.size(); i++) {
+        if (!memory.get(i).sameBits(other.memory.get(i))) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  private static Result result(GridInterpreter interpreter, Kernel kernel, Arguments arguments) {
+    List<Finding> findings = interpreter.check(arguments);
+    return new Result(findings, "", memory(kernel, arguments));
+  }
+
+  private static List<NdArray> memory(Kernel kernel, Arguments arguments) {
+    return kernel.buffers().stream().map(arguments::get).toList();
+  }
+
+  private static Result counted(GridInterpreter interpreter, Kernel kernel, Arguments arguments) {
+    KernelCounters counters = interpreter.count(arguments, CACHES);
+    return new Result(List.of(), counters, memory(kernel, arguments));
+  }
+
+  /** Runs both ways; the interpreter that used bytecode. */
+  private static GridInterpreter agree(
+      Kernel kernel, Supplier<Arguments> arguments, GridOptions options, String what) {
+    GridInterpreter fast =
+        new GridInterpreter(kernel, options.withEngine(GridOptions.Engine.FASTEST), false);
+    GridInterpreter slow =
+        new GridInterpreter(kernel, options.withEngine(GridOptions.Engine.INTERPRETER));
+    Result had =
+        options.count()
+            ? counted(fast, kernel, arguments.get())
+            : result(fast, kernel, arguments.get());
+    Result wanted =
+        options.count()
+            ? counted(slow, kernel, arguments.get())
+            : result(slow, kernel, arguments.get());
+    assertThat(had.findings()).as(what).isEqualTo(wanted.findings());
+    assertThat(had.counters()).as(what).isEqualTo(wanted.counters());
+    assertThat(had.sameBits(wanted)).as("memory of %s", what).isTrue();
+    return fast;
+  }
+
+  /** A kernel of the repository, small. */
+  private static Kernel kernel(String file) {
+    return switch (file) {
+      case "gemm_bf16_sm90" -> HopperGemmTest.kernel(1);
+      case "ffn_bf16_sm90_m16" -> KernelFilesTest.ffn(4);
+      default -> KernelTexts.parse(KernelTexts.file(file));
+    };
+  }
+
+  private static Arguments arguments(String file, Kernel kernel) {
+    return switch (file) {
+      case "gemm_bf16_sm90" -> HopperGemmTest.arguments(kernel, 300, 264, 136);
+      case "ffn_bf16_sm90_m16" -> {
+        Arguments arguments =
+            Arguments.random(
+                kernel.params(), SEED, Map.of("M", 16, "K1", 200, "N1", 1024, "N2", 136));
+        arguments.get("counters").fill(0);
+        yield arguments;
+      }
+      case "gemm_bf16_sm80" -> {
+        Arguments arguments =
+            Arguments.random(kernel.params(), SEED, Map.of("M", 150, "N", 136, "K", 136, "T", 4));
+        for (int t = 0; t < 4; t++) {
+          arguments.get("order").setIntegerElement(t, (long) (t % 2) << 16 | t / 2);
+        }
+        yield arguments;
+      }
+      default -> Arguments.random(kernel.params(), SEED, Map.of("M", 16, "N", 136, "K", 328));
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "gemm_f32_simt",
+        "gemm_bf16_sm80",
+        "gemm_bf16_sm90",
+        "gemm_bf16_sm90_skinny",
+        "gemm_bf16_sm90_m16",
+        "ffn_bf16_sm90_m16"
+      })
+  void theKernelsOfTheRepository(String file) {
+    Kernel kernel = kernel(file);
+    for (GridOptions options :
+        List.of(
+            GridOptions.DEFAULT.withBlocks(Options.Order.FORWARD, 4),
+            GridOptions.random(SEED).withBlocks(Options.Order.SHUFFLED, 4),
+            GridOptions.counting(4))) {
+      GridInterpreter fast =
+          agree(kernel, () -> arguments(file, kernel), options, file + " by " + options);
+      assertThat(fast.replays()).as("suspicions").isZero();
+      assertThat(fast.interpreted()).as("not bytecode").isEmpty();
+    }
+  }
+
+  /** Every so many mistakes: all of them take minutes. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gemm_bf16_sm80", "gemm_bf16_sm90", "ffn_bf16_sm90_m16"})
+  void plantedMistakes(String file) {
+    Kernel kernel = kernel(file);
+    List<Mutant> mutants = new ArrayList<>();
+    for (var mutation : Mutations.ALL) {
+      List<Mutant> planted = mutation.plant(kernel);
+      mutants.addAll(planted.subList(0, Math.min(1, planted.size())));
+    }
+    int replayed = 0;
+    for (Mutant mutant : mutants) {
+      if (Verifier.verify(mutant.kernel()).isEmpty()) {
+        replayed +=
+            agree(
+                    mutant.kernel(),
+                    () -> arguments(file, kernel),
+                    GridOptions.DEFAULT.withBlocks(Options.Order.FORWARD, 4),
+                    mutant.toString())
+                .replays();
+      }
+    }
+    assertThat(replayed).isGreaterThan(5);
+  }
+
+  @Test
+  void randomKernels() {
+    int clean = 0;
+    for (int i = 0; i < RANDOM_KERNELS; i++) {
+      long seed = SEED * 1000 + i;
+      Kernel kernel = i % 2 == 0 ? RandomGridKernels.of(seed) : RandomGridKernels.ofWarps(seed);
+      String what = "kernel " + seed + ":\n" + IrPrinter.text(kernel);
+      GridOptions options = i % 3 == 0 ? GridOptions.random(seed) : GridOptions.DEFAULT;
+      GridInterpreter fast =
+          agree(kernel, () -> Arguments.random(kernel.params(), SEED), options, what);
+      clean += fast.replays() == 0 ? 1 : 0;
+      assertThat(fast.interpreted()).as(what).isEmpty();
+      if (fast.replays() == 0) {
+        agree(kernel, () -> Arguments.random(kernel.params(), SEED), GridOptions.counting(2), what);
+      }
+    }
+    assertThat(clean)
+        .as("kernels without findings")
+        .isBetween(RANDOM_KERNELS / 8, RANDOM_KERNELS * 7 / 8);
+  }
+
+  /** Conversions, bit patterns and integers of all widths, each lane with values of its own. */
+  @Test
+  void everyOperator() {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel operators(x: f32[64], n: i32[64], y: f32[32, 16], m: i64[32, 24], h: f16[64]) grid(bx = 1) block(tid = 32) {
+              alloc v: f32[4] local align 16
+              let a: i32 = n[tid]
+              let b: i32 = n[tid + 32] % 17 + 18
+              let l: i64 = i64(a) * 1000003i64
+              let u: u32 = u32(a)
+              let p: f32 = x[tid]
+              let q: f32 = x[tid + 32]
+              v[ramp(0, 1, 4)] = x[ramp(tid / 4 * 4, 1, 4)]
+              m[tid, 0] = i64(a / b)
+              m[tid, 1] = i64(a % b)
+              m[tid, 2] = i64(min(a, b)) - i64(max(a, b))
+              m[tid, 3] = i64(a << 3)
+              m[tid, 4] = i64(a >> 2)
+              m[tid, 5] = i64(u >> 3)
+              m[tid, 6] = i64(a & b) + i64(a | b) + i64(a ^ b)
+              m[tid, 7] = l / i64(b) + l % 7i64
+              m[tid, 8] = i64(i8(a)) + i64(u8(a))
+              m[tid, 9] = i64(i32(p * 1000000.0f32))
+              m[tid, 10] = i64(u8(p * 300.0f32))
+              m[tid, 11] = i64(i32(p < q)) + i64(i32(p >= q)) + i64(i32(p == p))
+              m[tid, 12] = i64(a * a)
+              m[tid, 13] = i64(-a)
+              m[tid, 14] = i64(abs(a))
+              m[tid, 15] = i64(a / 8) + i64(a % 8)
+              m[tid, 16] = i64(bitcast(u32, p))
+              m[tid, 17] = i64(i32(!(a < b)) + i32(a < b && p < q) + i32(a == b || p != q))
+              y[tid, 0] = p + q
+              y[tid, 1] = p - q
+              y[tid, 2] = p * q
+              y[tid, 3] = p / q
+              y[tid, 4] = min(p, q) + max(p, q)
+              y[tid, 5] = fma(p, q, v[tid % 4])
+              y[tid, 6] = exp(p) + log(abs(q) + 1.0f32) + tanh(p) + erf(q)
+              y[tid, 7] = sqrt(abs(p)) + floor(q) + ceil(q)
+              y[tid, 8] = f32(f16(p)) + f32(bf16(q))
+              y[tid, 9] = f32(a) + f32(l) + f32(u)
+              y[tid, 10] = select(a < b, p, q)
+              y[tid, 11] = bitcast(f32, n[tid] & 16777215)
+              y[tid, 12] = -p
+              y[tid, 13] = f32(h[tid])
+              y[tid, 14] = shfl.xor.f32(p, 5) + shfl.idx.f32(q, tid % 7)
+              y[tid, 15] = pow(abs(p), 2.0f32)
+              h[tid + 32] = f16(q)
+            }
+            """);
+    assertThat(Verifier.verify(kernel)).isEmpty();
+    GridInterpreter fast =
+        agree(
+            kernel,
+            () -> {
+              Arguments arguments = Arguments.random(kernel.params(), SEED);
+              for (int i = 0; i < 64; i++) {
+                arguments.get("n").setIntegerElement(i, (i * 2654435761L << 32 >> 32) - i);
+              }
+              return arguments;
+            },
+            GridOptions.DEFAULT,
+            "operators");
+    assertThat(fast.replays()).isZero();
+    assertThat(fast.interpreted()).isEmpty();
+  }
+
+  /** Halves of a word: the width changes, for which there is no bytecode. */
+  @Test
+  void anExpressionWithoutBytecodeIsAClosure() {
+    Kernel kernel =
+        KernelTexts.parse(
+            """
+            kernel halves(x: f32[64], y: u32[32]) grid(bx = 1) block(tid = 32) {
+              alloc pair: f16[2] local align 4
+              pair[0] = f16(x[tid])
+              pair[1] = f16(x[tid + 32])
+              let other: f32 = shfl.xor.f32(x[tid], 1)
+              y[tid] = bitcast(u32, pair[ramp(0, 1, 2)]) + u32(i32(other * 1000.0f32))
+            }
+            """);
+    GridInterpreter fast =
+        agree(
+            kernel,
+            () -> Arguments.random(kernel.params(), SEED),
+            GridOptions.DEFAULT,
+            "two halves");
+    assertThat(fast.replays()).isZero();
+    assertThat(fast.interpreted()).singleElement().asString().startsWith("Bitcast in y[tid]");
+  }
+
+  @Test
+  void aKernelOfTooManyPartsIsInterpreted() {
+    Kernel kernel =
+        KernelTexts.parse(
+            String.format(
+                Locale.ROOT,
+                """
+                kernel many(y: f32[32]) grid(bx = 1) block(tid = 32) {
+                  alloc s: f32[32] shared
+                  s[tid] = 0.0f32
+                %s  y[tid] = shfl.xor.f32(s[tid], 1)
+                }
+                """,
+                "  sync_threads()\n  s[31 - tid] = f32(tid)\n".repeat(600)));
+    GridInterpreter fast =
+        agree(
+            kernel,
+            () -> Arguments.random(kernel.params(), SEED),
+            GridOptions.DEFAULT,
+            "many barriers");
+    assertThat(fast.interpreted()).containsExactly("many");
+  }
+}

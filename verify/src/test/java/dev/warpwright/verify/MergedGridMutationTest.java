@@ -1,0 +1,128 @@
+package dev.warpwright.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.families.ffn.FfnWorkload;
+import dev.warpwright.families.ffn.MergedGemm;
+import dev.warpwright.families.ffn.MergedGemm.Sharing;
+import dev.warpwright.families.mma.AmpereConfig;
+import dev.warpwright.families.simt.SimtConfig;
+import dev.warpwright.families.wgmma.HopperConfig;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.measure.data.KernelData;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Two products in one grid: what goes wrong between its blocks is reported. */
+class MergedGridMutationTest {
+  private static final long SEED = 3;
+  private static final Sharing SHARING = new Sharing(WorkOrder.SEQUENCE, WaitPolicy.ROW, 3);
+
+  static Kernel mmaSync() {
+    return MergedGemm.schedule(
+            new FfnWorkload(70, 40, 72, 70, DType.F16),
+            new AmpereConfig(64, 64, 32, 2, 2, 2, 1, new BlockOrder.Row(), false),
+            SHARING,
+            GpuTarget.SM_80)
+        .kernel();
+  }
+
+  static Kernel warpgroups() {
+    return MergedGemm.schedule(
+            new FfnWorkload(70, 40, 72, 72, DType.F16),
+            HopperConfig.pairs(64, 64, 2, 1, 2).withCluster(1, 1),
+            SHARING)
+        .kernel();
+  }
+
+  static Kernel threads() {
+    return MergedGemm.schedule(
+            new FfnWorkload(40, 16, 70, 68, DType.F32),
+            new SimtConfig(32, 64, 8, 32, 32, 4, 1, 2, true, true, 1),
+            SHARING,
+            GpuTarget.SM_80)
+        .kernel();
+  }
+
+  /** Tiles of the second product first: all blocks wait for what none of them has begun. */
+  @Test
+  void theReverseOrderIsADeadlock() {
+    for (Kernel kernel : List.of(mmaSync(), warpgroups(), threads())) {
+      for (int resident : List.of(1, 2, 132)) {
+        GridOptions options = GridOptions.DEFAULT.withBlocks(Options.Order.REVERSE, resident);
+        Arguments arguments = arguments(kernel);
+        assertThat(new GridInterpreter(kernel, options).check(arguments)).isEmpty();
+        Arguments reversed = arguments(kernel);
+        NdArray order = reversed.get("order");
+        int tiles = (int) order.size();
+        List<Integer> table =
+            List.copyOf(dev.warpwright.ir.order.MergedOrder.table(kernel.attrs()));
+        for (int i = 0; i < tiles; i++) {
+          order.setIntegerElement(i, table.get(tiles - 1 - i));
+        }
+        assertThat(new GridInterpreter(kernel, options).check(reversed))
+            .extracting(Finding::kind)
+            .containsOnly(Finding.Kind.DEADLOCK);
+      }
+    }
+  }
+
+  /** Whoever waits for the first row reads other rows too early. */
+  @Test
+  void waitingForAnotherRowIsARace() {
+    for (Kernel kernel : List.of(mmaSync(), warpgroups(), threads())) {
+      Kernel wrong =
+          with(
+              kernel,
+              new Rewriter() {
+                @Override
+                public Expr expr(Expr e) {
+                  return e instanceof Expr.Call call
+                          && call.op() == HopperIntrinsics.LOAD_ACQUIRE
+                          && call.args().getFirst() instanceof Expr.AddressOf address
+                      ? new Expr.Call(
+                          call.op(),
+                          List.of(new Expr.AddressOf(address.buffer(), List.of(Exprs.i32(2)))),
+                          call.type())
+                      : super.expr(e);
+                }
+              });
+      Set<Finding.Kind> kinds = new HashSet<>();
+      for (GridOptions options : CheckOptions.of(SEED).withSchedules(6).orders()) {
+        new GridInterpreter(wrong, options)
+            .check(arguments(kernel))
+            .forEach(finding -> kinds.add(finding.kind()));
+      }
+      assertThat(kinds)
+          .isNotEmpty()
+          .isSubsetOf(Finding.Kind.RACE, Finding.Kind.UNINITIALISED, Finding.Kind.PROXY);
+    }
+  }
+
+  private static Kernel with(Kernel kernel, Rewriter rewriter) {
+    return kernel.withBody(rewriter.stmt(kernel.body()));
+  }
+
+  private static Arguments arguments(Kernel kernel) {
+    return KernelData.of(BoundKernel.of(kernel, Map.of()), SEED);
+  }
+}

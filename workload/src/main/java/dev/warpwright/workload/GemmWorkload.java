@@ -1,0 +1,495 @@
+package dev.warpwright.workload;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.target.MatrixRows;
+import dev.warpwright.workload.tensor.PrimFuncs;
+import dev.warpwright.workload.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A product of matrices, {@code C[M, N] = f(A · B)}.
+ *
+ * @param m rows of the result, at least 1
+ * @param n columns of the result, at least 1
+ * @param k length of the sums; where it is 0, A and B have no elements and are no parameters
+ * @param operands type of A and B
+ * @param result type of C
+ * @param layout how A and B lie in memory
+ * @param epilogue the function f
+ * @param arithmetic what products and sums are computed in
+ * @param batch how many such products there are
+ * @param leading how far apart rows are
+ */
+public record GemmWorkload(
+    long m,
+    long n,
+    long k,
+    DType operands,
+    DType result,
+    Layout layout,
+    Epilogue epilogue,
+    Arithmetic arithmetic,
+    Batch batch,
+    Leading leading) {
+  /** The table of grouped products, {@code i32[count]}: which B each product takes. */
+  public static final String GROUP = "group";
+
+  /** The attribute that tells the type of operands that are no parameters: where K is 0. */
+  public static final String OPERANDS = "operands";
+
+  /**
+   * Elements from one row of a matrix in memory to the next; 0 where rows follow each other.
+   *
+   * @param a of A as it is stored
+   * @param b of B as it is stored
+   * @param c of C and of the matrices that the epilogue reads
+   */
+  public record Leading(long a, long b, long c) {
+    /** All matrices dense. */
+    public static final Leading DENSE = new Leading(0, 0, 0);
+  }
+
+  /** First letter A, second B: N as written in the formula, T transposed. */
+  public enum Layout {
+    /** A[M, K], B[N, K]: both contiguous along K. */
+    NT,
+    /** A[M, K], B[K, N]. */
+    NN,
+    /** A[K, M], B[K, N]. */
+    TN,
+    /** A[K, M], B[N, K]. */
+    TT;
+
+    /** Whether A is stored [K, M]. */
+    public boolean transposedA() {
+      return this == TN || this == TT;
+    }
+
+    /** Whether B is stored [N, K]. */
+    public boolean transposedB() {
+      return this == NT || this == TT;
+    }
+  }
+
+  public GemmWorkload {
+    if (m < 1 || n < 1 || k < 0) {
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
+    }
+    if (!arithmetic.takes(operands)) {
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "products of %s in %s", operands, arithmetic.text()));
+    }
+    leading =
+        new Leading(
+            leading("lda", leading.a(), layout.transposedA() ? m : k),
+            leading("ldb", leading.b(), layout.transposedB() ? k : n),
+            leading("ldc", leading.c(), n));
+    long rowsOfA = layout.transposedA() ? k : m;
+    long rowsOfB = layout.transposedB() ? n : k;
+    long rowOfA = layout.transposedA() ? m : k;
+    long rowOfB = layout.transposedB() ? k : n;
+    long pitchOfA = Math.max(leading.a(), rowOfA);
+    long pitchOfB = Math.max(leading.b(), rowOfB);
+    long pitchOfC = Math.max(leading.c(), n);
+    Batch.Strides strides = batch.strides();
+    batch =
+        batch.with(
+            new Batch.Strides(
+                batch.sharedA()
+                    ? Batch.none("stridea", strides.a())
+                    : Batch.apart("stridea", strides.a(), batch.count(), rowsOfA, rowOfA, pitchOfA),
+                batch.sharedB()
+                    ? Batch.none("strideb", strides.b())
+                    : Batch.apart(
+                        "strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, pitchOfB),
+                Batch.apart("stridec", strides.c(), batch.count(), m, n, pitchOfC)));
+  }
+
+  /** Zero for rows that follow each other. */
+  private static long leading(String name, long given, long row) {
+    if (given != 0 && given < row) {
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "%s=%d: rows have %d elements", name, given, row));
+    }
+    return given == row ? 0 : given;
+  }
+
+  /** Elements from one row of A in memory to the next. */
+  public long pitchOfA() {
+    return leading.a() > 0 ? leading.a() : layout.transposedA() ? m : k;
+  }
+
+  /** Elements from one row of B in memory to the next. */
+  public long pitchOfB() {
+    return leading.b() > 0 ? leading.b() : layout.transposedB() ? k : n;
+  }
+
+  /** Elements from one row of C in memory to the next. */
+  public long pitchOfC() {
+    return leading.c() > 0 ? leading.c() : n;
+  }
+
+  /** The same with rows further apart. */
+  public GemmWorkload with(Leading other) {
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, batch, other);
+  }
+
+  /** Of dense matrices. */
+  public GemmWorkload(
+      long m,
+      long n,
+      long k,
+      DType operands,
+      DType result,
+      Layout layout,
+      Epilogue epilogue,
+      Arithmetic arithmetic,
+      Batch batch) {
+    this(m, n, k, operands, result, layout, epilogue, arithmetic, batch, Leading.DENSE);
+  }
+
+  /** One product. */
+  public GemmWorkload(
+      long m,
+      long n,
+      long k,
+      DType operands,
+      DType result,
+      Layout layout,
+      Epilogue epilogue,
+      Arithmetic arithmetic) {
+    this(m, n, k, operands, result, layout, epilogue, arithmetic, Batch.NONE, Leading.DENSE);
+  }
+
+  /** In the arithmetic that is usual for the operands. */
+  public GemmWorkload(
+      long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
+    this(m, n, k, operands, result, layout, epilogue, Arithmetic.of(operands));
+  }
+
+  /** The same with a row or a column alone stored along K, which changes no place in memory. */
+  public GemmWorkload withVectorsAlongK() {
+    boolean a = layout.transposedA() && (m > 1 || leading.a() > 0);
+    boolean b = layout.transposedB() || n == 1 && leading.b() == 0;
+    Layout same = a ? b ? Layout.TT : Layout.TN : b ? Layout.NT : Layout.NN;
+    return same == layout
+        ? this
+        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic, batch, leading);
+  }
+
+  /** The same in another arithmetic. */
+  public GemmWorkload with(Arithmetic other) {
+    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other, batch, leading);
+  }
+
+  /** So many of these products. */
+  public GemmWorkload times(Batch other) {
+    return new GemmWorkload(
+        m, n, k, operands, result, layout, epilogue, arithmetic, other, leading);
+  }
+
+  /**
+   * {@code C = A · Bᵀ} without an epilogue, the result in the operands' type; of bytes in i32, of
+   * 8-bit floats in bf16.
+   */
+  public static GemmWorkload nt(long m, long n, long k, DType dtype) {
+    return of(m, n, k, dtype, Layout.NT);
+  }
+
+  /** The same of matrices that lie as {@code layout} says. */
+  public static GemmWorkload of(long m, long n, long k, DType dtype, Layout layout) {
+    return new GemmWorkload(m, n, k, dtype, resultOf(dtype), layout, Epilogue.NONE);
+  }
+
+  /** The result's type unless another is asked for. */
+  public static DType resultOf(DType operands) {
+    return switch (operands) {
+      case I8, U8 -> DType.I32;
+      case F8E4M3, F8E5M2 -> DType.BF16;
+      case BOOL, I32, U32, I64, U64, F16, BF16, F32, F64, MBARRIER, HANDLE -> operands;
+    };
+  }
+
+  /** The name in attributes and records, as {@code gemm_nt}. */
+  public String kind() {
+    return "gemm_" + layout.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, the table of
+   * grouped products, what the epilogue reads, C.
+   */
+  public PrimFunc func() {
+    return func(false);
+  }
+
+  /**
+   * The computation.
+   *
+   * @param swapped whether the sums are computed as {@code acc[N, M]}: the result is the same, but
+   *     a tile's columns are then rows of A
+   */
+  public PrimFunc func(boolean swapped) {
+    Expr rows = Exprs.i32(m);
+    Expr columns = Exprs.i32(n);
+    Tensor a =
+        layout.transposedA()
+            ? input("A", many(batch.sharedA()), k, m, pitchOfA(), batch.strides().a())
+            : input("A", many(batch.sharedA()), m, k, pitchOfA(), batch.strides().a());
+    long matrices = batch.isGrouped() ? batch.groups() : many(batch.sharedB());
+    Tensor b =
+        layout.transposedB()
+            ? input("B", matrices, n, k, pitchOfB(), batch.strides().b())
+            : input("B", matrices, k, n, pitchOfB(), batch.strides().b());
+    Tensor group =
+        batch.isGrouped() ? Tensor.input(GROUP, DType.I32, Exprs.i32(batch.count())) : null;
+    Tensor sums = k == 0 ? noSums() : sums(a, b, group, swapped);
+    List<Param> params = new ArrayList<>();
+    if (k > 0) {
+      params.addAll(List.of(a.buffer(), b.buffer()));
+      if (group != null) {
+        params.add(group.buffer());
+      }
+    }
+    return finished(kind() + "_" + operands.text(), params, sums, swapped);
+  }
+
+  /**
+   * The sums of equal parts of K, without an epilogue: {@code C[parts, M, N]}.
+   *
+   * @param parts that divide K
+   */
+  public PrimFunc ofParts(int parts, boolean swapped) {
+    GemmWorkload part = part(parts);
+    boolean ta = layout.transposedA();
+    boolean tb = layout.transposedB();
+    Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA(), 0);
+    Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB(), 0);
+    return part.finished(
+        kind() + "_" + operands.text() + "_parts",
+        new ArrayList<>(List.of(a.buffer(), b.buffer())),
+        part.sums(a, b, null, swapped),
+        swapped);
+  }
+
+  /** The product of each part of K, as if they were a batch. */
+  public GemmWorkload part(int parts) {
+    // What has been rounded to f16 is added up in f32.
+    DType sums = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
+    return new GemmWorkload(
+        m,
+        n,
+        k / parts,
+        operands,
+        sums,
+        layout,
+        Epilogue.NONE,
+        arithmetic,
+        new Batch(parts, true, true),
+        new Leading(pitchOfA(), pitchOfB(), 0));
+  }
+
+  /** What becomes of the sums of parts: {@code partial[parts, M, N]} in, C out. */
+  public PrimFunc ofPartialSums(int parts) {
+    GemmWorkload part = part(parts);
+    Tensor partial =
+        Tensor.input(
+            "partial",
+            part.result(),
+            part.all(List.of(Exprs.i32(m), Exprs.i32(n))).toArray(Expr[]::new));
+    Tensor sums =
+        Tensor.reduce(
+            "acc",
+            part.result(),
+            List.of(Exprs.i32(m), Exprs.i32(n)),
+            List.of(Exprs.i32(parts)),
+            Exprs.zero(Type.of(part.result())),
+            (s, r, last) -> Exprs.add(last, partial.at(r.getFirst(), s.get(0), s.get(1))));
+    return finished(
+        kind() + "_" + operands.text() + "_sum",
+        new ArrayList<>(List.of(partial.buffer())),
+        sums,
+        false);
+  }
+
+  /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
+  private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapped) {
+    Expr rows = Exprs.i32(m);
+    Expr columns = Exprs.i32(n);
+    Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
+    for (Epilogue.Operand operand : epilogue.operands()) {
+      operandTensors.put(operand, input(operand, rows, columns));
+    }
+    Tensor c =
+        Tensor.compute(
+            matrix("C", result, many(false), m, n, pitchOfC(), batch.strides().c()),
+            v -> {
+              Expr row = v.get(v.size() - 2);
+              Expr column = v.getLast();
+              Expr sum = sums.at(at(v, swapped ? column : row, swapped ? row : column));
+              return epilogue.equals(Epilogue.NONE)
+                  ? sum
+                  : epilogue.of(
+                      arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32,
+                      sum,
+                      operand ->
+                          element(operand, Objects.requireNonNull(operandTensors.get(operand)), v));
+            });
+    operandTensors.values().forEach(operand -> params.add(operand.buffer()));
+    params.add(c.buffer());
+    return PrimFuncs.of(name, params, List.of(sums, c));
+  }
+
+  /** How many matrices an operand has; 0 for one without a dimension for that. */
+  private long many(boolean shared) {
+    return shared || !batch.isMany() ? 0 : batch.count();
+  }
+
+  /** A matrix, or so many. */
+  private static Buffer matrix(
+      String name, DType dtype, long count, long rows, long columns, long pitch, long stride) {
+    List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(rows), Exprs.i32(columns)));
+    if (count > 0) {
+      shape.addFirst(Exprs.i32(count));
+    }
+    Buffer dense = Buffer.of(name, dtype, Scope.GLOBAL, shape);
+    return new Buffer(
+        name,
+        dtype,
+        dense.shape(),
+        Scope.GLOBAL,
+        MatrixRows.layout(dense, pitch, stride),
+        dense.alignment());
+  }
+
+  private Tensor input(String name, long count, long rows, long columns, long pitch, long stride) {
+    return Tensor.input(matrix(name, operands, count, rows, columns, pitch, stride));
+  }
+
+  private Tensor noSums() {
+    Type type = Type.of(arithmetic.sums());
+    return Tensor.compute(
+        "acc", type.dtype(), all(List.of(Exprs.i32(m), Exprs.i32(n))), v -> Exprs.zero(type));
+  }
+
+  private Tensor input(Epilogue.Operand operand, Expr rows, Expr columns) {
+    return switch (operand) {
+      case ROW_SCALE -> Tensor.input(operand.buffer(), DType.F32, rows);
+      case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
+      case ADDEND, GATE, RESIDUAL ->
+          Tensor.input(
+              matrix(operand.buffer(), result, many(false), m, n, pitchOfC(), batch.strides().c()));
+    };
+  }
+
+  private static Expr element(Epilogue.Operand operand, Tensor tensor, List<? extends Expr> point) {
+    return switch (operand) {
+      case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
+      case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+      case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
+    };
+  }
+
+  /** The shape of a matrix for each product. */
+  private List<Expr> all(List<Expr> shape) {
+    List<Expr> all = new ArrayList<>(shape);
+    if (batch.isMany()) {
+      all.addFirst(Exprs.i32(batch.count()));
+    }
+    return all;
+  }
+
+  /** An element of the matrix of the product at hand. */
+  private static Expr[] at(List<? extends Expr> point, Expr row, Expr column) {
+    return point.size() == 2
+        ? new Expr[] {row, column}
+        : new Expr[] {point.getFirst(), row, column};
+  }
+
+  /** An element of an operand, of the matrix at hand where there are several. */
+  private static Expr element(Tensor operand, Expr matrix, Expr row, Expr column, boolean across) {
+    Expr first = across ? column : row;
+    Expr second = across ? row : column;
+    return operand.buffer().rank() == 2
+        ? operand.at(first, second)
+        : operand.at(matrix, first, second);
+  }
+
+  /** One of the groups: a number beyond them is the nearest, so that no table reads outside B. */
+  private Expr chosen(Expr group) {
+    return Exprs.min(Exprs.max(group, Exprs.i32(0)), Exprs.i32(batch.groups() - 1));
+  }
+
+  private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
+    Expr rows = Exprs.i32(swapped ? n : m);
+    Expr columns = Exprs.i32(swapped ? m : n);
+    DType type = arithmetic.sums();
+    boolean half = arithmetic == Arithmetic.F16;
+    return Tensor.reduce(
+        "acc",
+        type,
+        all(List.of(rows, columns)),
+        List.of(Exprs.i32(k)),
+        Exprs.zero(Type.of(type)),
+        (s, r, last) -> {
+          Expr row = swapped ? s.getLast() : s.get(s.size() - 2);
+          Expr column = swapped ? s.get(s.size() - 2) : s.getLast();
+          // Where operands are longer than the sums, products take one part after the other.
+          boolean parts = a.buffer().extent(a.buffer().rank() - (layout.transposedA() ? 2 : 1)) > k;
+          Expr step = parts ? Exprs.add(Exprs.mul(s.getFirst(), k), r.getFirst()) : r.getFirst();
+          Expr product = s.getFirst();
+          Expr matrix = group == null ? product : chosen(group.at(product));
+          DType wide = half ? DType.F32 : type;
+          Expr left = Exprs.cast(wide, element(a, product, row, step, layout.transposedA()));
+          Expr right = Exprs.cast(wide, element(b, matrix, column, step, !layout.transposedB()));
+          if (arithmetic == Arithmetic.I32) {
+            return Exprs.add(Exprs.mul(left, right), last);
+          }
+          Expr sum = Exprs.cast(wide, last);
+          Expr next = swapped ? Exprs.fma(right, left, sum) : Exprs.fma(left, right, sum);
+          return Exprs.cast(type, next);
+        });
+  }
+
+  /** The attributes by which a program says that it computes this, in order. */
+  public SortedMap<String, String> description() {
+    SortedMap<String, String> attributes = new TreeMap<>();
+    attributes.put("workload", kind());
+    if (k == 0) {
+      attributes.put(OPERANDS, operands.text());
+    }
+    if (arithmetic != Arithmetic.of(operands)) {
+      attributes.put("arithmetic", arithmetic.text());
+    }
+    if (!epilogue.equals(Epilogue.NONE)) {
+      attributes.put("epilogue", epilogue.text());
+    }
+    return attributes;
+  }
+
+  /** Whether the rows of a matrix are further apart than they are long, or products' matrices. */
+  public boolean isPitched() {
+    return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
+  }
+
+  /** Operations, a multiply-add counting as two. */
+  public double flops() {
+    return 2.0 * m * n * k * batch.count();
+  }
+}

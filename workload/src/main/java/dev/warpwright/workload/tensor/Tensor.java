@@ -1,0 +1,150 @@
+package dev.warpwright.workload.tensor;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.IterVar;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tensor of an expression: an input, or elements defined by a formula over other tensors. Making
+ * one computes nothing; {@link PrimFuncs#of} turns a set of outputs into a {@link
+ * dev.warpwright.ir.PrimFunc}, one block for each formula.
+ */
+public final class Tensor {
+  private final Buffer buffer;
+  private final @Nullable Definition definition;
+
+  /**
+   * How the elements come about.
+   *
+   * @param spatial one variable for each dimension
+   * @param reduce the variables summed over; empty for an elementwise formula
+   * @param init value before the reduction, null without one
+   * @param value the element, or for a reduction the next partial result, in which a load of the
+   *     tensor itself at {@code spatial} is the last one
+   */
+  record Definition(List<IterVar> spatial, List<IterVar> reduce, @Nullable Expr init, Expr value) {}
+
+  private Tensor(Buffer buffer, @Nullable Definition definition) {
+    this.buffer = buffer;
+    this.definition = definition;
+  }
+
+  /** A tensor given by the caller. Only the first extent may be symbolic. */
+  public static Tensor input(String name, DType dtype, Expr... shape) {
+    return new Tensor(Buffer.of(name, dtype, Scope.GLOBAL, Arrays.asList(shape)), null);
+  }
+
+  /** A tensor given by the caller, in a buffer with its own layout. */
+  public static Tensor input(Buffer buffer) {
+    return new Tensor(buffer, null);
+  }
+
+  /** Elements by a formula of their indices; the result is cast to {@code dtype}. */
+  public static Tensor compute(
+      String name, DType dtype, List<Expr> shape, Function<List<Var>, Expr> formula) {
+    List<IterVar> spatial = iterVars("v", shape, IterVar.Kind.SPATIAL);
+    Expr value = Exprs.cast(dtype, formula.apply(vars(spatial)));
+    Buffer buffer = Buffer.of(name, dtype, Scope.GLOBAL, shape);
+    return new Tensor(buffer, new Definition(spatial, List.of(), null, value));
+  }
+
+  /** The same in a buffer with its own layout, whose type the result is cast to. */
+  public static Tensor compute(Buffer buffer, Function<List<Var>, Expr> formula) {
+    List<IterVar> spatial = iterVars("v", buffer.shape(), IterVar.Kind.SPATIAL);
+    Expr value = Exprs.cast(buffer.dtype(), formula.apply(vars(spatial)));
+    return new Tensor(buffer, new Definition(spatial, List.of(), null, value));
+  }
+
+  /** The next partial result of a reduction. */
+  @FunctionalInterface
+  public interface Step {
+    /**
+     * Combines.
+     *
+     * @param spatial indices of the element
+     * @param reduce indices that are reduced over
+     * @param last the partial result so far
+     */
+    Expr next(List<Var> spatial, List<Var> reduce, Expr last);
+  }
+
+  /** Elements by a reduction from {@code init}, in ascending order of the reduce variables. */
+  public static Tensor reduce(
+      String name, DType dtype, List<Expr> shape, List<Expr> over, Expr init, Step step) {
+    List<IterVar> spatial = iterVars("v", shape, IterVar.Kind.SPATIAL);
+    List<IterVar> reduce = iterVars("r", over, IterVar.Kind.REDUCE);
+    Buffer buffer = Buffer.of(name, dtype, Scope.GLOBAL, shape);
+    Expr last = new Expr.Load(buffer, List.copyOf(vars(spatial)));
+    Expr value = step.next(vars(spatial), vars(reduce), last);
+    return new Tensor(
+        buffer, new Definition(spatial, reduce, Exprs.cast(dtype, init), Exprs.cast(dtype, value)));
+  }
+
+  private static List<IterVar> iterVars(String prefix, List<Expr> extents, IterVar.Kind kind) {
+    List<IterVar> result = new ArrayList<>();
+    for (int i = 0; i < extents.size(); i++) {
+      Var var = Var.index(prefix + i);
+      // The binding is replaced by a loop variable when the function is made.
+      result.add(new IterVar(var, extents.get(i), kind, var));
+    }
+    return result;
+  }
+
+  private static List<Var> vars(List<IterVar> iterVars) {
+    return iterVars.stream().map(IterVar::var).toList();
+  }
+
+  public String name() {
+    return buffer.name();
+  }
+
+  public Buffer buffer() {
+    return buffer;
+  }
+
+  public DType dtype() {
+    return buffer.dtype();
+  }
+
+  public Type type() {
+    return Type.of(buffer.dtype());
+  }
+
+  public List<Expr> shape() {
+    return buffer.shape();
+  }
+
+  /** The element at these indices. */
+  public Expr at(Expr... indices) {
+    return new Expr.Load(buffer, List.of(indices));
+  }
+
+  /** The element at these indices, widened to f32 if it is a narrower float. */
+  public Expr f32At(Expr... indices) {
+    Expr element = at(indices);
+    return dtype().isFloat() && dtype().bits() < 32 ? Exprs.cast(DType.F32, element) : element;
+  }
+
+  boolean isInput() {
+    return definition == null;
+  }
+
+  @Nullable Definition definition() {
+    return definition;
+  }
+
+  @Override
+  public String toString() {
+    return buffer.toString();
+  }
+}
