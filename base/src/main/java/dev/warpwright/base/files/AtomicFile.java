@@ -16,12 +16,6 @@ import java.util.Map;
  * UserError}.
  */
 public final class AtomicFile {
-  /** Writes the content of a file. */
-  @FunctionalInterface
-  public interface Content {
-    void writeTo(OutputStream out) throws IOException;
-  }
-
   private AtomicFile() {}
 
   /**
@@ -31,7 +25,7 @@ public final class AtomicFile {
    *
    * @throws UserError if the file cannot be written, for example because the disk is full
    */
-  public static void write(Path path, Content content) {
+  public static void write(Path path, StagedFiles.Content content) {
     try {
       if (Files.exists(path) && !Files.isRegularFile(path) && !Files.isDirectory(path)) {
         try (OutputStream out =
@@ -40,7 +34,7 @@ public final class AtomicFile {
         }
         return;
       }
-      StagedFiles.write(target(path), content::writeTo);
+      StagedFiles.write(target(path), content);
     } catch (IOException e) {
       throw failure(path, e);
     }

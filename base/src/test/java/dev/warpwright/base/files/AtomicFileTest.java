@@ -32,7 +32,7 @@ class AtomicFileTest {
   void leavesEverythingAsItWasIfWritingFails() throws IOException {
     Path file = folder.resolve("a");
     Files.write(file, new byte[] {1});
-    AtomicFile.Content full =
+    StagedFiles.Content full =
         out -> {
           out.write(new byte[100_000]);
           throw new IOException("No space left on device");

@@ -21,11 +21,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -61,6 +64,9 @@ final class CheckMutants {
     Deadline deadline = new Deadline(request.seconds(), System.nanoTime());
     List<MutationSubject> subjects = subjects(request);
     List<Planted> all = new ArrayList<>();
+    Queue<MutationTesting.Result> tried = new ConcurrentLinkedQueue<>();
+    Thread interrupted = new Thread(() -> soFar(tried).forEach(progress::say));
+    Runtime.getRuntime().addShutdownHook(interrupted);
     // One task a kernel first, then one a mutant: few kernels have most of the mutants.
     ExecutorService threads = Executors.newFixedThreadPool(request.threads());
     try {
@@ -68,18 +74,42 @@ final class CheckMutants {
           new ArrayList<>();
       for (MutationSubject subject : subjects) {
         kernels.add(
-            threads.submit(() -> plant(subject, request, most, deadline, threads, progress)));
+            threads.submit(
+                () -> plant(subject, request, most, deadline, threads, tried, progress)));
       }
       for (int i = 0; i < subjects.size(); i++) {
         all.add(planted(subjects.get(i), kernels.get(i), progress));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new UserError("interrupted", e);
+      throw new UserError(String.join("; ", soFar(tried)), e);
     } finally {
       threads.shutdownNow();
+      forget(interrupted);
     }
     return report(request, all);
+  }
+
+  private static void forget(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The program is ending: it runs.
+    }
+  }
+
+  /** What there is to say when it all ends early: what was missed, and how many were tried. */
+  private static List<String> soFar(Collection<MutationTesting.Result> tried) {
+    List<MutationTesting.Result> results = List.copyOf(tried);
+    List<String> lines = new ArrayList<>();
+    results.stream()
+        .filter(result -> result.verdict() == MutationTesting.Verdict.MISSED)
+        .forEach(result -> lines.add(OneLine.of(result.toString())));
+    List<String> subjects = results.stream().map(MutationTesting.Result::subject).distinct().toList();
+    lines.add(
+        "interrupted; until then "
+            + new MutationTable(subjects, results, MutationTable.Left.NOTHING).summary());
+    return lines;
   }
 
   /** Waits for what was planted into a kernel; one that is not clean as it is stops no others. */
@@ -137,6 +167,7 @@ final class CheckMutants {
       int most,
       Deadline deadline,
       ExecutorService threads,
+      Queue<MutationTesting.Result> tried,
       Progress progress) {
     if (deadline.isOver()) {
       return Optional.empty();
@@ -151,10 +182,14 @@ final class CheckMutants {
             .map(
                 mutant ->
                     threads.submit(
-                        () ->
-                            deadline.isOver()
-                                ? Optional.<MutationTesting.Result>empty()
-                                : Optional.of(testing.test(mutant))))
+                        () -> {
+                          if (deadline.isOver()) {
+                            return Optional.<MutationTesting.Result>empty();
+                          }
+                          MutationTesting.Result result = testing.test(mutant);
+                          tried.add(result);
+                          return Optional.of(result);
+                        }))
             .toList());
   }
 

@@ -2,13 +2,13 @@ package dev.warpwright.families.tuned;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.warpwright.base.files.StagedFiles;
 import dev.warpwright.target.host.HostEnvironment;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RejectedKernels {
   private static final String SUFFIX = ".txt";
-  private static final String DRAFT_PREFIX = ".draft";
   private static final int MOST = 4096;
   private static final int LONGEST = 400;
 
@@ -86,22 +85,16 @@ public final class RejectedKernels {
     }
     try {
       Files.createDirectories(folder);
-      Path draft = Files.createTempFile(folder, DRAFT_PREFIX, "");
-      try {
-        Files.writeString(
-            draft,
-            String.format(
-                Locale.ROOT,
-                "%s%n%s%n%s%n%s%n",
-                failure.reason().text(),
-                line(failure.message()),
-                line(about),
-                line(by)),
-            UTF_8);
-        Files.move(draft, file(folder, sourceHash, by), StandardCopyOption.ATOMIC_MOVE);
-      } finally {
-        Files.deleteIfExists(draft);
-      }
+      String text =
+          String.format(
+              Locale.ROOT,
+              "%s%n%s%n%s%n%s%n",
+              failure.reason().text(),
+              line(failure.message()),
+              line(about),
+              line(by));
+      StagedFiles.write(
+          file(folder, sourceHash, by), out -> out.write(text.getBytes(UTF_8)));
       prune(folder);
     } catch (IOException e) {
       // It is found out again the next time.
