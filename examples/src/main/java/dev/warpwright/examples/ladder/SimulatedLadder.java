@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The rungs in the simulator, for which no GPU is needed: every access checked, the whole result
@@ -27,42 +29,47 @@ import java.util.function.Consumer;
  * @param model of the device whose limits hold, and whose times are predicted from the counters
  */
 public record SimulatedLadder(long m, long n, long k, DeviceModel model, long seed) {
+  /** What is expected of a rung's kernel. */
+  private interface Predicted<R> {
+    RungReport of(R rung, Kernel kernel, int registers);
+  }
+
   /** Runs rungs in f32. */
   public List<RungReport> run(List<Rung> rungs, Consumer<String> progress) {
-    LadderRun shape = new LadderRun(m, n, k, model);
-    List<RungReport> reports = new ArrayList<>();
-    for (Rung rung : rungs) {
-      progress.accept("simulating " + rung.name());
-      reports.add(
-          shape.possible(
-              rung,
-              kernel -> {
-                RungReport predicted = shape.predict(rung, kernel, registers(kernel));
-                return simulated(predicted, kernel, false, Precision.F32);
-              }));
-    }
-    return reports;
+    LadderRun shape = shape();
+    return run(rungs, Rung::name, shape::possible, shape::predict, Precision.F32, progress);
   }
 
   /** Runs rungs on tensor cores. */
   public List<RungReport> runTensor(List<TensorRung> rungs, Consumer<String> progress) {
-    LadderRun shape = new LadderRun(m, n, k, model);
+    LadderRun shape = shape();
+    return run(rungs, TensorRung::text, shape::possible, shape::predict, Precision.BF16, progress);
+  }
+
+  private LadderRun shape() {
+    return new LadderRun(m, n, k, model);
+  }
+
+  private <R> List<RungReport> run(
+      List<R> rungs,
+      Function<R, String> name,
+      BiFunction<R, Function<Kernel, RungReport>, RungReport> possible,
+      Predicted<R> predicted,
+      Precision precision,
+      Consumer<String> progress) {
     List<RungReport> reports = new ArrayList<>();
-    for (TensorRung rung : rungs) {
-      progress.accept("simulating " + rung.text());
+    for (R rung : rungs) {
+      progress.accept("simulating " + name.apply(rung));
       reports.add(
-          shape.possible(
+          possible.apply(
               rung,
-              kernel -> {
-                RungReport predicted = shape.predict(rung, kernel, registers(kernel));
-                return simulated(predicted, kernel, true, Precision.BF16);
-              }));
+              kernel ->
+                  simulated(predicted.of(rung, kernel, registers(kernel)), kernel, precision)));
     }
     return reports;
   }
 
-  private RungReport simulated(
-      RungReport predicted, Kernel kernel, boolean transposedB, Precision precision) {
+  private RungReport simulated(RungReport predicted, Kernel kernel, Precision precision) {
     Arguments arguments = arguments(kernel);
     arguments.get("C").poison();
     List<Finding> findings;
@@ -78,7 +85,9 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
     }
     Verification result =
         Verification.compare(
-            arguments.get("C").toDoubles(), product(arguments(kernel), transposedB));
+            // Tensor cores read B as it is stored for them, across.
+            arguments.get("C").toDoubles(),
+            product(arguments(kernel), precision != Precision.F32));
     CounterPrediction counted = CounterPrediction.whole(kernel, Map.of(), model);
     return predicted.simulated(
         counted.time().micros(),
