@@ -105,7 +105,8 @@ final class CheckMutants {
     results.stream()
         .filter(result -> result.verdict() == MutationTesting.Verdict.MISSED)
         .forEach(result -> lines.add(OneLine.of(result.toString())));
-    List<String> subjects = results.stream().map(MutationTesting.Result::subject).distinct().toList();
+    List<String> subjects =
+        results.stream().map(MutationTesting.Result::subject).distinct().toList();
     lines.add(
         "interrupted; until then "
             + new MutationTable(subjects, results, MutationTable.Left.NOTHING).summary());

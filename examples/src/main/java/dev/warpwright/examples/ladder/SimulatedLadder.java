@@ -86,8 +86,7 @@ public record SimulatedLadder(long m, long n, long k, DeviceModel model, long se
     Verification result =
         Verification.compare(
             // Tensor cores read B as it is stored for them, across.
-            arguments.get("C").toDoubles(),
-            product(arguments(kernel), precision != Precision.F32));
+            arguments.get("C").toDoubles(), product(arguments(kernel), precision != Precision.F32));
     CounterPrediction counted = CounterPrediction.whole(kernel, Map.of(), model);
     return predicted.simulated(
         counted.time().micros(),

@@ -93,8 +93,7 @@ public final class RejectedKernels {
               line(failure.message()),
               line(about),
               line(by));
-      StagedFiles.write(
-          file(folder, sourceHash, by), out -> out.write(text.getBytes(UTF_8)));
+      StagedFiles.write(file(folder, sourceHash, by), out -> out.write(text.getBytes(UTF_8)));
       prune(folder);
     } catch (IOException e) {
       // It is found out again the next time.
