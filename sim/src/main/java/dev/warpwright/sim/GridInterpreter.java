@@ -234,6 +234,10 @@ public final class GridInterpreter {
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
       long extent = arguments.evaluate(kernel.extent(axis)).longValue();
+      if (extent < 0) {
+        throw new IllegalArgumentException(
+            kernel.name() + " has " + extent + " for " + axis.text() + ", 0 or more is possible");
+      }
       (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
     Index3 blockExtents = Index3.of(blocks);

@@ -113,7 +113,7 @@ public record Prediction(double micros, LeastTime least) {
   }
 
   private static long blocks(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
+    return Math.max(1, ScalarEval.eval(kernel.extent(axis), Map.of()));
   }
 
   private static @Nullable NumberType type(DType operands, Arithmetic arithmetic) {
