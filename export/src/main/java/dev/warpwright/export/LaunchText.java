@@ -226,7 +226,9 @@ final class LaunchText {
     line(3, wrapped(arguments, 3) + ");");
   }
 
-  /** A launch that may begin before those before it have ended: the kernel waits for them itself. */
+  /**
+   * A launch that may begin before those before it have ended: the kernel waits for them itself.
+   */
   private void overlapping(String function, String suffix, String bytes, List<String> arguments) {
     line(1, "cudaLaunchAttribute overlap" + suffix + " = {};");
     line(1, "overlap" + suffix + ".id = cudaLaunchAttributeProgrammaticStreamSerialization;");

@@ -284,7 +284,8 @@ public final class TuneAction implements Action<TuneRequest> {
                 TuningView.reasons(done)));
       }
       try {
-        KernelReport report = bench.of(best.candidate(), request.rounds(), List.of(), here, progress);
+        KernelReport report =
+            bench.of(best.candidate(), request.rounds(), List.of(), here, progress);
         Path parent =
             request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
         Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));

@@ -90,7 +90,8 @@ final class PerfActionTest {
             .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" "))), null))
             .toList();
     return action.perform(
-        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()), said::add);
+        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()),
+        said::add);
   }
 
   @Test

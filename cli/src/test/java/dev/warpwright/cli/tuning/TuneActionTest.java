@@ -201,7 +201,9 @@ final class TuneActionTest {
                 new Fake(false, ConcurrentHashMap.newKeySet()),
                 (kernel, rounds, rivals, here, progress) -> {
                   calls.add(kernel.point().text());
-                  return calls.size() == 1 ? bench.of(kernel, rounds, rivals, here, progress) : verified();
+                  return calls.size() == 1
+                      ? bench.of(kernel, rounds, rivals, here, progress)
+                      : verified();
                 })
             .perform(
                 new TuneRequest(

@@ -79,7 +79,8 @@ final class LaunchOrderRules {
 
   private void visit(Stmt s) {
     switch (s) {
-      case Stmt.Flow.Roles(List<Role> roles) -> behind = each(roles.stream().map(Role::body).toList());
+      case Stmt.Flow.Roles(List<Role> roles) ->
+          behind = each(roles.stream().map(Role::body).toList());
       case Stmt.If(var condition, Stmt then, Stmt otherwise) when otherwise != null -> {
         leaf(s);
         behind = each(List.of(then, otherwise));
