@@ -21,10 +21,16 @@ class OverlappingLaunchesTest {
 
   /** Fewer steps than stages, and more; tiles that reach beyond the matrix. */
   @ParameterizedTest
-  @CsvSource({"16, 200, 264, 72", "13, 1000, 1208, 136", "1, 136, 2824, 64"})
-  void theFeedForwardPairIsCorrectAndClean(int m, int k1, int n1, int n2) {
+  @CsvSource({
+    "16, 16, 200, 264, 72",
+    "16, 13, 1000, 1208, 136",
+    "16, 1, 136, 2824, 64",
+    "64, 50, 840, 712, 72"
+  })
+  void theFeedForwardPairIsCorrectAndClean(int bucket, int m, int k1, int n1, int n2) {
     Program pair =
-        new IrParser(Intrinsics::find).program("pair", KernelTexts.file("ffn_bf16_sm90_pdl_m16"));
+        new IrParser(Intrinsics::find)
+            .program("pair", KernelTexts.file("ffn_bf16_sm90_pdl_m" + bucket));
     assertThat(Verifier.verify(pair)).isEmpty();
     for (GridOptions options : KernelFilesTest.ORDERS) {
       // Pairs of blocks are in residence together.
