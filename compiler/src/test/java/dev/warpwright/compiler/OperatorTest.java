@@ -2,6 +2,8 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Columns;
@@ -77,11 +79,11 @@ class OperatorTest {
   }
 
   /** Whether a small error of an operand may change the result a lot. */
-  private static boolean jumps(ElementwiseOp op) {
+  private static boolean jumps(Pointwise op) {
     return op.isTruth() || op == ElementwiseOp.FLOOR || op == ElementwiseOp.CEIL;
   }
 
-  private Value compare(ElementwiseOp op, Value x) {
+  private Value compare(Pointwise op, Value x) {
     return elementwise(op, FEATURES, List.of(of(x), grid()));
   }
 
@@ -149,7 +151,7 @@ class OperatorTest {
         test("any", (x, y) -> columns(y, 7, 7, 0, 20, 3)),
         test("concat", (x, y) -> concat(y, x, slice(y, 1, 5))),
         test("concat of one feature", (x, y) -> concat(linear(x, 1), y)),
-        test("concat of computed", (x, y) -> concat(unary(ElementwiseOp.TANH, y), x, y)),
+        test("concat of computed", (x, y) -> concat(unary(Activation.TANH, y), x, y)),
         test("concat and product", (x, y) -> linear(concat(x, y, x), 33)),
         test("concat of sums", (x, y) -> concat(reduce(RowReduce.Kind.SUM, y), x)),
         test(
@@ -161,7 +163,7 @@ class OperatorTest {
                   16,
                   List.of(
                       of(slice(both, 0, 16)),
-                      of(unary(ElementwiseOp.SIGMOID, slice(both, 16, 16)))));
+                      of(unary(Activation.SIGMOID, slice(both, 16, 16)))));
             }));
   }
 
@@ -226,7 +228,7 @@ class OperatorTest {
     return norm == 0 ? Math.sqrt(difference) : Math.sqrt(difference / norm);
   }
 
-  private static List<Operand> operands(ElementwiseOp op, Value first, Operand other) {
+  private static List<Operand> operands(Pointwise op, Value first, Operand other) {
     List<Operand> operands = new ArrayList<>(List.of(of(first)));
     while (operands.size() < op.arity()) {
       operands.add(other);
@@ -258,11 +260,11 @@ class OperatorTest {
     return y;
   }
 
-  private Value unary(ElementwiseOp op, Value x) {
+  private Value unary(Pointwise op, Value x) {
     return elementwise(op, x.features(), List.of(of(x)));
   }
 
-  private Value elementwise(ElementwiseOp op, int features, List<Operand> operands) {
+  private Value elementwise(Pointwise op, int features, List<Operand> operands) {
     Value y = value(features);
     nodes.add(new Elementwise(y, op, operands, op.text()));
     return y;

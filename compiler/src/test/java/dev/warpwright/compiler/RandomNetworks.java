@@ -1,5 +1,7 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
@@ -180,7 +182,7 @@ final class RandomNetworks {
     nodes.add(Columns.slice(left, both, 0, "left"));
     Value right = value(features);
     nodes.add(Columns.slice(right, both, features, "right"));
-    return op(ElementwiseOp.MUL, left, op(ElementwiseOp.SIGMOID, right));
+    return op(ElementwiseOp.MUL, left, op(Activation.SIGMOID, right));
   }
 
   /** Every second feature, the last ones, or any of them. */
@@ -207,8 +209,8 @@ final class RandomNetworks {
     Value one = random.nextBoolean() ? linear(x, 1) : reduce(RowReduce.Kind.MIN, x);
     Value y = linear(x, features);
     return switch (random.nextInt(3)) {
-      case 0 -> op(ElementwiseOp.MUL, op(ElementwiseOp.SIGMOID, one), y);
-      case 1 -> op(ElementwiseOp.MAX, y, op(ElementwiseOp.TANH, one));
+      case 0 -> op(ElementwiseOp.MUL, op(Activation.SIGMOID, one), y);
+      case 1 -> op(ElementwiseOp.MAX, y, op(Activation.TANH, one));
       default -> op(ElementwiseOp.WHERE, op(ElementwiseOp.GREATER, y, one), y, one);
     };
   }
@@ -231,28 +233,28 @@ final class RandomNetworks {
 
   private Value activation(int kind, Value x) {
     return switch (kind) {
-      case 0 -> op(ElementwiseOp.RELU, x);
-      case 1 -> op(ElementwiseOp.GELU, x);
-      case 2 -> op(ElementwiseOp.GELU_TANH, x);
-      case 3 -> op(ElementwiseOp.TANH, x);
-      case 4 -> op(ElementwiseOp.SIGMOID, x);
-      case 5 -> op(ElementwiseOp.SIN, x);
-      case 6 -> op(ElementwiseOp.COS, x);
-      case 7 -> op(ElementwiseOp.ERF, x);
-      case 8 -> op(ElementwiseOp.MUL, x, op(ElementwiseOp.SIGMOID, x));
+      case 0 -> op(Activation.RELU, x);
+      case 1 -> op(Activation.GELU, x);
+      case 2 -> op(Activation.GELU_TANH, x);
+      case 3 -> op(Activation.TANH, x);
+      case 4 -> op(Activation.SIGMOID, x);
+      case 5 -> op(Activation.SIN, x);
+      case 6 -> op(Activation.COS, x);
+      case 7 -> op(Activation.ERF, x);
+      case 8 -> op(ElementwiseOp.MUL, x, op(Activation.SIGMOID, x));
       case 9 -> op(ElementwiseOp.EXP, op(ElementwiseOp.NEG, op(ElementwiseOp.ABS, x)));
       case 10 -> op(ElementwiseOp.LOG, withScalar(ElementwiseOp.ADD, op(ElementwiseOp.EXP, x), 1));
       case 11 -> op(ElementwiseOp.RECIPROCAL, withScalar(ElementwiseOp.ADD, square(x), 1));
       case 12 -> op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, square(x), 0.25));
       case 13 -> withScalar(ElementwiseOp.MAX, withScalar(ElementwiseOp.MIN, x, 1.5), -0.5);
-      case 14 -> op(ElementwiseOp.SUB, x, op(ElementwiseOp.TANH, x));
+      case 14 -> op(ElementwiseOp.SUB, x, op(Activation.TANH, x));
       case 15 -> withVector(ElementwiseOp.MUL, op(ElementwiseOp.IDENTITY, x));
       case 16 -> withVector(ElementwiseOp.ADD, withScalar(ElementwiseOp.DIV, x, 1.5));
       case 17 -> withScalar(ElementwiseOp.LEAKY_RELU, x, 0.1);
       case 18 -> withVector(ElementwiseOp.LEAKY_RELU, x);
       case 19 -> withScalar(ElementwiseOp.ELU, x, 1.2);
-      case 20 -> op(ElementwiseOp.SOFTPLUS, x);
-      case 21 -> op(ElementwiseOp.MISH, x);
+      case 20 -> op(Activation.SOFTPLUS, x);
+      case 21 -> op(Activation.MISH, x);
       case 22 -> hardSwish(x);
       // Continuous where the comparisons change, so that rounding cannot decide.
       case 23 ->
@@ -265,7 +267,7 @@ final class RandomNetworks {
   }
 
   private Value hardSwish(Value x) {
-    Value shifted = op(ElementwiseOp.RELU, withScalar(ElementwiseOp.ADD, x, 3));
+    Value shifted = op(Activation.RELU, withScalar(ElementwiseOp.ADD, x, 3));
     Value bounded = withScalar(ElementwiseOp.MIN, shifted, 6);
     return op(ElementwiseOp.MUL, x, withScalar(ElementwiseOp.DIV, bounded, 6));
   }
@@ -281,7 +283,7 @@ final class RandomNetworks {
     return withScalar(ElementwiseOp.POW, x, 2);
   }
 
-  private Value op(ElementwiseOp kind, Value... operands) {
+  private Value op(Pointwise kind, Value... operands) {
     List<Operand> list = new ArrayList<>();
     for (Value operand : operands) {
       list.add(new OfValue(operand));
@@ -293,17 +295,17 @@ final class RandomNetworks {
     return elementwise(kind, widest, list);
   }
 
-  private Value withScalar(ElementwiseOp kind, Value x, double scalar) {
+  private Value withScalar(Pointwise kind, Value x, double scalar) {
     Tensor tensor = Tensor.ofDoubles("scalar", DType.F32, List.of(), scalar);
     return elementwise(kind, x, List.of(new OfValue(x), new OfTensor(tensor)));
   }
 
-  private Value withVector(ElementwiseOp kind, Value x) {
+  private Value withVector(Pointwise kind, Value x) {
     OfTensor vector = new OfTensor(tensor(1, (long) x.features()));
     return elementwise(kind, x, List.of(new OfValue(x), vector));
   }
 
-  private Value elementwise(ElementwiseOp kind, Value x, List<Operand> operands) {
+  private Value elementwise(Pointwise kind, Value x, List<Operand> operands) {
     Value y = value(x.features());
     nodes.add(new Elementwise(y, kind, operands, kind.text()));
     return y;

@@ -3,6 +3,8 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
@@ -39,7 +41,7 @@ class SeveralOutputsTest {
     return new Linear(to, from, weight, null, "linear");
   }
 
-  private static Elementwise op(ElementwiseOp op, Value from, Value to) {
+  private static Elementwise op(Pointwise op, Value from, Value to) {
     return new Elementwise(to, op, List.of(new Operand.OfValue(from)), op.text());
   }
 
@@ -63,7 +65,7 @@ class SeveralOutputsTest {
             List.of(score, policy, trunk, again, same),
             List.of(
                 linear(random, x, product),
-                op(ElementwiseOp.TANH, product, trunk),
+                op(Activation.TANH, product, trunk),
                 linear(random, trunk, policy),
                 op(ElementwiseOp.IDENTITY, policy, again),
                 op(ElementwiseOp.IDENTITY, x, same),

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.kernel.ProductDeviation;
 import dev.warpwright.workload.kernel.Workload;
 import java.util.ArrayList;
 import java.util.List;
@@ -184,7 +185,7 @@ final class ResultsText {
 
   /** As {@link dev.warpwright.workload.kernel.ProductDeviation}. */
   private String deviation(Workload.Gemm product) {
-    Workload.Spread spread = product.spread(0);
+    ProductDeviation spread = product.deviation(0);
     line(
         String.format(
             Locale.ROOT,
@@ -217,8 +218,9 @@ final class ResultsText {
         String.format(Locale.ROOT, "  const double rounded = %s * (%s);", 2 * spread.unit(), most));
     return String.format(
         Locale.ROOT,
-        "(%s * (factor * of_sum + rounded) + rounded)%s%s",
-        spread.lipschitz(),
+        "(%s * (factor * of_sum + rounded) + rounded%s)%s%s",
+        epilogue.activation().slope(),
+        spread.offset() == 0 ? "" : " + " + 2 * spread.unit() * spread.offset(),
         gate,
         residual);
   }
@@ -267,16 +269,7 @@ final class ResultsText {
       return behind.isEmpty() ? linear : "(" + linear + ")" + behind;
     }
     line(String.format(Locale.ROOT, "  const double x = %s;", linear));
-    String activated =
-        switch (epilogue.activation()) {
-          case NONE -> "x";
-          case RELU -> "std::max(x, 0.0)";
-          case GELU -> "0.5 * x * (1 + std::erf(x / std::sqrt(2.0)))";
-          case GELU_TANH ->
-              "0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))";
-          case SILU -> "x / (1 + std::exp(-x))";
-        };
-    return activated + behind;
+    return epilogue.activation().cpp() + behind;
   }
 
   private void feedForward(Workload.FfnGelu block) {
@@ -328,7 +321,7 @@ final class ResultsText {
             w1,
             w2,
             y,
-            block.spread(1).relative(),
+            block.deviation(1).relative(),
             row,
             rows));
   }

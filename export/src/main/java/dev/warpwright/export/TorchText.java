@@ -11,6 +11,7 @@ import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.kernel.ProductDeviation;
 import dev.warpwright.workload.kernel.Workload;
 import java.util.ArrayList;
 import java.util.List;
@@ -363,7 +364,7 @@ final class TorchText {
 
   /** By how much the worst element is further off than its own products allow: {@code worst}. */
   private static List<String> deviation(Workload.Gemm product, Signature signature) {
-    Workload.Spread spread = product.spread(0);
+    ProductDeviation spread = product.deviation(0);
     ErrorBound bound = ErrorBound.of(product.c().dtype());
     Layout layout = product.layout();
     String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
@@ -393,8 +394,9 @@ final class TorchText {
       lines.add(
           String.format(
               Locale.ROOT,
-              "before = (%s * (factor * before + rounded) + rounded)%s",
-              spread.lipschitz(),
+              "before = (%s * (factor * before + rounded) + rounded%s)%s",
+              epilogue.activation().slope(),
+              spread.offset() == 0 ? "" : " + " + 2 * spread.unit() * spread.offset(),
               behind));
     }
     lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
@@ -429,14 +431,6 @@ final class TorchText {
         case RESIDUAL -> behind += " + " + operand;
       }
     }
-    String function = "torch.nn.functional.";
-    return switch (epilogue.activation()) {
-          case NONE -> "(" + linear + ")";
-          case RELU -> function + "relu(" + linear + ")";
-          case GELU -> function + "gelu(" + linear + ")";
-          case GELU_TANH -> function + "gelu(" + linear + ", approximate=\"tanh\")";
-          case SILU -> function + "silu(" + linear + ")";
-        }
-        + behind;
+    return epilogue.activation().torch(linear) + behind;
   }
 }

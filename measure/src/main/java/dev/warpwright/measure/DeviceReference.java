@@ -13,6 +13,7 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.MatrixRows;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.kernel.ProductDeviation;
 import dev.warpwright.workload.kernel.Workload;
@@ -152,7 +153,7 @@ final class DeviceReference implements AutoCloseable {
         long j = random.nextLong(columns);
         HostReference.Sums sums = dot.of(product, i, j);
         Map<Epilogue.Operand, Double> values = values(set, product, i, j);
-        double want = hidden ? HostReference.gelu(sums.sum()) : finished(sums.sum(), values);
+        double want = hidden ? Activation.GELU.at(sums.sum()) : finished(sums.sum(), values);
         check(
             results.get(p),
             products.get(p).kernel(),

@@ -19,7 +19,7 @@ import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.kernel.ProductDeviation;
 import dev.warpwright.workload.kernel.Workload;
-import dev.warpwright.workload.tensor.Ops;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
@@ -53,7 +53,7 @@ record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
       case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of("reference_hidden", x, w1, h.dtype(), Ops::gelu, workload.deviation(0)),
+              of("reference_hidden", x, w1, h.dtype(), Activation.GELU::of, workload.deviation(0)),
               of("reference", h, w2, DType.F64, v -> v, workload.deviation(1)));
     };
   }

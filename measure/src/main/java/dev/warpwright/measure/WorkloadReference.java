@@ -2,6 +2,7 @@ package dev.warpwright.measure;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.sim.NdArray;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.kernel.Workload;
 import java.util.ArrayList;
@@ -41,7 +42,7 @@ public final class WorkloadReference {
                 k);
         NdArray rounded = NdArray.zeros(ffn.h().dtype(), m, hidden);
         for (int i = 0; i < h.length; i++) {
-          rounded.setElement(i, HostReference.gelu(h[i]));
+          rounded.setElement(i, Activation.GELU.at(h[i]));
         }
         double[] between = rounded.toDoubles();
         yield List.of(between, product(between, arrays.apply(ffn.w2()).toDoubles(), m, n, hidden));

@@ -20,6 +20,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
@@ -184,7 +185,7 @@ class ReferenceProductTest {
           for (int k = 0; k < 9; k++) {
             sum += x.get(i, k) * w1.get(j, k);
           }
-          double gelu = Numerics.round(DType.BF16, HostReference.gelu(sum));
+          double gelu = Numerics.round(DType.BF16, Activation.GELU.at(sum));
           assertThat(hidden.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(gelu);
         }
       }

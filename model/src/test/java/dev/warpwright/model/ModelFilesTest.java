@@ -3,9 +3,9 @@ package dev.warpwright.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warpwright.workload.Activation;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Elementwise;
-import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.LayerNorm;
@@ -70,7 +70,7 @@ class ModelFilesTest {
     assertThat(out.weight().shape()).containsExactly(3L, 64L);
     assertThat(out.bias()).isNotNull();
     Elementwise last = (Elementwise) load("image-siren-64x4").nodes().getLast();
-    assertThat(last.kind()).isEqualTo(ElementwiseOp.SIGMOID);
+    assertThat(last.kind()).isEqualTo(Activation.SIGMOID);
   }
 
   @ParameterizedTest

@@ -131,7 +131,7 @@ public record Epilogue(
                 "alpha:" + alpha,
                 "beta:" + beta,
                 "bias:" + bias,
-                activation.name().toLowerCase(Locale.ROOT)));
+                activation.text()));
     for (Operand operand : operands()) {
       switch (operand) {
         case ROW_SCALE -> parts.add("rows");

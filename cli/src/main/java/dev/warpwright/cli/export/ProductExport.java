@@ -81,7 +81,7 @@ final class ProductExport {
       }
     }
     if (epilogue.activation() != Activation.NONE) {
-      formula = epilogue.activation().name().toLowerCase(Locale.ROOT) + "(" + formula + ")";
+      formula = epilogue.activation().text() + "(" + formula + ")";
     } else if (epilogue.gate()) {
       formula = "(" + formula + ")";
     }

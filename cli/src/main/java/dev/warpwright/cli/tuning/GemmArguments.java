@@ -129,25 +129,19 @@ public final class GemmArguments {
     double alpha = decimal("alpha", values.text("alpha", "1"));
     double beta = decimal("beta", values.text("beta", "0"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
-    String name = values.text("act", "none");
     String scale = values.text("scale", "none");
     if (!List.of("none", "row", "column", "both").contains(scale)) {
       throw new UserError("scale=" + scale + ": it is none, row, column or both");
     }
-    for (Activation activation : Activation.values()) {
-      if (activation.name().toLowerCase(Locale.ROOT).equals(name)) {
-        return new Epilogue(
-            alpha,
-            beta,
-            bias,
-            activation,
-            scale.equals("row") || scale.equals("both"),
-            scale.equals("column") || scale.equals("both"),
-            values.number("gate", 0, 1, 0) == 1,
-            values.number("residual", 0, 1, 0) == 1);
-      }
-    }
-    throw new UserError("act=" + name + ": it is none, relu, gelu, gelu_tanh or silu");
+    return new Epilogue(
+        alpha,
+        beta,
+        bias,
+        Activation.parse(values.text("act", "none")),
+        scale.equals("row") || scale.equals("both"),
+        scale.equals("column") || scale.equals("both"),
+        values.number("gate", 0, 1, 0) == 1,
+        values.number("residual", 0, 1, 0) == 1);
   }
 
   private static double decimal(String key, String text) {

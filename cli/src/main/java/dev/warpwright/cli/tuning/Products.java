@@ -98,7 +98,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
       throw new UserError("widths=" + text + ": at least two, inputs and outputs");
     }
     DType type = type(values);
-    Activation activation = activation(values.text("act", "relu"));
+    Activation activation = Activation.parse(values.text("act", "relu"));
     List<GemmWorkload> products = new ArrayList<>();
     for (int i = 1; i < widths.size(); i++) {
       boolean last = i + 1 == widths.size();
@@ -135,7 +135,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     DType type = type(values);
     boolean gate = values.number("gate", 0, 1, 0) == 1;
     boolean bias = values.number("bias", 0, 1, 0) == 1;
-    Activation activation = activation(values.text("act", gate ? "silu" : "gelu"));
+    Activation activation = Activation.parse(values.text("act", gate ? "silu" : "gelu"));
     Epilogue plain = new Epilogue(1, 0, bias, Activation.NONE);
     List<GemmWorkload> products = new ArrayList<>();
     if (gate) {
@@ -164,15 +164,6 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
       case "f32" -> DType.F32;
       default -> throw new UserError("dtype=" + text + ": it is bf16, f16 or f32");
     };
-  }
-
-  private static Activation activation(String text) {
-    for (Activation activation : Activation.values()) {
-      if (activation.name().toLowerCase(Locale.ROOT).equals(text)) {
-        return activation;
-      }
-    }
-    throw new UserError("act=" + text + ": it is none, relu, gelu, gelu_tanh or silu");
   }
 
   private static List<GemmWorkload> model(String file, KeyValues values, @Nullable String arch) {

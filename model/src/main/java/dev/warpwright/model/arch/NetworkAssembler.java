@@ -1,5 +1,7 @@
 package dev.warpwright.model.arch;
 
+import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
@@ -25,9 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts named weights and the steps of a network together to a graph. */
 public final class NetworkAssembler {
-  private static final double SELU_ALPHA = 1.6732632423543772848170429916717;
-  private static final double SELU_SCALE = 1.0507009873554804934193349852946;
-
   /** From here on log(1 + eˣ) is x, to the last bit of a float. */
   private static final double SOFTPLUS_IS_LINEAR = 20;
 
@@ -74,7 +73,8 @@ public final class NetworkAssembler {
           switch (step) {
             case Step.LinearStep linear -> linear.weight();
             case Step.NormStep norm -> norm.weight();
-            case Step.ActivationStep s -> null;
+            case Step.PointwiseStep s -> null;
+            case Step.FunctionStep s -> null;
             case Step.ScalarStep s -> null;
             case Step.CombineStep s -> null;
             case Step.SaveStep s -> null;
@@ -114,10 +114,11 @@ public final class NetworkAssembler {
     switch (next) {
       case Step.LinearStep linear -> linear(linear);
       case Step.NormStep norm -> norm(norm);
-      case Step.ActivationStep activation -> activation(activation);
-      case Step.ScalarStep(ElementwiseOp kind, double value) ->
+      case Step.PointwiseStep(Pointwise function) -> current = emit(function, current);
+      case Step.FunctionStep function -> function(function);
+      case Step.ScalarStep(Pointwise kind, double value) ->
           current = emit(kind, current, scalar(value));
-      case Step.CombineStep(ElementwiseOp kind, String with) -> {
+      case Step.CombineStep(Pointwise kind, String with) -> {
         Value other = recall(with);
         if (other.features() != current.features()) {
           throw error(
@@ -165,30 +166,16 @@ public final class NetworkAssembler {
     current = output;
   }
 
-  private void activation(Step.ActivationStep step) {
-    Activation activation = step.activation();
+  private void function(Step.FunctionStep step) {
     Value x = current;
-    ElementwiseOp operator = activation.operator();
-    if (operator != null) {
-      current = emit(operator, x);
-      return;
-    }
     Map<String, Double> numbers = step.numbers();
     current =
-        switch (activation) {
-          case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), of(x));
-          case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), of(x));
-          case HARDSIGMOID -> hardSigmoid(x);
+        switch (step.function()) {
           case SOFTPLUS -> softplus(x, number(numbers, "beta"), number(numbers, "threshold"));
           case LEAKY_RELU ->
               emit(ElementwiseOp.LEAKY_RELU, x, scalar(number(numbers, "negative_slope")));
           case PRELU -> emit(ElementwiseOp.LEAKY_RELU, x, slopes(step.weight()));
           case ELU -> emit(ElementwiseOp.ELU, x, scalar(number(numbers, "alpha")));
-          case SELU ->
-              emit(
-                  ElementwiseOp.MUL,
-                  emit(ElementwiseOp.ELU, x, scalar(SELU_ALPHA)),
-                  scalar(SELU_SCALE));
           case CELU -> celu(x, number(numbers, "alpha"));
           case CLIP -> clip(x, numbers.get("min"), numbers.get("max"));
           case SOFTMAX -> {
@@ -200,18 +187,12 @@ public final class NetworkAssembler {
             Value sum = reduce(RowReduce.Kind.SUM, emit(ElementwiseOp.EXP, shifted));
             yield emit(ElementwiseOp.SUB, shifted, of(emit(ElementwiseOp.LOG, sum)));
           }
-          default -> throw new IllegalStateException(activation + " has no operator");
         };
-  }
-
-  private Value hardSigmoid(Value x) {
-    Value shifted = emit(ElementwiseOp.RELU, emit(ElementwiseOp.ADD, x, scalar(3)));
-    return emit(ElementwiseOp.DIV, emit(ElementwiseOp.MIN, shifted, scalar(6)), scalar(6));
   }
 
   private Value softplus(Value x, double beta, double threshold) {
     Value inner = beta == 1 ? x : emit(ElementwiseOp.MUL, x, scalar(beta));
-    Value smooth = emit(ElementwiseOp.SOFTPLUS, inner);
+    Value smooth = emit(Activation.SOFTPLUS, inner);
     Value scaled = beta == 1 ? smooth : emit(ElementwiseOp.DIV, smooth, scalar(beta));
     if (threshold >= SOFTPLUS_IS_LINEAR) {
       return scaled;
@@ -265,7 +246,7 @@ public final class NetworkAssembler {
     return new Operand.OfValue(value);
   }
 
-  private Value emit(ElementwiseOp kind, Value x, Operand... more) {
+  private Value emit(Pointwise kind, Value x, Operand... more) {
     List<Operand> operands = new ArrayList<>();
     operands.add(new Operand.OfValue(x));
     operands.addAll(List.of(more));

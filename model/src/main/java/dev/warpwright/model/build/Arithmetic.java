@@ -1,5 +1,6 @@
 package dev.warpwright.model.build;
 
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
@@ -20,22 +21,22 @@ public final class Arithmetic {
   }
 
   /** An operator of one operand. */
-  public Term unary(ElementwiseOp op, Term x) {
+  public Term unary(Pointwise op, Term x) {
     return apply(op, List.of(x));
   }
 
   /** An operator of two operands. */
-  public Term binary(ElementwiseOp op, Term a, Term b) {
+  public Term binary(Pointwise op, Term a, Term b) {
     return apply(op, List.of(a, b));
   }
 
   /** An operator of two operands, of which one is a number. */
-  public Term binary(ElementwiseOp op, Term a, double b) {
+  public Term binary(Pointwise op, Term a, double b) {
     return binary(op, a, number(b, dtype(a)));
   }
 
   /** An associative operator of any number of operands. */
-  public Term chain(ElementwiseOp op, List<Term> terms) {
+  public Term chain(Pointwise op, List<Term> terms) {
     Term result = terms.getFirst();
     for (Term term : terms.subList(1, terms.size())) {
       result = binary(op, result, term);
@@ -48,7 +49,7 @@ public final class Arithmetic {
    *
    * @param operands as many as it takes
    */
-  public Term apply(ElementwiseOp op, List<Term> operands) {
+  public Term apply(Pointwise op, List<Term> operands) {
     if (operands.stream().anyMatch(Term.Sizes.class::isInstance)) {
       return SizeArithmetic.apply(builder, op, operands);
     }
@@ -82,7 +83,7 @@ public final class Arithmetic {
     };
   }
 
-  private static DType dtype(ElementwiseOp op, List<Term> operands) {
+  private static DType dtype(Pointwise op, List<Term> operands) {
     List<Term> typed = op == ElementwiseOp.WHERE ? operands.subList(1, 3) : operands;
     // A number that is made here has no type of its own, so that of a computed operand counts.
     for (Term term : typed) {
@@ -93,7 +94,7 @@ public final class Arithmetic {
     return dtype(typed.getFirst());
   }
 
-  private Term fold(ElementwiseOp op, List<Term> operands) {
+  private Term fold(Pointwise op, List<Term> operands) {
     List<Tensor> tensors =
         operands.stream().map(operand -> ((Term.Constant) operand).tensor()).toList();
     List<Long> shape = Constants.broadcast(tensors.stream().map(Tensor::shape).toList());

@@ -1,5 +1,6 @@
 package dev.warpwright.model.build;
 
+import dev.warpwright.workload.Pointwise;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
@@ -170,7 +171,7 @@ final class Constants {
    *
    * @param shape what the operands broadcast to
    */
-  static Tensor apply(String name, ElementwiseOp op, List<Tensor> operands, List<Long> shape) {
+  static Tensor apply(String name, Pointwise op, List<Tensor> operands, List<Long> shape) {
     Tensor typed = op == ElementwiseOp.WHERE ? operands.get(1) : operands.getFirst();
     DType dtype = op.isTruth() ? DType.BOOL : typed.dtype();
     double[] values = new double[Math.toIntExact(Tensor.elementCount(shape))];

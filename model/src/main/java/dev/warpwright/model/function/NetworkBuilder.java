@@ -346,8 +346,8 @@ public final class NetworkBuilder {
     Element element =
         new Element(
             (row, col) ->
-                Formulas.apply(
-                    node.kind(), operands.stream().map(operand -> operand.at(row, col)).toList()),
+                node.kind()
+                    .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
             operands.stream().anyMatch(Element::inFlight),
             operands.stream().allMatch(Element::sameInRow));
     elements.put(node.output(), element);

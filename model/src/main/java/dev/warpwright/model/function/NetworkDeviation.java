@@ -16,11 +16,13 @@ import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * {@link ErrorBound#DEVIATIONS} / 4 deviations for the error.
  */
 public final class NetworkDeviation {
+  private static final Set<Pointwise> STEPS =
+      Set.of(ElementwiseOp.FLOOR, ElementwiseOp.CEIL, ElementwiseOp.SIGN, ElementwiseOp.WHERE);
   private static final double AMPLIFIED = 4;
   private static final int SAMPLES = 8;
   private static final int SAMPLES_OF_STEPS = 32;
@@ -84,11 +88,7 @@ public final class NetworkDeviation {
   }
 
   private static boolean isStep(Node node) {
-    return node instanceof Elementwise e
-        && switch (e.kind()) {
-          case FLOOR, CEIL, SIGN, WHERE -> true;
-          default -> e.kind().isTruth();
-        };
+    return node instanceof Elementwise e && (e.kind().isTruth() || STEPS.contains(e.kind()));
   }
 
   private static double[] smoothed(double[] squares, int columns) {
@@ -230,14 +230,12 @@ public final class NetworkDeviation {
     }
 
     /** Functions of 4 ulp, near 0 of what they pass through there. */
-    private double elementwise(ElementwiseOp op, double y) {
-      return switch (op) {
-        case GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, XOR, NOT -> 0;
-        case WHERE, IDENTITY, NEG, ABS, SIGN, FLOOR, CEIL, MIN, MAX, RELU -> 0;
-        case ADD, SUB, MUL, DIV, RECIPROCAL, SQRT, LEAKY_RELU -> f32(y);
-        case POW, EXP, ERF, SIGMOID -> 4 * f32(y);
-        case LOG, SIN, COS, TANH, ELU, SOFTPLUS, MISH, GELU, GELU_TANH ->
-            4 * f32(Math.max(1, Math.abs(y)));
+    private double elementwise(Pointwise op, double y) {
+      return switch (op.rounding()) {
+        case EXACT -> 0;
+        case ONCE -> f32(y);
+        case FUNCTION -> 4 * f32(y);
+        case FUNCTION_OF_ONE -> 4 * f32(Math.max(1, Math.abs(y)));
       };
     }
 

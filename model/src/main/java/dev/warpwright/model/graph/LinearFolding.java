@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,7 @@ final class LinearFolding {
   }
 
   /** A factor or summand for each feature. */
-  private record Step(Value input, ElementwiseOp kind, Tensor vector) {
+  private record Step(Value input, Pointwise kind, Tensor vector) {
     double factor(int feature) {
       double v = vector.doubleAt(feature);
       return kind == ElementwiseOp.MUL ? v : kind == ElementwiseOp.DIV ? 1 / v : 1;
@@ -43,8 +44,8 @@ final class LinearFolding {
     boolean first = e.operands().getFirst() instanceof Operand.OfValue;
     boolean fits =
         switch (e.kind()) {
-          case ADD, MUL -> true;
-          case SUB, DIV -> first;
+          case ElementwiseOp.ADD, ElementwiseOp.MUL -> true;
+          case ElementwiseOp.SUB, ElementwiseOp.DIV -> first;
           default -> false;
         };
     Tensor vector = e.constants().getFirst();

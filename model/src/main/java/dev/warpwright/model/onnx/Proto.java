@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** The ONNX messages as far as they matter here, as the file has them: nothing is resolved. */
 public final class Proto {
   /**
-   * The domain of an operator that ONNX has not: {@code Linear}, rows times a constant matrix
-   * [outputs, inputs], and a bias if there is a third input.
+   * The domain of operators that ONNX has not: {@code Linear}, rows times a constant matrix
+   * [outputs, inputs], and a bias if there is a third input; and the activations by their names.
    */
-  public static final String LINEAR_DOMAIN = "warpwright";
+  public static final String OWN_DOMAIN = "warpwright";
 
   private Proto() {}
 

@@ -8,6 +8,7 @@ import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import dev.warpwright.model.pt2.Program.Meta;
+import dev.warpwright.workload.Activation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -248,14 +249,26 @@ final class AtenCall {
 
   /** The product of rows with a matrix [outputs, inputs], and a bias that may be empty. */
   void linear(String input, String weight, String bias, String output) {
-    List<String> inputs = bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias);
+    own(
+        "Linear",
+        bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias),
+        output);
+  }
+
+  /** The result as an activation. */
+  void activation(Activation activation) {
+    own(activation.text(), List.of(tensor("self")), output());
+  }
+
+  /** An operator that ONNX has not. */
+  private void own(String op, List<String> inputs, String output) {
     List<String> read = inputs.stream().map(translation::read).toList();
     translation.add(
         new Proto.Node(
             node.name(),
             node.label(),
-            Proto.LINEAR_DOMAIN,
-            "Linear",
+            Proto.OWN_DOMAIN,
+            op,
             node.target(),
             read,
             List.of(output),

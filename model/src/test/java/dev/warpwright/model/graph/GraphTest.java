@@ -3,6 +3,7 @@ package dev.warpwright.model.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warpwright.workload.Activation;
 import dev.warpwright.ir.type.DType;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -17,7 +18,7 @@ class GraphTest {
   }
 
   private static Elementwise relu(Value output, Value input) {
-    return new Elementwise(output, ElementwiseOp.RELU, List.of(new Operand.OfValue(input)), "relu");
+    return new Elementwise(output, Activation.RELU, List.of(new Operand.OfValue(input)), "relu");
   }
 
   @Test

@@ -323,22 +323,6 @@ public sealed interface Workload {
   }
 
   /**
-   * What a program that checks by itself needs of a {@link ProductDeviation}.
-   *
-   * @param relative deviation of the sum
-   * @param unit of the epilogue
-   * @param lipschitz constant of its activation
-   */
-  record Spread(double relative, double unit, double lipschitz) {}
-
-  /** Of a product, counted in the workload's order. */
-  default Spread spread(int product) {
-    ProductDeviation d = deviation(product);
-    return new Spread(
-        d.relative(), d.unit(), ProductDeviation.lipschitz(d.epilogue().activation()));
-  }
-
-  /**
    * The greatest relative error that counts as right: the contract's for the coarser of the type of
    * the result and what operands are rounded to (they are made in their own type: of f32 only for
    * tf32), or, of accumulators that are not plain f32 or f64, what sums of so many products are off
