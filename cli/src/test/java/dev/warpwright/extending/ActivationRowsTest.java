@@ -90,7 +90,8 @@ final class ActivationRowsTest {
     double[] expected = GraphEvaluator.evaluate(graph, ROWS, List.of(same)).getFirst();
     for (Device device : List.of(new CpuDevice(), new SimulatedDevice(GpuTarget.SM_80))) {
       try (device;
-          CompiledModel model = Warpwright.load(file, architecture).compile(device, Precision.F32)) {
+          CompiledModel model =
+              Warpwright.load(file, architecture).compile(device, Precision.F32)) {
         float[] y = model.run(x);
         for (int i = 0; i < y.length; i++) {
           assertThat((double) y[i]).as(device.name()).isCloseTo(expected[i], within(1e-4));
@@ -135,13 +136,7 @@ final class ActivationRowsTest {
   void asAnEpilogueOfAGemm(Activation activation) {
     GemmWorkload workload =
         new GemmWorkload(
-            9,
-            17,
-            5,
-            DType.BF16,
-            DType.F32,
-            GemmWorkload.Layout.NT,
-            epilogue(activation));
+            9, 17, 5, DType.BF16, DType.F32, GemmWorkload.Layout.NT, epilogue(activation));
     assertThat(Epilogue.parse(workload.epilogue().text())).isEqualTo(workload.epilogue());
     ScheduledGemm gemm = PlainGemm.schedule(workload, 4, 16);
     Arguments expected = Arguments.random(gemm.func().params(), 7);
@@ -160,7 +155,8 @@ final class ActivationRowsTest {
         .as("the PyTorch extension's check")
         .anyMatch(
             text ->
-                text.contains(activation.torch("").substring(0, activation.torch("").indexOf('('))));
+                text.contains(
+                    activation.torch("").substring(0, activation.torch("").indexOf('('))));
   }
 
   /** What exported programs compute in C++ is the meaning in double precision. */
@@ -170,7 +166,10 @@ final class ActivationRowsTest {
     program.append("#include <cstdio>\nint main() {\n  for (int i = -300; i <= 300; ++i) {\n");
     program.append("    const double x = i / 16.0;\n");
     for (Activation activation : Activation.values()) {
-      program.append("    std::printf(\"%.17g\\n\", 1.0 * ").append(activation.cpp()).append(");\n");
+      program
+          .append("    std::printf(\"%.17g\\n\", 1.0 * ")
+          .append(activation.cpp())
+          .append(");\n");
     }
     program.append("  }\n}\n");
     Files.writeString(folder.resolve("rows.cpp"), program);
@@ -210,10 +209,7 @@ final class ActivationRowsTest {
   private @Nullable String run(String... command) throws Exception {
     try {
       Process process =
-          new ProcessBuilder(command)
-              .directory(folder.toFile())
-              .redirectErrorStream(true)
-              .start();
+          new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor()).as(output).isZero();
       return output;

@@ -2,8 +2,6 @@ package dev.warpwright.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Columns;
@@ -20,6 +18,8 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -162,8 +162,7 @@ class OperatorTest {
                   ElementwiseOp.MUL,
                   16,
                   List.of(
-                      of(slice(both, 0, 16)),
-                      of(unary(Activation.SIGMOID, slice(both, 16, 16)))));
+                      of(slice(both, 0, 16)), of(unary(Activation.SIGMOID, slice(both, 16, 16)))));
             }));
   }
 

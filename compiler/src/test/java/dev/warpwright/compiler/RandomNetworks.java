@@ -1,7 +1,5 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
@@ -18,6 +16,8 @@ import dev.warpwright.model.graph.Operand.OfValue;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -3,8 +3,6 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
@@ -18,6 +16,8 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;

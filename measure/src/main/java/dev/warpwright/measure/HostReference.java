@@ -42,8 +42,7 @@ final class HostReference {
             * operands.getOrDefault(Epilogue.Operand.COLUMN_SCALE, 1.0);
     value += epilogue.beta() * operands.getOrDefault(Epilogue.Operand.ADDEND, 0.0);
     value += operands.getOrDefault(Epilogue.Operand.BIAS, 0.0);
-    return epilogue.activation().at(value)
-            * operands.getOrDefault(Epilogue.Operand.GATE, 1.0)
+    return epilogue.activation().at(value) * operands.getOrDefault(Epilogue.Operand.GATE, 1.0)
         + operands.getOrDefault(Epilogue.Operand.RESIDUAL, 0.0);
   }
 }

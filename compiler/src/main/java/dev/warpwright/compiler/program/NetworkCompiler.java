@@ -92,7 +92,7 @@ public final class NetworkCompiler {
             rows);
     List<GemmWorkload> products = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerProduct product = LayerProduct.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(network, group, precision);
       if (product != null) {
         products.add(product.workload());
       }

@@ -119,12 +119,12 @@ final class WideNetwork {
   }
 
   /** What a kernel computes: stages, and how the families see them. */
-  private record Part(List<Stage> stages, @Nullable LayerProduct product) {}
+  private record Part(List<Stage> stages, @Nullable LayerGemm product) {}
 
   private boolean plan() {
     List<Part> parts = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerProduct product = LayerProduct.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(network, group, precision);
       if (product != null && chosen(product.workload()) != null) {
         parts.add(new Part(product.stages(), product));
         formulas(group.subList(product.stages().size(), group.size()), parts);
@@ -137,7 +137,7 @@ final class WideNetwork {
     }
     List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
     for (int i = 0; i < parts.size(); i++) {
-      LayerProduct product = parts.get(i).product();
+      LayerGemm product = parts.get(i).product();
       if (product != null) {
         call(product);
       } else if (!isCopyForProducts(groups.get(i), parts)) {
@@ -167,7 +167,7 @@ final class WideNetwork {
   private boolean isCopyForProducts(StageGroup group, List<Part> parts) {
     if (group.stages().size() != 1
         || !(group.stages().getFirst() instanceof Load(String _, Buffer from, Buffer to))
-        || !LayerProduct.alike(from, to)) {
+        || !LayerGemm.alike(from, to)) {
       return false;
     }
     for (Part part : parts) {
@@ -225,18 +225,18 @@ final class WideNetwork {
     return buffer;
   }
 
-  private void call(LayerProduct layer) {
+  private void call(LayerGemm layer) {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
     Product product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
     operands.put("A", original(product.a()));
     operands.put("B", product.weight());
     operands.put("C", layer.result());
-    if (layer.bias() != null) {
-      operands.put(Epilogue.Operand.BIAS.buffer(), layer.bias());
+    if (layer.ending().bias() != null) {
+      operands.put(Epilogue.Operand.BIAS.buffer(), layer.ending().bias());
     }
-    if (layer.residual() != null) {
-      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.residual()));
+    if (layer.ending().residual() != null) {
+      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.ending().residual()));
     }
     List<Param> arguments = new ArrayList<>();
     List<Buffer> zeroed = new ArrayList<>();
@@ -285,7 +285,7 @@ final class WideNetwork {
         formal.alignment());
   }
 
-  private CompiledKernel compiled(LayerProduct layer, Chosen kernel) {
+  private CompiledKernel compiled(LayerGemm layer, Chosen kernel) {
     String origin =
         switch (kernel.found().origin()) {
           case TUNED -> "tuned for this shape";

@@ -116,7 +116,8 @@ final class DescriptionReader {
       allow("weight");
       return new Step.FunctionStep(function, Map.of(), text("weight"));
     }
-    List<String> names = function.parameters().stream().map(ParametricFunction.Parameter::name).toList();
+    List<String> names =
+        function.parameters().stream().map(ParametricFunction.Parameter::name).toList();
     allow(names.toArray(String[]::new));
     Map<String, Double> numbers = new HashMap<>();
     for (ParametricFunction.Parameter parameter : function.parameters()) {
@@ -132,7 +133,8 @@ final class DescriptionReader {
     if (function == ParametricFunction.CELU && Objects.requireNonNull(numbers.get("alpha")) == 0) {
       throw new UserError(where + ": \"alpha\" must not be 0");
     }
-    if (function == ParametricFunction.SOFTPLUS && Objects.requireNonNull(numbers.get("beta")) == 0) {
+    if (function == ParametricFunction.SOFTPLUS
+        && Objects.requireNonNull(numbers.get("beta")) == 0) {
       throw new UserError(where + ": \"beta\" must not be 0");
     }
     return new Step.FunctionStep(function, numbers, null);

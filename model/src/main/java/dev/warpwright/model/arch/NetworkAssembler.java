@@ -1,7 +1,5 @@
 package dev.warpwright.model.arch;
 
-import dev.warpwright.workload.Pointwise;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
@@ -17,6 +15,8 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -54,8 +54,7 @@ enum ParametricFunction {
                   ElementwiseOp.RECIPROCAL,
                   ElementwiseOp.IDENTITY))
           .flatMap(s -> s.map(Pointwise.class::cast))
-          .collect(
-              Collectors.toMap(Pointwise::text, f -> f, (a, b) -> a, LinkedHashMap::new));
+          .collect(Collectors.toMap(Pointwise::text, f -> f, (a, b) -> a, LinkedHashMap::new));
 
   private final List<Parameter> parameters;
 
@@ -85,7 +84,7 @@ enum ParametricFunction {
   /** All names, for messages. */
   static String names() {
     return Stream.concat(
-            Arrays.stream(values()).map(ParametricFunction::text), PLAIN.keySet().stream())
+            PLAIN.keySet().stream(), Arrays.stream(values()).map(ParametricFunction::text))
         .distinct()
         .collect(Collectors.joining(", "));
   }

@@ -1,6 +1,5 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
@@ -8,6 +7,7 @@ import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,5 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.workload.Pointwise;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
@@ -9,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.workload.Pointwise;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.warpwright.model.build;
 
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -89,7 +89,8 @@ final class SizeArithmetic {
     return switch (op) {
       case ElementwiseOp.MUL -> oneLeft ? b : oneRight ? a : product(a, b);
       case ElementwiseOp.DIV -> oneRight ? a : a.equals(b) ? new Size.Known(1) : null;
-      case ElementwiseOp.ADD -> a.equals(new Size.Known(0)) ? b : b.equals(new Size.Known(0)) ? a : null;
+      case ElementwiseOp.ADD ->
+          a.equals(new Size.Known(0)) ? b : b.equals(new Size.Known(0)) ? a : null;
       case ElementwiseOp.SUB -> b.equals(new Size.Known(0)) ? a : null;
       // A size is never negative, and -1 is how files ask for a dimension to be inferred.
       case ElementwiseOp.EQUAL -> isNegative(a) || isNegative(b) ? new Size.Known(0) : null;

@@ -7,7 +7,8 @@ import java.util.Locale;
 
 /**
  * The pointwise operators that are no activations: arithmetic, comparisons, choices, functions of
- * unbounded slope, and functions with a number. Truth is a number too: comparisons and logic give 1 or 0, and take everything but 0 for true.
+ * unbounded slope, and functions with a number. Truth is a number too: comparisons and logic give 1
+ * or 0, and take everything but 0 for true.
  */
 public enum ElementwiseOp implements Pointwise {
   /** a + b. */

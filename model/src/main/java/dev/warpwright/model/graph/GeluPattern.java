@@ -1,8 +1,8 @@
 package dev.warpwright.model.graph;
 
-import dev.warpwright.workload.Pointwise;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Rewrites a graph into fewer nodes that mean the same up to rounding:
  *
  * <ul>
- *   <li>a GELU that is spelled out becomes {@link Activation#GELU} or {@link
- *       Activation#GELU_TANH}, x · sigmoid(x) {@link Activation#SILU}, a layer normalisation {@link LayerNorm};
+ *   <li>a GELU that is spelled out becomes {@link Activation#GELU} or {@link Activation#GELU_TANH},
+ *       x · sigmoid(x) {@link Activation#SILU}, a layer normalisation {@link LayerNorm};
  *   <li>factors and summands for each feature go into the linear layer or the layer normalisation
  *       beside them, as far as {@link LinearFolding} says;
  *   <li>choices of features and concatenations go into linear layers, as far as {@link

@@ -1,7 +1,7 @@
 package dev.warpwright.model.graph;
 
-import dev.warpwright.workload.Pointwise;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Pointwise;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

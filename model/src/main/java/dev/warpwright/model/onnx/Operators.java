@@ -1,9 +1,9 @@
 package dev.warpwright.model.onnx;
 
-import dev.warpwright.workload.Pointwise;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.RowReduce;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
@@ -21,8 +21,7 @@ final class Operators {
 
   /** For other importers too: the activations by their own names. */
   private static final Map<String, Operator> OWN =
-      Stream.of(Activation.values())
-          .collect(Collectors.toMap(Activation::text, Operators::unary));
+      Stream.of(Activation.values()).collect(Collectors.toMap(Activation::text, Operators::unary));
 
   private Operators() {}
 

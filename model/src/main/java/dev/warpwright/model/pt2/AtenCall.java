@@ -249,10 +249,7 @@ final class AtenCall {
 
   /** The product of rows with a matrix [outputs, inputs], and a bias that may be empty. */
   void linear(String input, String weight, String bias, String output) {
-    own(
-        "Linear",
-        bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias),
-        output);
+    own("Linear", bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias), output);
   }
 
   /** The result as an activation. */

@@ -3,9 +3,9 @@ package dev.warpwright.model.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
-import dev.warpwright.ir.type.DType;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package dev.warpwright.model.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warpwright.workload.Activation;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;

@@ -38,8 +38,7 @@ public final class Ops {
 
   /** {@code x > 0 ? x : alpha · (eˣ − 1)}. */
   public static Expr elu(Expr x, Expr alpha) {
-    return Exprs.select(
-        Exprs.lt(Exprs.zero(x.type()), x), x, Exprs.mul(alpha, expMinusOne(x)));
+    return Exprs.select(Exprs.lt(Exprs.zero(x.type()), x), x, Exprs.mul(alpha, expMinusOne(x)));
   }
 
   /** eˣ − 1 for x ≤ 0 as 2t / (1 − t) with t = tanh(x/2), in which nothing cancels. */
