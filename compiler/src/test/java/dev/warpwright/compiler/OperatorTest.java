@@ -3,7 +3,6 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Dim;
@@ -20,6 +19,7 @@ import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

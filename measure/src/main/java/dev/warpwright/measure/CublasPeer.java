@@ -147,11 +147,11 @@ final class CublasPeer {
 
   /** What we compute in; of f32 operands the library uses no tensor cores for that, either. */
   private static Cublas.Compute compute(Workload workload) {
-    return switch (workload.arithmetic()) {
-      case F32 -> Cublas.Compute.F32;
+    return switch (workload.precision()) {
+      case F32, F16, BF16, E4M3, E5M2 -> Cublas.Compute.F32;
       case TF32 -> Cublas.Compute.F32_TF32;
-      case F16 -> Cublas.Compute.F16;
-      case I32 -> Cublas.Compute.I32;
+      case F16_SUMS -> Cublas.Compute.F16;
+      case INT8, UINT8 -> Cublas.Compute.I32;
       case F64 -> Cublas.Compute.F64;
     };
   }

@@ -232,9 +232,7 @@ public final class KernelBench {
       }
       Times ours = times.getFirst();
       double flops = workload.flops() / (ours.graphUs() * 1e-6);
-      double peak =
-          PeakRate.flops(
-              device.context().device(), target, workload.operands(), workload.arithmetic());
+      double peak = PeakRate.flops(device.context().device(), target, workload.precision());
       if (flops > peak) {
         String failure =
             String.format(

@@ -135,10 +135,7 @@ public final class OrderBench implements AutoCloseable {
   private void checkRate(Workload workload, double micros) {
     double peak =
         PeakRate.flops(
-            device.context().device(),
-            (GpuTarget) device.target(),
-            workload.operands(),
-            workload.arithmetic());
+            device.context().device(), (GpuTarget) device.target(), workload.precision());
     if (workload.flops() / (micros * 1e-6) > peak) {
       throw new DeviceError(
           String.format(

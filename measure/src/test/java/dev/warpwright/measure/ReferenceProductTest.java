@@ -21,10 +21,10 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.Workload;
 import java.math.BigDecimal;
 import java.util.List;
@@ -43,7 +43,7 @@ class ReferenceProductTest {
         Buffer.of("B", dtype, Scope.GLOBAL, transposedB ? n : k, transposedB ? k : n),
         Buffer.of("C", dtype, Scope.GLOBAL, m, n),
         transposedB ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
-        Arithmetic.of(dtype));
+        Precision.of(dtype));
   }
 
   private static Workload.FfnGelu ffn(long m, long k, long hidden, long n) {
@@ -114,7 +114,7 @@ class ReferenceProductTest {
     List<Buffer> params = workload.func().params().stream().map(param -> (Buffer) param).toList();
     Workload.Gemm gemm =
         new Workload.Gemm(
-            params.get(0), params.get(1), params.get(2), workload.layout(), workload.arithmetic());
+            params.get(0), params.get(1), params.get(2), workload.layout(), workload.precision());
     assertThat(gemm.batch()).isEqualTo(workload.batch());
     assertThat(gemm.flops()).isEqualTo(workload.flops());
     ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
@@ -147,7 +147,7 @@ class ReferenceProductTest {
             params.get(1),
             params.get(3),
             workload.layout(),
-            workload.arithmetic(),
+            workload.precision(),
             Epilogue.NONE,
             List.of(),
             params.get(2));

@@ -14,7 +14,6 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
@@ -432,7 +431,7 @@ public record CounterPrediction(
               .count(
                   Checks.arguments(network, fixed, 1),
                   kernel -> caches(kernel, device.multiprocessors(), device));
-      double rate = networkRate(network.precision(), device);
+      double rate = network.precision().peak(device) / 1e12;
       int launch = 0;
       for (Program.Step step : network.program().steps()) {
         if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> _)) {
@@ -463,7 +462,7 @@ public record CounterPrediction(
                       + codeBytes(kernel, device));
       int atOnce = resident(kernel) * device.multiprocessors();
       int waves = (int) Math.ceil(blocks / atOnce);
-      double rate = networkRate(network.precision(), device);
+      double rate = network.precision().peak(device) / 1e12;
       double least = leastBytes(kernel, rows);
       double matrix = 2 * counted.total("matrixMultiplyAdds");
       double simple = 2 * counted.total("multiplyAdds");
@@ -492,15 +491,6 @@ public record CounterPrediction(
 
   private static LeastTime longer(LeastTime a, LeastTime b) {
     return b.micros() > a.micros() ? b : a;
-  }
-
-  private static double networkRate(Precision precision, DeviceModel device) {
-    return switch (precision) {
-      case F32 -> device.fp32Tflops();
-      case TF32 -> device.tf32Tflops();
-      case F16 -> device.f16Tflops();
-      case BF16 -> device.bf16Tflops();
-    };
   }
 
   /** All that a kernel of a network is given or gives, once. */

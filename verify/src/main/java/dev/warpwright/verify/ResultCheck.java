@@ -70,15 +70,13 @@ final class ResultCheck {
     double between =
         workload.outputs().size() > 1 ? rounding(workload.outputs().getFirst().dtype()) : 0;
     double products =
-        switch (workload.arithmetic()) {
-          case I32 -> output.dtype().isFloat() ? SUMS * 3e-6 : 0;
+        switch (workload.precision()) {
+          case INT8, UINT8 -> output.dtype().isFloat() ? SUMS * 3e-6 : 0;
           case F64 -> 1e-14;
           case TF32 -> SUMS * 2e-3;
-          case F32 ->
-              workload.operands() == DType.F8E4M3 || workload.operands() == DType.F8E5M2
-                  ? SUMS * 3e-2
-                  : SUMS * 3e-6;
-          case F16 -> SUMS * workload.tolerance();
+          case E4M3, E5M2 -> SUMS * 3e-2;
+          case F32, F16, BF16 -> SUMS * 3e-6;
+          case F16_SUMS -> SUMS * workload.tolerance();
         };
     return Math.max(between, products);
   }

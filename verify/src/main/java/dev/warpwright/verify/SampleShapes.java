@@ -83,11 +83,10 @@ public final class SampleShapes {
             m,
             n,
             k,
-            w.operands(),
+            w.precision(),
             w.result(),
             w.layout(),
             w.epilogue(),
-            w.arithmetic(),
             w.batch().with(Batch.Strides.DENSE),
             leading);
     Batch.Strides strides = w.batch().strides();

@@ -7,7 +7,6 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
@@ -15,6 +14,7 @@ import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -158,11 +158,10 @@ record TunedKernels(Path winners) {
             Long.parseLong(option(point, "tileM", "64")) * clusterM,
             Long.parseLong(option(point, "tileN", "64")) * clusterN,
             Long.parseLong(option(point, "tileK", "64")) * 2,
-            whole.operands(),
+            whole.precision(),
             whole.result(),
             whole.layout(),
-            whole.epilogue(),
-            whole.arithmetic());
+            whole.epilogue());
     return job -> {
       Candidate candidate =
           GemmSpace.of(small, chosen.model().target(), clusterM * clusterN)

@@ -3,9 +3,9 @@ package dev.warpwright.cli.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Workload;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ public record AnalyzeRequest(
     String kind = rest.isEmpty() || rest.getFirst().contains("=") ? null : rest.removeFirst();
     KeyValues values = new KeyValues(rest);
     List<DeviceModel> gpus = Gpus.list(values.text("gpu", "h200"));
-    NumberType type = NumberType.parse(values.text("dtype", "bf16"));
+    Precision type = Precision.parse(values.text("dtype", "bf16"));
     String model = values.text("model");
     if ((kind == null) == (model == null)) {
       throw new UserError(

@@ -4,10 +4,10 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 
@@ -34,7 +34,7 @@ public final class GemmArguments {
     String type = values.text("dtype", "bf16");
     boolean tf32 = type.equals("tf32");
     DType operands = tf32 ? DType.F32 : dtype("dtype", type);
-    Arithmetic usual = tf32 ? Arithmetic.TF32 : Arithmetic.of(operands);
+    Precision usual = tf32 ? Precision.TF32 : Precision.of(operands);
     String acc = values.text("acc", usual.sums().text());
     boolean half = acc.equals("f16") && operands == DType.F16;
     if (!half && !acc.equals(usual.sums().text())) {
@@ -51,11 +51,10 @@ public final class GemmArguments {
           values.number("M", 1, MOST),
           values.number("N", 1, MOST),
           values.number("K", 0, MOST),
-          operands,
+          half ? Precision.F16_SUMS : usual,
           dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
           layout(values.text("layout", "nt")),
           epilogue(values),
-          half ? Arithmetic.F16 : usual,
           batch(values),
           new GemmWorkload.Leading(
               values.number("lda", 0, MOST, 0),

@@ -6,11 +6,11 @@ import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -174,7 +174,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     Graph graph =
         Warpwright.load(Path.of(file), arch == null ? null : Architecture.parse(arch)).graph();
     String type = values.text("dtype");
-    Precision precision = type == null ? Precision.of(graph) : precision(type);
+    Precision precision = type == null ? graph.precision() : precision(type);
     if (!NetworkCompiler.isWide(graph, precision)) {
       throw new UserError(
           file
@@ -190,7 +190,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
   }
 
   private static Precision precision(String text) {
-    for (Precision precision : Precision.values()) {
+    for (Precision precision : Precision.OF_NETWORKS) {
       if (precision.text().equals(text)) {
         return precision;
       }

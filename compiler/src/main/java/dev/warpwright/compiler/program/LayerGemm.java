@@ -1,16 +1,14 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -68,17 +66,15 @@ record LayerGemm(
 
   private static LayerGemm layer(
       Product product, List<Stage> stages, Ending ending, Buffer result) {
-    DType operands = product.a().dtype();
     GemmWorkload workload =
         new GemmWorkload(
             product.a().extent(0),
             product.n(),
             product.k(),
-            operands,
+            Precision.of(product.a().dtype()),
             result.dtype(),
             product.transposed() ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
-            ending.epilogue(),
-            Arithmetic.of(operands));
+            ending.epilogue());
     return new LayerGemm(workload, stages, product, ending, result);
   }
 

@@ -2,11 +2,11 @@ package dev.warpwright.families.space;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.tune.record.WorkloadKey;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Leading;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,8 +25,8 @@ public final class GemmKeys {
     parameters.put("k", Long.toString(workload.k()));
     parameters.put("a", workload.operands().text());
     parameters.put("c", workload.result().text());
-    if (workload.arithmetic() != Arithmetic.of(workload.operands())) {
-      parameters.put("sums", workload.arithmetic().text());
+    if (!workload.precision().isUsual()) {
+      parameters.put("sums", workload.precision().arithmetic());
     }
     if (workload.batch().isMany()) {
       parameters.put("batch", Long.toString(workload.batch().count()));
@@ -64,11 +64,10 @@ public final class GemmKeys {
         number(key, "m"),
         number(key, "n"),
         number(key, "k"),
-        operands,
+        sums == null ? Precision.of(operands) : Precision.of(operands, sums),
         DType.parse(word(key, "c")),
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
         Epilogue.parse(word(key, "epilogue")),
-        sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)),
         batch(key),
         new Leading(numberOrZero(key, "lda"), numberOrZero(key, "ldb"), numberOrZero(key, "ldc")));
   }

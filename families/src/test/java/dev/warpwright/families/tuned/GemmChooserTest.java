@@ -24,7 +24,6 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
@@ -307,14 +306,7 @@ final class GemmChooserTest {
     Assumptions.assumeTrue(compiler.isPresent(), "no CUDA compiler");
     GemmWorkload workload =
         new GemmWorkload(
-            1001,
-            2000,
-            3001,
-            DType.BF16,
-            DType.BF16,
-            GemmWorkload.Layout.NN,
-            Epilogue.NONE,
-            Arithmetic.F32);
+            1001, 2000, 3001, DType.BF16, DType.BF16, GemmWorkload.Layout.NN, Epilogue.NONE);
     KernelCheck check =
         new KernelCheck() {
           @Override

@@ -2,7 +2,6 @@ package dev.warpwright.model.function;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
@@ -17,6 +16,7 @@ import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -130,7 +130,7 @@ public final class NetworkDeviation {
             case F32 -> 0;
             // Hardware may ignore the low bits, where it does not round.
             case TF32 -> 0x1p-10;
-            case F16, BF16 -> ErrorBound.of(precision.operand()).unit();
+            default -> ErrorBound.of(precision.operand()).unit();
           };
     }
 
@@ -161,8 +161,7 @@ public final class NetworkDeviation {
       return switch (precision) {
         case F32 -> (float) x;
         case TF32 -> Numerics.tf32((float) x);
-        case F16 -> Numerics.round(DType.F16, x);
-        case BF16 -> Numerics.round(DType.BF16, x);
+        default -> Numerics.round(precision.operand(), x);
       };
     }
 
@@ -182,11 +181,9 @@ public final class NetworkDeviation {
       SumAccuracy sums =
           exact
               ? SumAccuracy.OF_F32
-              : switch (precision) {
-                case F32 -> SumAccuracy.OF_F32;
-                case TF32 -> new SumAccuracy(F32, 1, SumAccuracy.OF_TF32.truncation(), 4, 0, 0);
-                case F16, BF16 -> SumAccuracy.OF_TENSOR;
-              };
+              : precision == Precision.TF32
+                  ? new SumAccuracy(F32, 1, SumAccuracy.OF_TF32.truncation(), 4, 0, 0)
+                  : precision.accuracy();
       double weights =
           !exact && roundedWeights.computeIfAbsent(linear.weight(), this::areRounded)
               ? operandUnit / Math.sqrt(3) * Math.sqrt(squares)

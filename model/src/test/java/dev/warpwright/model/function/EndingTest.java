@@ -15,6 +15,7 @@ import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

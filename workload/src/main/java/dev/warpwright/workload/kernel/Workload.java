@@ -8,10 +8,10 @@ import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.LongStream;
@@ -41,7 +41,7 @@ public sealed interface Workload {
       Buffer b,
       Buffer c,
       GemmWorkload.Layout layout,
-      Arithmetic arithmetic,
+      Precision precision,
       Epilogue epilogue,
       List<Buffer> extras,
       @Nullable Buffer group)
@@ -51,8 +51,8 @@ public sealed interface Workload {
     }
 
     /** Without an epilogue. */
-    public Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Arithmetic arithmetic) {
-      this(a, b, c, layout, arithmetic, Epilogue.NONE, List.of(), null);
+    public Gemm(Buffer a, Buffer b, Buffer c, GemmWorkload.Layout layout, Precision precision) {
+      this(a, b, c, layout, precision, Epilogue.NONE, List.of(), null);
     }
 
     /** Whether there is nothing but one product of dense matrices. */
@@ -146,7 +146,7 @@ public sealed interface Workload {
               g.n(),
               g.k(),
               g.a().dtype(),
-              g.arithmetic() == Arithmetic.of(g.a().dtype()) ? "" : " in " + g.arithmetic().text(),
+              g.precision().isUsual() ? "" : " in " + g.precision().arithmetic(),
               g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
               apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
               g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
@@ -215,10 +215,10 @@ public sealed interface Workload {
   }
 
   /** What products are computed in. */
-  default Arithmetic arithmetic() {
+  default Precision precision() {
     return switch (this) {
-      case Gemm g -> g.arithmetic();
-      case FfnGelu f -> Arithmetic.of(f.x().dtype());
+      case Gemm g -> g.precision();
+      case FfnGelu f -> Precision.of(f.x().dtype());
     };
   }
 
@@ -287,38 +287,25 @@ public sealed interface Workload {
    */
   default double deviation(Buffer input) {
     return switch (this) {
-      case Gemm g -> g.arithmetic() == Arithmetic.I32 ? 40 : 1;
+      case Gemm g -> g.precision().sums() == DType.I32 ? 40 : 1;
       case FfnGelu f ->
           input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
-    };
-  }
-
-  /** How precisely the sums of a product are computed. */
-  default SumAccuracy accuracy() {
-    return switch (arithmetic()) {
-      case F32 ->
-          switch (operands()) {
-            case F16, BF16 -> SumAccuracy.OF_TENSOR;
-            case F8E4M3, F8E5M2 -> SumAccuracy.OF_F8;
-            case F32, F64, BOOL, I8, U8, I32, U32, I64, U64, MBARRIER, HANDLE -> SumAccuracy.OF_F32;
-          };
-      case TF32 -> SumAccuracy.OF_TF32;
-      case F16 -> SumAccuracy.OF_F16;
-      case I32 -> SumAccuracy.EXACT;
-      case F64 -> SumAccuracy.OF_F64;
     };
   }
 
   /** What may be added to the elements of a product, counted in the workload's order. */
   default ProductDeviation deviation(int product) {
     return switch (this) {
-      case Gemm g -> ProductDeviation.of(accuracy(), g.k(), g.epilogue());
+      case Gemm g -> ProductDeviation.of(precision().accuracy(), g.k(), g.epilogue());
       case FfnGelu f when product == 0 ->
-          ProductDeviation.of(accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
+          ProductDeviation.of(
+              precision().accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
       // A kernel's first product may be rounded to a neighbour of the reference's.
       case FfnGelu f ->
           ProductDeviation.of(
-              accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()), f.hidden(), Epilogue.NONE);
+              precision().accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()),
+              f.hidden(),
+              Epilogue.NONE);
     };
   }
 
@@ -329,11 +316,13 @@ public sealed interface Workload {
    * by where that is more.
    */
   default double tolerance() {
-    double tolerance = arithmetic() == Arithmetic.TF32 ? 2e-3 : 0;
+    double tolerance = precision() == Precision.TF32 ? Precision.TF32.tolerance() : 0;
     for (Buffer buffer : outputs()) {
       tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
     }
-    boolean plain = accuracy().equals(SumAccuracy.OF_F32) || accuracy().equals(SumAccuracy.OF_F64);
+    boolean plain =
+        precision().accuracy().equals(SumAccuracy.OF_F32)
+            || precision().accuracy().equals(SumAccuracy.OF_F64);
     for (int product = 0; product < outputs().size() && !plain; product++) {
       tolerance = Math.max(tolerance, WHOLE * deviation(product).relative());
     }
@@ -341,18 +330,6 @@ public sealed interface Workload {
   }
 
   private static double tolerance(DType dtype) {
-    return switch (dtype) {
-      case F32 -> 3e-6;
-      case F16 -> 4e-3;
-      case BF16 -> 2e-2;
-      case F64 -> 1e-13;
-      case F8E4M3, F8E5M2 -> ErrorBound.of(dtype).unit();
-      case I8, U8, I32 -> 0;
-      case BOOL, U32, I64, U64, MBARRIER, HANDLE ->
-          throw new UserError(
-              "workloads over "
-                  + dtype
-                  + " cannot be verified; use f16, bf16, f32, f64, i8 or an 8-bit float");
-    };
+    return dtype == DType.I32 ? 0 : Precision.of(dtype).tolerance();
   }
 }

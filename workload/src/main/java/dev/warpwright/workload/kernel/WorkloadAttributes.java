@@ -6,9 +6,9 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -119,7 +119,7 @@ final class WorkloadAttributes {
         b,
         c,
         layout,
-        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()),
+        arithmetic == null ? Precision.of(a.dtype()) : precision(kernel, arithmetic, a.dtype()),
         epilogue,
         epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList(),
         kernel.buffers().stream()
@@ -181,19 +181,12 @@ final class WorkloadAttributes {
                         expected)));
   }
 
-  private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {
-    for (Arithmetic arithmetic : Arithmetic.values()) {
-      if (arithmetic.text().equals(text) && arithmetic.takes(operands)) {
-        return arithmetic;
-      }
+  private static Precision precision(Kernel kernel, String text, DType operands) {
+    try {
+      return Precision.of(operands, text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("kernel " + kernel.name() + ": " + e.getMessage());
     }
-    throw new UserError(
-        String.format(
-            Locale.ROOT,
-            "kernel %s: arithmetic \"%s\" is none for %s",
-            kernel.name(),
-            text,
-            operands));
   }
 
   /** Rows or columns of a matrix, or of each of several. */
