@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -14,7 +15,6 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
@@ -97,7 +97,7 @@ class OperatorTest {
     double[] values = new double[FEATURES];
     Arrays.setAll(values, i -> (2 + random.nextInt(16)) / 8.0);
     return new Operand.OfTensor(
-        Tensor.ofDoubles("grid", DType.F32, List.of((long) FEATURES), values));
+        ConstantTensor.ofDoubles("grid", DType.F32, List.of((long) FEATURES), values));
   }
 
   @TestFactory
@@ -240,7 +240,7 @@ class OperatorTest {
   }
 
   private Operand scalar(double value) {
-    return new Operand.OfTensor(Tensor.ofDoubles("scalar", DType.F32, List.of(), value));
+    return new Operand.OfTensor(ConstantTensor.ofDoubles("scalar", DType.F32, List.of(), value));
   }
 
   private Operand vector(int features) {
@@ -254,7 +254,7 @@ class OperatorTest {
   /** Of positive numbers, so that its output is positive too. */
   private Value linear(Value x, int features) {
     Value y = value(features);
-    Tensor weight = tensor(1.0 / x.features(), (long) features, (long) x.features());
+    ConstantTensor weight = tensor(1.0 / x.features(), (long) features, (long) x.features());
     nodes.add(new Linear(y, x, weight, tensor(0.5, (long) features), "linear"));
     return y;
   }
@@ -293,12 +293,12 @@ class OperatorTest {
     return y;
   }
 
-  private Tensor tensor(double bound, Long... shape) {
+  private ConstantTensor tensor(double bound, Long... shape) {
     List<Long> extents = List.of(shape);
-    double[] values = new double[(int) Tensor.elementCount(extents)];
+    double[] values = new double[(int) ConstantTensor.elementCount(extents)];
     for (int i = 0; i < values.length; i++) {
       values[i] = bound * random.nextDouble();
     }
-    return Tensor.ofDoubles("constant", DType.F32, extents, values);
+    return ConstantTensor.ofDoubles("constant", DType.F32, extents, values);
   }
 }

@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -14,7 +15,6 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Operand.OfTensor;
 import dev.warpwright.model.graph.Operand.OfValue;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
@@ -128,16 +128,17 @@ final class RandomNetworks {
   private Value linear(Value x, int features) {
     Value y = value(features);
     // Uniform with variance 1/K, so that values keep their size from layer to layer.
-    Tensor weight = tensor(Math.sqrt(3.0 / x.features()), (long) features, (long) x.features());
-    Tensor bias = random.nextInt(4) == 0 ? null : tensor(0.5, (long) features);
+    ConstantTensor weight =
+        tensor(Math.sqrt(3.0 / x.features()), (long) features, (long) x.features());
+    ConstantTensor bias = random.nextInt(4) == 0 ? null : tensor(0.5, (long) features);
     nodes.add(new Linear(y, x, weight, bias, "linear"));
     return y;
   }
 
   private Value norm(Value x) {
     Value y = value(x.features());
-    @Nullable Tensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
-    @Nullable Tensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    @Nullable ConstantTensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    @Nullable ConstantTensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
     nodes.add(new LayerNorm(y, x, scale, bias, 1e-3, "norm"));
     return linear(y, width());
   }
@@ -296,7 +297,7 @@ final class RandomNetworks {
   }
 
   private Value withScalar(Pointwise kind, Value x, double scalar) {
-    Tensor tensor = Tensor.ofDoubles("scalar", DType.F32, List.of(), scalar);
+    ConstantTensor tensor = ConstantTensor.ofDoubles("scalar", DType.F32, List.of(), scalar);
     return elementwise(kind, x, List.of(new OfValue(x), new OfTensor(tensor)));
   }
 
@@ -311,12 +312,12 @@ final class RandomNetworks {
     return y;
   }
 
-  private Tensor tensor(double bound, Long... shape) {
+  private ConstantTensor tensor(double bound, Long... shape) {
     List<Long> extents = List.of(shape);
-    double[] values = new double[(int) Tensor.elementCount(extents)];
+    double[] values = new double[(int) ConstantTensor.elementCount(extents)];
     for (int i = 0; i < values.length; i++) {
       values[i] = bound * (2 * random.nextDouble() - 1);
     }
-    return Tensor.ofDoubles("constant", DType.F32, extents, values);
+    return ConstantTensor.ofDoubles("constant", DType.F32, extents, values);
   }
 }

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
@@ -37,7 +37,7 @@ class SeveralOutputsTest {
   private static Linear linear(Random random, Value from, Value to) {
     double[] weights = random.doubles((long) from.features() * to.features(), -0.3, 0.3).toArray();
     List<Long> shape = List.of((long) to.features(), (long) from.features());
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, shape, weights);
+    ConstantTensor weight = ConstantTensor.ofDoubles("w", DType.F32, shape, weights);
     return new Linear(to, from, weight, null, "linear");
   }
 

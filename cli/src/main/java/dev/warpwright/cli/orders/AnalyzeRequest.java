@@ -3,7 +3,7 @@ package dev.warpwright.cli.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.Workload;
+import dev.warpwright.perf.analyze.WorkloadParts;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Asks what a workload costs on devices. */
 public record AnalyzeRequest(
-    Workload workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
+    WorkloadParts workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
   public AnalyzeRequest {
     gpus = List.copyOf(gpus);
   }
@@ -34,13 +34,13 @@ public record AnalyzeRequest(
       throw new UserError(
           kind == null
               ? "what to analyze? gemm, ffn, attention, or model="
-                  + String.join("|", Workload.models())
+                  + String.join("|", WorkloadParts.models())
               : "give a kind or model=, not both");
     }
-    Workload workload =
+    WorkloadParts workload =
         model == null
-            ? Workload.of(String.valueOf(kind), type, values.otherNumbers())
-            : Workload.model(model, type, values.otherNumbers());
+            ? WorkloadParts.of(String.valueOf(kind), type, values.otherNumbers())
+            : WorkloadParts.model(model, type, values.otherNumbers());
     return new AnalyzeRequest(workload, gpus, csv, svg);
   }
 }

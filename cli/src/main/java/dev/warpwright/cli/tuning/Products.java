@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param name for reports
  * @param counts how often each product occurs, in the order of the first
  */
-public record Products(String name, Map<GemmWorkload, Integer> counts) {
+record Products(String name, Map<GemmWorkload, Integer> counts) {
   private static final long MOST = 1 << 20;
 
   public Products {

@@ -16,7 +16,7 @@ import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
@@ -216,8 +216,8 @@ final class WideNetwork {
   private Buffer table(List<Integer> values) {
     String name = "table" + tables.size();
     Buffer buffer = Buffer.of(name, DType.I32, Scope.GLOBAL, (long) values.size());
-    Tensor source =
-        Tensor.ofLongs(
+    ConstantTensor source =
+        ConstantTensor.ofLongs(
             name,
             List.of((long) values.size()),
             values.stream().mapToLong(Integer::longValue).toArray());

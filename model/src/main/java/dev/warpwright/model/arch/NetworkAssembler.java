@@ -3,6 +3,7 @@ package dev.warpwright.model.arch;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -12,7 +13,6 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
 import dev.warpwright.workload.Activation;
@@ -58,7 +58,7 @@ public final class NetworkAssembler {
           case Architecture.Mlp mlp -> MlpReader.steps(mlp, weights);
           case Architecture.Described(var file) -> DescriptionReader.read(file);
         };
-    Tensor first = first(weights, steps);
+    ConstantTensor first = first(weights, steps);
     long features = first.shape().getLast();
     if (features < 1 || features > Integer.MAX_VALUE) {
       throw new UserError(weights.file() + ": tensor " + describe(first) + " has no inputs");
@@ -67,7 +67,7 @@ public final class NetworkAssembler {
   }
 
   /** The first weight; before it everything is elementwise, so it tells the input's features. */
-  private static Tensor first(Weights weights, List<Step> steps) {
+  private static ConstantTensor first(Weights weights, List<Step> steps) {
     for (Step step : steps) {
       String name =
           switch (step) {
@@ -81,7 +81,7 @@ public final class NetworkAssembler {
             case Step.LoadStep s -> null;
           };
       if (name != null) {
-        Tensor tensor = weights.tensor(name);
+        ConstantTensor tensor = weights.tensor(name);
         if (tensor.rank() == 0) {
           throw new UserError(
               weights.file() + ": tensor " + describe(tensor) + " is a scalar, no weight");
@@ -137,7 +137,7 @@ public final class NetworkAssembler {
   }
 
   private void linear(Step.LinearStep linear) {
-    Tensor weight = tensor(linear.weight());
+    ConstantTensor weight = tensor(linear.weight());
     if (weight.rank() != 2
         || weight.shape().getLast() != current.features()
         || weight.shape().getFirst() < 1
@@ -150,7 +150,7 @@ public final class NetworkAssembler {
               current.features()));
     }
     int outputs = weight.shape().getFirst().intValue();
-    Tensor bias = vector(linear.bias(), outputs);
+    ConstantTensor bias = vector(linear.bias(), outputs);
     Value output = value(outputs);
     nodes.add(new Linear(output, current, weight, bias, linear.weight()));
     current = output;
@@ -159,8 +159,8 @@ public final class NetworkAssembler {
   private void norm(Step.NormStep norm) {
     int features = current.features();
     Value output = value(features);
-    Tensor scale = vector(norm.weight(), features);
-    Tensor bias = vector(norm.bias(), features);
+    ConstantTensor scale = vector(norm.weight(), features);
+    ConstantTensor bias = vector(norm.bias(), features);
     String name = norm.weight() == null ? "layer_norm " + step : norm.weight();
     nodes.add(new LayerNorm(output, current, scale, bias, norm.epsilon(), name));
     current = output;
@@ -216,7 +216,7 @@ public final class NetworkAssembler {
 
   /** A slope for each feature, or one for all. */
   private Operand slopes(@Nullable String weight) {
-    Tensor tensor = tensor(Objects.requireNonNull(weight));
+    ConstantTensor tensor = tensor(Objects.requireNonNull(weight));
     if (tensor.count() == 1 && tensor.rank() <= 1) {
       return scalar(tensor.doubleAt(0));
     }
@@ -256,7 +256,8 @@ public final class NetworkAssembler {
   }
 
   private Operand scalar(double value) {
-    return new Operand.OfTensor(Tensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
+    return new Operand.OfTensor(
+        ConstantTensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
   }
 
   private Value value(int features) {
@@ -271,19 +272,19 @@ public final class NetworkAssembler {
     return value;
   }
 
-  private @Nullable Tensor vector(@Nullable String name, int features) {
+  private @Nullable ConstantTensor vector(@Nullable String name, int features) {
     if (name == null) {
       return null;
     }
-    Tensor tensor = tensor(name);
+    ConstantTensor tensor = tensor(name);
     if (!tensor.shape().equals(List.of((long) features))) {
       throw error("tensor " + describe(tensor) + " does not fit; [" + features + "] is needed");
     }
     return tensor;
   }
 
-  private Tensor tensor(String name) {
-    Tensor tensor = weights.tensor(name);
+  private ConstantTensor tensor(String name) {
+    ConstantTensor tensor = weights.tensor(name);
     if (tensor.dtype() != dtype) {
       throw error(
           "tensor " + describe(tensor) + " has another type than the first weight, " + dtype);
@@ -291,7 +292,7 @@ public final class NetworkAssembler {
     return tensor;
   }
 
-  private static String describe(Tensor tensor) {
+  private static String describe(ConstantTensor tensor) {
     return Names.quote(tensor.name()) + " " + tensor.typeText();
   }
 

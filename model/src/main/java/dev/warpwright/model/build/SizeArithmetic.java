@@ -1,8 +1,8 @@
 package dev.warpwright.model.build;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,7 @@ final class SizeArithmetic {
   static Term.@Nullable Sizes of(Term term) {
     return switch (term) {
       case Term.Sizes sizes -> sizes;
-      case Term.Constant(Tensor tensor) ->
+      case Term.Constant(ConstantTensor tensor) ->
           tensor.rank() > 1 || tensor.dtype().isFloat() || tensor.count() > 64
               ? null
               : new Term.Sizes(known(tensor), tensor.rank() == 0);
@@ -57,7 +57,7 @@ final class SizeArithmetic {
     };
   }
 
-  private static List<Size> known(Tensor tensor) {
+  private static List<Size> known(ConstantTensor tensor) {
     List<Size> sizes = new ArrayList<>();
     for (long value : tensor.toLongs()) {
       sizes.add(new Size.Known(value));

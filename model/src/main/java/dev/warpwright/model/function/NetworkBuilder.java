@@ -362,7 +362,7 @@ public final class NetworkBuilder {
             .with(new Ending(product.buffer(), added, Activation.NONE, null)));
   }
 
-  private Tensor vector(String name, dev.warpwright.model.graph.Tensor source) {
+  private Tensor vector(String name, dev.warpwright.model.graph.ConstantTensor source) {
     Buffer buffer = Buffer.of(fresh(name), DType.F32, Scope.GLOBAL, padded(source.count()));
     constants.add(new Constant(buffer, source, false));
     return Tensor.input(buffer);

@@ -5,6 +5,7 @@ import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
@@ -13,7 +14,6 @@ import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.Precision;
@@ -120,7 +120,7 @@ public final class NetworkDeviation {
     private final SplittableRandom random;
     private final Precision precision;
     private final double operandUnit;
-    private final Map<Tensor, Boolean> roundedWeights = new HashMap<>();
+    private final Map<ConstantTensor, Boolean> roundedWeights = new HashMap<>();
 
     Perturbation(Precision precision, SplittableRandom random) {
       this.precision = precision;
@@ -192,7 +192,7 @@ public final class NetworkDeviation {
       return sum + AMPLIFIED * random.nextGaussian() * deviation + f32(sum);
     }
 
-    private boolean areRounded(Tensor weight) {
+    private boolean areRounded(ConstantTensor weight) {
       return precision != Precision.F32
           && !Arrays.stream(weight.toDoubles()).allMatch(this::isHeld);
     }

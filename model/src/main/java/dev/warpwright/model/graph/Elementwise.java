@@ -55,7 +55,7 @@ public record Elementwise(Value output, Pointwise kind, List<Operand> operands, 
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return operands.stream()
         .filter(Operand.OfTensor.class::isInstance)
         .map(operand -> ((Operand.OfTensor) operand).tensor())

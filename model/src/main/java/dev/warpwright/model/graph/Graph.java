@@ -70,7 +70,7 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
   /** The precision in which the weights are stored. */
   public Precision precision() {
     for (Node node : nodes) {
-      for (Tensor constant : node.constants()) {
+      for (ConstantTensor constant : node.constants()) {
         if (constant.rank() == 2) {
           return switch (constant.dtype()) {
             case F16 -> Precision.F16;

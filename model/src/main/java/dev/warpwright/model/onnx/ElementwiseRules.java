@@ -2,8 +2,8 @@ package dev.warpwright.model.onnx;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.build.Term;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.workload.Activation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +59,7 @@ final class ElementwiseRules {
       return node.optional(index);
     }
     float value = node.floatAttribute(attribute, 0);
-    return new Term.Constant(Tensor.ofDoubles(attribute, DType.F32, List.of(), value));
+    return new Term.Constant(ConstantTensor.ofDoubles(attribute, DType.F32, List.of(), value));
   }
 
   static Term leakyRelu(NodeContext node) {

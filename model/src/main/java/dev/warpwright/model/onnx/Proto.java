@@ -1,7 +1,7 @@
 package dev.warpwright.model.onnx;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ public final class Proto {
   public record Graph(
       String name,
       List<Node> nodes,
-      List<Tensor> initializers,
+      List<ConstantTensor> initializers,
       List<ValueInfo> inputs,
       List<ValueInfo> outputs) {}
 
@@ -51,7 +51,7 @@ public final class Proto {
 
     record OfString(String value) implements Attribute {}
 
-    record OfTensor(Tensor value) implements Attribute {}
+    record OfTensor(ConstantTensor value) implements Attribute {}
 
     record OfFloats(List<Float> values) implements Attribute {}
 

@@ -3,8 +3,8 @@ package dev.warpwright.model.pt2;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import dev.warpwright.model.pt2.Program.Meta;
@@ -189,7 +189,7 @@ final class AtenCall {
   /** A constant vector of integers. */
   String vector(List<Long> values) {
     return translation.constant(
-        Tensor.ofLongs(
+        ConstantTensor.ofLongs(
             translation.fresh("sizes"),
             List.of((long) values.size()),
             values.stream().mapToLong(Long::longValue).toArray()));

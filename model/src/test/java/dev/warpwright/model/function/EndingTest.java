@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Ending;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -11,7 +12,6 @@ import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Pointwise;
@@ -96,13 +96,13 @@ final class EndingTest {
     return y;
   }
 
-  private static Tensor tensor(long... shape) {
+  private static ConstantTensor tensor(long... shape) {
     List<Long> extents = new ArrayList<>();
     int count = 1;
     for (long extent : shape) {
       extents.add(extent);
       count *= (int) extent;
     }
-    return Tensor.ofDoubles("t", DType.F16, extents, new double[count]);
+    return ConstantTensor.ofDoubles("t", DType.F16, extents, new double[count]);
   }
 }

@@ -20,8 +20,8 @@ class GraphSimplifierTest {
     return new Value(name, DType.F32, 2, ROWS);
   }
 
-  private static Tensor vector(double a, double b) {
-    return Tensor.ofDoubles("v", DType.F32, List.of(2L), a, b);
+  private static ConstantTensor vector(double a, double b) {
+    return ConstantTensor.ofDoubles("v", DType.F32, List.of(2L), a, b);
   }
 
   private Value apply(Pointwise op, Object... operands) {
@@ -30,10 +30,11 @@ class GraphSimplifierTest {
       converted.add(
           switch (operand) {
             case Value v -> new Operand.OfValue(v);
-            case Tensor t -> new Operand.OfTensor(t);
+            case ConstantTensor t -> new Operand.OfTensor(t);
             default ->
                 new Operand.OfTensor(
-                    Tensor.ofDoubles("c", DType.F32, List.of(), ((Number) operand).doubleValue()));
+                    ConstantTensor.ofDoubles(
+                        "c", DType.F32, List.of(), ((Number) operand).doubleValue()));
           });
     }
     Value output = value("v" + nodes.size());
@@ -43,7 +44,7 @@ class GraphSimplifierTest {
 
   private Value linear(Value input) {
     Value output = value("v" + nodes.size());
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, List.of(2L, 2L), 1, 2, 3, 4);
+    ConstantTensor weight = ConstantTensor.ofDoubles("w", DType.F32, List.of(2L, 2L), 1, 2, 3, 4);
     nodes.add(new Linear(output, input, weight, null, "n" + nodes.size()));
     return output;
   }

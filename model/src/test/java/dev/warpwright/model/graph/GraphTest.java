@@ -44,7 +44,8 @@ class GraphTest {
   void refusesNodesWhoseShapesDoNotFit() {
     Value x = value("x", 2);
     Value y = value("y", 3);
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, List.of(2L, 3L), new double[6]);
+    ConstantTensor weight =
+        ConstantTensor.ofDoubles("w", DType.F32, List.of(2L, 3L), new double[6]);
     refused(() -> new Linear(y, x, weight, null, "n"), "does not map");
     refused(() -> relu(y, x), "does not fit");
     refused(() -> new LayerNorm(y, x, null, null, 0, "n"), "does not fit");

@@ -43,19 +43,21 @@ class AnalysisTest {
   void decodingIsMemoryBoundAndPrefillIsNot() {
     Analysis decode =
         Analysis.of(
-            Workload.of("gemm", Precision.BF16, Map.of("M", 16L, "N", 14336L, "K", 4096L)), H200);
+            WorkloadParts.of("gemm", Precision.BF16, Map.of("M", 16L, "N", 14336L, "K", 4096L)),
+            H200);
     assertThat(decode.lines().getFirst().roofline().memoryBound()).isTrue();
     assertThat(decode.boundUs()).isCloseTo(24.6, within(0.5));
     Analysis prefill =
         Analysis.of(
-            Workload.of("gemm", Precision.BF16, Map.of("M", 8192L, "N", 8192L, "K", 8192L)), H200);
+            WorkloadParts.of("gemm", Precision.BF16, Map.of("M", 8192L, "N", 8192L, "K", 8192L)),
+            H200);
     assertThat(prefill.lines().getFirst().roofline().memoryBound()).isFalse();
     assertThat(prefill.boundUs()).isCloseTo(1111, within(2.0));
   }
 
   @Test
   void aModelHasItsParameters() {
-    Workload llama = Workload.model("llama3-8b", Precision.BF16, Map.of("M", 1L));
+    WorkloadParts llama = WorkloadParts.model("llama3-8b", Precision.BF16, Map.of("M", 1L));
     double weights =
         llama.parts().stream()
             .filter(p -> p.gemm() != null)
@@ -63,7 +65,7 @@ class AnalysisTest {
             .sum();
     // Without the embedding: 8.03e9 - 128256 * 4096.
     assertThat(weights).isCloseTo(7.504e9, within(0.01e9));
-    Workload gpt = Workload.model("gpt3", Precision.F16, Map.of("M", 2048L));
+    WorkloadParts gpt = WorkloadParts.model("gpt3", Precision.F16, Map.of("M", 2048L));
     assertThat(
             gpt.parts().stream()
                 .filter(p -> p.gemm() != null)
@@ -74,8 +76,8 @@ class AnalysisTest {
 
   @Test
   void attentionReadsItsKeysOnce() {
-    Workload decode =
-        Workload.of(
+    WorkloadParts decode =
+        WorkloadParts.of(
             "attention",
             Precision.BF16,
             Map.of("M", 1L, "S", 16384L, "heads", 32L, "kv", 8L, "d", 128L));
@@ -83,7 +85,7 @@ class AnalysisTest {
     assertThat(fused.bytes()).isCloseTo(67.1e6, within(0.2e6));
     assertThat(fused.flops()).isEqualTo(4.0 * 32 * 16384 * 128);
     Part causal =
-        Workload.of("attention", Precision.BF16, Map.of("M", 8192L, "causal", 1L))
+        WorkloadParts.of("attention", Precision.BF16, Map.of("M", 8192L, "causal", 1L))
             .parts()
             .getFirst();
     assertThat(causal.flops()).isCloseTo(2.0 * 32 * 8192 * 8193 * 128, within(1e6));
@@ -131,7 +133,7 @@ class AnalysisTest {
     for (String word : values.split(" ")) {
       given.put(word.split("=")[0], Long.parseLong(word.split("=")[1]));
     }
-    assertThatThrownBy(() -> Workload.of(kind, Precision.BF16, given))
+    assertThatThrownBy(() -> WorkloadParts.of(kind, Precision.BF16, given))
         .isInstanceOf(UserError.class)
         .hasMessageContaining(message);
   }

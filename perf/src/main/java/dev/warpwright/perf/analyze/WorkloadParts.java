@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /** A workload as the parts that it is made of. */
-public record Workload(String name, Precision type, List<Part> parts) {
-  public Workload {
+public record WorkloadParts(String name, Precision type, List<Part> parts) {
+  public WorkloadParts {
     parts = List.copyOf(parts);
   }
 
@@ -92,9 +92,9 @@ public record Workload(String name, Precision type, List<Part> parts) {
    *     head), batch and causal
    * @throws UserError if a value is missing, unknown or out of range
    */
-  public static Workload of(String kind, Precision type, Map<String, Long> given) {
+  public static WorkloadParts of(String kind, Precision type, Map<String, Long> given) {
     var values = new Values(kind, given);
-    Workload workload =
+    WorkloadParts workload =
         switch (kind) {
           case "gemm" -> gemm(values, type);
           case "ffn" -> ffn(values, type);
@@ -113,7 +113,7 @@ public record Workload(String name, Precision type, List<Part> parts) {
    *
    * @param given M, and S for the keys that queries see (default M), batch (sequences, default 1)
    */
-  public static Workload model(String name, Precision type, Map<String, Long> given) {
+  public static WorkloadParts model(String name, Precision type, Map<String, Long> given) {
     Transformer model =
         MODELS.stream()
             .filter(m -> m.name.equals(name))
@@ -155,28 +155,28 @@ public record Workload(String name, Precision type, List<Part> parts) {
     parts.add(Part.gemm("output projection", model.layers, m, model.width, model.width, type));
     parts.addAll(ffn(model.layers, m, model.width, model.hidden, model.gated, type));
     parts.add(Part.gemm("logits", 1, m, model.vocabulary, model.width, type));
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "%s, M=%d, %d sequences, %d keys", name, m, batch, keys),
         type,
         parts);
   }
 
-  private static Workload gemm(Values values, Precision type) {
+  private static WorkloadParts gemm(Values values, Precision type) {
     long m = values.need("M");
     long n = values.need("N");
     long k = values.need("K");
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "gemm %d x %d x %d", m, n, k),
         type,
         List.of(Part.gemm("gemm", 1, m, n, k, type)));
   }
 
-  private static Workload ffn(Values values, Precision type) {
+  private static WorkloadParts ffn(Values values, Precision type) {
     long m = values.need("M");
     long width = values.get("D", 4096);
     long hidden = values.get("H", 14336);
     boolean gated = values.flag("gated");
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "ffn M=%d D=%d H=%d%s", m, width, hidden, gated ? " gated" : ""),
         type,
         ffn(1, m, width, hidden, gated, type));
@@ -202,7 +202,7 @@ public record Workload(String name, Precision type, List<Part> parts) {
         true);
   }
 
-  private static Workload attention(Values values, Precision type) {
+  private static WorkloadParts attention(Values values, Precision type) {
     long batch = values.get("batch", 1);
     long queries = values.need("M");
     long keys = values.get("S", queries);
@@ -237,7 +237,7 @@ public record Workload(String name, Precision type, List<Part> parts) {
                 scores * type.resultBytes() + keyBytes + queryBytes,
                 null,
                 true));
-    return new Workload(
+    return new WorkloadParts(
         String.format(
             Locale.ROOT,
             "attention M=%d S=%d heads=%d kv=%d d=%d batch=%d%s",
