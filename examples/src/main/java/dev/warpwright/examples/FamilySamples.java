@@ -1,7 +1,6 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.ffn.FfnWorkload;
 import dev.warpwright.families.ffn.MergedGemm;
 import dev.warpwright.families.gemv.StreamedConfig;
 import dev.warpwright.families.gemv.StreamedGemm;
@@ -27,6 +26,7 @@ import dev.warpwright.verify.SampleShapes;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.GemmWorkload.Leading;

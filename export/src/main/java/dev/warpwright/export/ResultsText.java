@@ -7,8 +7,8 @@ import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.ProductDeviation;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -42,15 +42,15 @@ final class ResultsText {
       return false;
     }
     return switch (exported.workload()) {
-      case Workload.Gemm g ->
+      case BoundWorkload.Gemm g ->
           (double) g.batch().count() * g.m() * g.n() * Math.max(1, g.k()) > HOST_WORK;
-      case Workload.FfnGelu block -> rows(block) < block.m();
+      case BoundWorkload.Ffn block -> rows(block) < block.m();
       case null -> false;
     };
   }
 
   /** Rows of a feed-forward block that the host program computes. */
-  private static long rows(Workload.FfnGelu block) {
+  private static long rows(BoundWorkload.Ffn block) {
     double work = (double) block.hidden() * (block.k() + block.n());
     return Math.min(block.m(), Math.max(FEWEST_ROWS, (long) (HOST_WORK / work)));
   }
@@ -85,12 +85,12 @@ final class ResultsText {
             bound.tiny(),
             ErrorBound.DEVIATIONS));
     switch (exported.workload()) {
-      case Workload.Gemm product -> {
+      case BoundWorkload.Gemm product -> {
         download(product.c());
         product(product);
         verdict("const bool right", "", product.tolerance());
       }
-      case Workload.FfnGelu block -> {
+      case BoundWorkload.Ffn block -> {
         download(block.y());
         feedForward(block);
         verdict("const bool right", "", block.tolerance());
@@ -138,7 +138,7 @@ final class ResultsText {
         """);
   }
 
-  private void product(Workload.Gemm product) {
+  private void product(BoundWorkload.Gemm product) {
     boolean many = product.batch().isMany();
     boolean every = !isDrawn(exported);
     out.append(
@@ -183,8 +183,8 @@ final class ResultsText {
     }
   }
 
-  /** As {@link dev.warpwright.workload.kernel.ProductDeviation}. */
-  private String deviation(Workload.Gemm product) {
+  /** As {@link dev.warpwright.workload.ProductDeviation}. */
+  private String deviation(BoundWorkload.Gemm product) {
     ProductDeviation spread = product.deviation(0);
     line(
         String.format(
@@ -225,14 +225,14 @@ final class ResultsText {
         residual);
   }
 
-  private String a(Workload.Gemm product) {
+  private String a(BoundWorkload.Gemm product) {
     return value(
         product.a(),
         (product.a().rank() == 3 ? "z * kM * kK + " : "")
             + (product.layout().transposedA() ? "k * kM + i" : "i * kK + k"));
   }
 
-  private String b(Workload.Gemm product) {
+  private String b(BoundWorkload.Gemm product) {
     return value(
         product.b(),
         (product.b().rank() == 3 ? "z * kN * kK + " : "")
@@ -249,7 +249,7 @@ final class ResultsText {
   }
 
   /** What follows the sum, as in {@link Epilogue}. */
-  private String epilogue(Workload.Gemm product) {
+  private String epilogue(BoundWorkload.Gemm product) {
     Epilogue epilogue = product.epilogue();
     List<Epilogue.Operand> operands = epilogue.operands();
     String linear = epilogue.alpha() == 1 ? "sum" : epilogue.alpha() + " * sum";
@@ -272,7 +272,7 @@ final class ResultsText {
     return epilogue.activation().cpp() + behind;
   }
 
-  private void feedForward(Workload.FfnGelu block) {
+  private void feedForward(BoundWorkload.Ffn block) {
     String x = signature.text().of(block.x());
     String w1 = signature.text().of(block.w1());
     String w2 = signature.text().of(block.w2());

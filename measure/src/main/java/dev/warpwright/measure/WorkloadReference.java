@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -25,10 +25,10 @@ public final class WorkloadReference {
    *
    * @param arrays of the inputs and of the table of grouped products
    */
-  public static List<double[]> outputs(Workload workload, Function<Buffer, NdArray> arrays) {
+  public static List<double[]> outputs(BoundWorkload workload, Function<Buffer, NdArray> arrays) {
     return switch (workload) {
-      case Workload.Gemm gemm -> List.of(gemm(gemm, arrays));
-      case Workload.FfnGelu ffn -> {
+      case BoundWorkload.Gemm gemm -> List.of(gemm(gemm, arrays));
+      case BoundWorkload.Ffn ffn -> {
         int m = Math.toIntExact(ffn.m());
         int k = Math.toIntExact(ffn.k());
         int hidden = Math.toIntExact(ffn.hidden());
@@ -50,7 +50,7 @@ public final class WorkloadReference {
     };
   }
 
-  private static double[] gemm(Workload.Gemm gemm, Function<Buffer, NdArray> arrays) {
+  private static double[] gemm(BoundWorkload.Gemm gemm, Function<Buffer, NdArray> arrays) {
     int m = Math.toIntExact(gemm.m());
     int n = Math.toIntExact(gemm.n());
     int k = Math.toIntExact(gemm.k());
@@ -112,7 +112,7 @@ public final class WorkloadReference {
   }
 
   private static void finish(
-      Workload.Gemm gemm, Function<Buffer, NdArray> arrays, double[] sums, int m, int n) {
+      BoundWorkload.Gemm gemm, Function<Buffer, NdArray> arrays, double[] sums, int m, int n) {
     Map<Epilogue.Operand, NdArray> extras = new EnumMap<>(Epilogue.Operand.class);
     List<Epilogue.Operand> operands = new ArrayList<>(gemm.epilogue().operands());
     for (int i = 0; i < operands.size(); i++) {

@@ -8,7 +8,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,7 +21,7 @@ class HalfSumsTest {
     Buffer a = Buffer.of("A", DType.F16, Scope.GLOBAL, 8, k);
     Buffer b = Buffer.of("B", DType.F16, Scope.GLOBAL, 8, k);
     Buffer c = Buffer.of("C", DType.F16, Scope.GLOBAL, 8, 8);
-    return new Workload.Gemm(a, b, c, GemmWorkload.Layout.NT, precision).tolerance();
+    return new BoundWorkload.Gemm(a, b, c, GemmWorkload.Layout.NT, precision).tolerance();
   }
 
   /** The error of some hundred sums that are rounded after so many products. */

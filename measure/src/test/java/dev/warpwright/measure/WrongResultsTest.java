@@ -13,7 +13,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -35,8 +35,8 @@ class WrongResultsTest {
 
   /** What is multiplied, the type of the result, and K. */
   private record Case(Precision precision, DType result, int k) {
-    Workload.Gemm workload() {
-      return new Workload.Gemm(
+    BoundWorkload.Gemm workload() {
+      return new BoundWorkload.Gemm(
           Buffer.of("A", precision.operand(), Scope.GLOBAL, M, k),
           Buffer.of("B", precision.operand(), Scope.GLOBAL, N, k),
           Buffer.of("C", result, Scope.GLOBAL, M, N),
@@ -66,7 +66,7 @@ class WrongResultsTest {
 
   /** Operands, the reference with its deviations, and an honest result. */
   private record Product(
-      Workload.Gemm workload,
+      BoundWorkload.Gemm workload,
       double[][] a,
       double[][] b,
       HostMatrix reference,
@@ -74,7 +74,7 @@ class WrongResultsTest {
       double[] sums) {
 
     static Product of(Case c, long seed) {
-      Workload.Gemm workload = c.workload();
+      BoundWorkload.Gemm workload = c.workload();
       double[][] a = rows(HostMatrix.random(workload.a(), workload.deviation(workload.a()), seed));
       double[][] b =
           rows(HostMatrix.random(workload.b(), workload.deviation(workload.b()), seed + 1));

@@ -27,7 +27,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -141,7 +141,7 @@ public record CounterPrediction(
   public static CounterPrediction product(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
-    if (!(bound.workload() instanceof Workload.Gemm gemm)) {
+    if (!(bound.workload() instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(
           kernel.name() + ": counters are predicted for single products and for networks");
     }

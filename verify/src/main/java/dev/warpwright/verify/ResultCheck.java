@@ -6,7 +6,7 @@ import dev.warpwright.measure.WorkloadReference;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -65,7 +65,7 @@ final class ResultCheck {
 
   /** What rounding the sums moves an element by, in units of a typical one. */
   private double sums(Buffer output) {
-    Workload workload = bound.workload();
+    BoundWorkload workload = bound.workload();
     // A result between two products may round to either neighbour.
     double between =
         workload.outputs().size() > 1 ? rounding(workload.outputs().getFirst().dtype()) : 0;

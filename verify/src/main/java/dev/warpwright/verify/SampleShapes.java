@@ -1,7 +1,7 @@
 package dev.warpwright.verify;
 
-import dev.warpwright.families.ffn.FfnWorkload;
 import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Leading;
 import java.util.List;

@@ -43,7 +43,8 @@ public record GemmWorkload(
     Layout layout,
     Epilogue epilogue,
     Batch batch,
-    Leading leading) {
+    Leading leading)
+    implements Workload {
   /** The table of grouped products, {@code i32[count]}: which B each product takes. */
   public static final String GROUP = "group";
 
@@ -219,7 +220,7 @@ public record GemmWorkload(
     };
   }
 
-  /** The name in attributes and records, as {@code gemm_nt}. */
+  @Override
   public String kind() {
     return "gemm_" + layout.name().toLowerCase(Locale.ROOT);
   }
@@ -228,6 +229,7 @@ public record GemmWorkload(
    * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, the table of
    * grouped products, what the epilogue reads, C.
    */
+  @Override
   public PrimFunc func() {
     return func(false);
   }
@@ -480,8 +482,50 @@ public record GemmWorkload(
     return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
 
-  /** Operations, a multiply-add counting as two. */
+  @Override
   public double flops() {
     return 2.0 * m * n * k * batch.count();
+  }
+
+  @Override
+  public List<DType> results() {
+    return List.of(result);
+  }
+
+  @Override
+  public ProductDeviation deviation(int product) {
+    return ProductDeviation.of(precision.accuracy(), k, epilogue);
+  }
+
+  @Override
+  public String text() {
+    return String.format(
+        Locale.ROOT,
+        "%s%s M=%d N=%d K=%d %s%s%s%s%s",
+        kind(),
+        batch.isMany() ? " " + batch.text() : "",
+        m,
+        n,
+        k,
+        operands(),
+        precision.isUsual() ? "" : " in " + precision.arithmetic(),
+        result == operands() ? "" : " to " + result,
+        apart("lda", leading.a())
+            + apart("stridea", batch.strides().a())
+            + apart("ldb", leading.b())
+            + apart("strideb", batch.strides().b())
+            + apart("ldc", leading.c())
+            + apart("stridec", batch.strides().c()),
+        epilogue.equals(Epilogue.NONE) ? "" : " " + epilogue.text());
+  }
+
+  /** What is told of rows or matrices that do not follow each other. */
+  private static String apart(String name, long elements) {
+    return elements == 0 ? "" : " " + name + "=" + elements;
+  }
+
+  /** Whether there is nothing but one product of dense matrices. */
+  public boolean isPlain() {
+    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isPitched();
   }
 }

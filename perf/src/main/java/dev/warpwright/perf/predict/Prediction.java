@@ -15,7 +15,7 @@ import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,14 +51,14 @@ public record Prediction(double micros, LeastTime least) {
 
   /** A kernel whose attributes say what it computes. */
   public static Prediction of(BoundKernel bound, DeviceModel device) {
-    Workload workload = bound.workload();
+    BoundWorkload workload = bound.workload();
     DType operands = workload.operands();
     Precision type = workload.precision();
     double rate = type.supportedBy(device) ? type.peak(device) : Double.POSITIVE_INFINITY;
     double bytes = workload.leastBytes();
     List<Part.GemmShape> shapes = new ArrayList<>();
     switch (workload) {
-      case Workload.Gemm g -> {
+      case BoundWorkload.Gemm g -> {
         if (g.isPlain()) {
           double fast = ((double) device.l2MiB() * (1 << 20)) / operands.bytes();
           bytes =
@@ -66,7 +66,7 @@ public record Prediction(double micros, LeastTime least) {
         }
         add(shapes, g.m() * g.batch().count(), g.n(), g.k(), type);
       }
-      case Workload.FfnGelu f -> {
+      case BoundWorkload.Ffn f -> {
         long m = f.y().extent(0);
         add(shapes, m, f.h().extent(1), f.x().extent(1), type);
         add(shapes, m, f.y().extent(1), f.h().extent(1), type);
@@ -90,7 +90,7 @@ public record Prediction(double micros, LeastTime least) {
   /** Of one product; that of several is no order of the tiles of one. */
   private static BlockOrder order(BoundKernel bound) {
     String order = bound.kernel().attrs().getString("order");
-    return order == null || !(bound.workload() instanceof Workload.Gemm)
+    return order == null || !(bound.workload() instanceof BoundWorkload.Gemm)
         ? new BlockOrder.Row()
         : BlockOrder.parse(order);
   }

@@ -1,4 +1,4 @@
-package dev.warpwright.workload.kernel;
+package dev.warpwright.workload;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -6,7 +6,6 @@ import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.workload.Epilogue;
 import java.util.Map;
 import java.util.function.Function;
 

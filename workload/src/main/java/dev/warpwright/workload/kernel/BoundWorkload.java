@@ -3,30 +3,25 @@ package dev.warpwright.workload.kernel;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.accuracy.ErrorBound;
-import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.Workload;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a kernel computes, as its attribute {@code workload} says, over its buffers of fixed names.
- * Sums are at least as precise as f32, unless the arithmetic says f16; a result is rounded once, to
- * the type of its buffer.
+ * What a kernel computes, as its attribute {@code workload} says, and its buffers of fixed names
+ * that stand for the matrices.
  */
-public sealed interface Workload {
-  /** How many deviations of its elements a whole result may be off, in the root of the mean. */
-  double WHOLE = 1.25;
-
+public sealed interface BoundWorkload {
   /**
    * {@code "gemm_nt"}: C[M, N] = A[M, K] · B[N, K]ᵀ; {@code "gemm_nn"}: C[M, N] = A[M, K] · B[K,
    * N]; {@code "gemm_tn"} and {@code "gemm_tt"} with A[K, M]. The attribute {@code arithmetic} says
@@ -37,17 +32,28 @@ public sealed interface Workload {
    * attribute {@code operands} says their type.
    */
   record Gemm(
+      GemmWorkload workload,
       Buffer a,
       Buffer b,
       Buffer c,
-      GemmWorkload.Layout layout,
-      Precision precision,
-      Epilogue epilogue,
       List<Buffer> extras,
       @Nullable Buffer group)
-      implements Workload {
+      implements BoundWorkload {
     public Gemm {
       extras = List.copyOf(extras);
+    }
+
+    /** Of these matrices. */
+    public Gemm(
+        Buffer a,
+        Buffer b,
+        Buffer c,
+        GemmWorkload.Layout layout,
+        Precision precision,
+        Epilogue epilogue,
+        List<Buffer> extras,
+        @Nullable Buffer group) {
+      this(workload(a, b, c, layout, precision, epilogue, group), a, b, c, extras, group);
     }
 
     /** Without an epilogue. */
@@ -55,30 +61,62 @@ public sealed interface Workload {
       this(a, b, c, layout, precision, Epilogue.NONE, List.of(), null);
     }
 
-    /** Whether there is nothing but one product of dense matrices. */
+    private static GemmWorkload workload(
+        Buffer a,
+        Buffer b,
+        Buffer c,
+        GemmWorkload.Layout layout,
+        Precision precision,
+        Epilogue epilogue,
+        @Nullable Buffer group) {
+      // Operands of rank 2 are the same in all products.
+      Batch batch =
+          group != null
+              ? Batch.grouped(c.extent(0), b.extent(0))
+              : c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
+      return new GemmWorkload(
+          c.extent(c.rank() - 2),
+          c.extent(c.rank() - 1),
+          a.extent(a.rank() - (layout.transposedA() ? 2 : 1)),
+          precision,
+          c.dtype(),
+          layout,
+          epilogue,
+          batch.with(new Batch.Strides(stride(a), stride(b), stride(c))),
+          new GemmWorkload.Leading(MatrixRows.pitch(a), MatrixRows.pitch(b), MatrixRows.pitch(c)));
+    }
+
+    private static long stride(Buffer matrices) {
+      return matrices.rank() == 2 || matrices.extent(0) == 1 ? 0 : MatrixRows.distance(matrices);
+    }
+
     public boolean isPlain() {
-      return epilogue.equals(Epilogue.NONE)
-          && !batch().isMany()
-          && Stream.of(a, b, c).allMatch(matrix -> matrix.layout() == null);
+      return workload.isPlain();
     }
 
     public long m() {
-      return c.extent(c.rank() - 2);
+      return workload.m();
     }
 
     public long n() {
-      return c.extent(c.rank() - 1);
+      return workload.n();
     }
 
     public long k() {
-      return a.extent(a.rank() - (layout.transposedA() ? 2 : 1));
+      return workload.k();
     }
 
-    /** How many products there are; operands of rank 2 are the same in all of them. */
+    public GemmWorkload.Layout layout() {
+      return workload.layout();
+    }
+
+    public Epilogue epilogue() {
+      return workload.epilogue();
+    }
+
+    /** How many products there are. */
     public Batch batch() {
-      return group != null
-          ? Batch.grouped(c.extent(0), b.extent(0))
-          : c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
+      return workload.batch();
     }
 
     /**
@@ -97,21 +135,33 @@ public sealed interface Workload {
    * {@code "ffn_gelu"}: H[M, N1] = gelu(X[M, K1] · W1[N1, K1]ᵀ) with the gelu of erf, then Y[M, N2]
    * = H · W2[N2, N1]ᵀ.
    */
-  record FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) implements Workload {
+  record Ffn(FfnWorkload workload, Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y)
+      implements BoundWorkload {
+    /** Of these matrices. */
+    public Ffn(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) {
+      this(
+          new FfnWorkload(y.extent(0), x.extent(1), h.extent(1), y.extent(1), x.dtype(), y.dtype()),
+          x,
+          w1,
+          h,
+          w2,
+          y);
+    }
+
     public long m() {
-      return y.extent(0);
+      return workload.m();
     }
 
     public long hidden() {
-      return h.extent(1);
+      return workload.hidden();
     }
 
     public long k() {
-      return x.extent(1);
+      return workload.k();
     }
 
     public long n() {
-      return y.extent(1);
+      return workload.n();
     }
   }
 
@@ -121,45 +171,21 @@ public sealed interface Workload {
    * @throws UserError if the attribute is missing or unknown, or a buffer is missing or does not
    *     fit
    */
-  static Workload of(Kernel kernel) {
+  static BoundWorkload of(Kernel kernel) {
     return WorkloadAttributes.read(kernel);
   }
 
-  /** The attribute's value. */
+  /** What is computed. */
+  Workload workload();
+
+  /** As {@link Workload#kind}. */
   default String kind() {
-    return switch (this) {
-      case Gemm g -> "gemm_" + g.layout().name().toLowerCase(Locale.ROOT);
-      case FfnGelu _ -> "ffn_gelu";
-    };
+    return workload().kind();
   }
 
-  /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
+  /** As {@link Workload#text}. */
   default String text() {
-    return switch (this) {
-      case Gemm g ->
-          String.format(
-              Locale.ROOT,
-              "%s%s M=%d N=%d K=%d %s%s%s%s%s",
-              kind(),
-              g.batch().isMany() ? " " + g.batch().text() : "",
-              g.m(),
-              g.n(),
-              g.k(),
-              g.a().dtype(),
-              g.precision().isUsual() ? "" : " in " + g.precision().arithmetic(),
-              g.c().dtype() == g.a().dtype() ? "" : " to " + g.c().dtype(),
-              apart("a", g.a()) + apart("b", g.b()) + apart("c", g.c()),
-              g.epilogue().equals(Epilogue.NONE) ? "" : " " + g.epilogue().text());
-      case FfnGelu f ->
-          String.format(
-              Locale.ROOT,
-              "ffn_gelu M=%d K1=%d N1=%d N2=%d %s",
-              f.m(),
-              f.k(),
-              f.hidden(),
-              f.n(),
-              f.x().dtype());
-    };
+    return workload().text();
   }
 
   /** What the caller fills, in the order of the formula. */
@@ -167,7 +193,7 @@ public sealed interface Workload {
     return switch (this) {
       case Gemm g when g.k() == 0 -> g.extras();
       case Gemm g -> Stream.concat(Stream.of(g.a(), g.b()), g.extras().stream()).toList();
-      case FfnGelu f -> List.of(f.x(), f.w1(), f.w2());
+      case Ffn f -> List.of(f.x(), f.w1(), f.w2());
     };
   }
 
@@ -180,7 +206,7 @@ public sealed interface Workload {
   default List<Buffer> outputs() {
     return switch (this) {
       case Gemm g -> List.of(g.c());
-      case FfnGelu f -> List.of(f.h(), f.y());
+      case Ffn f -> List.of(f.h(), f.y());
     };
   }
 
@@ -190,10 +216,7 @@ public sealed interface Workload {
 
   /** Type of the operands of products. */
   default DType operands() {
-    return switch (this) {
-      case Gemm g -> g.a().dtype();
-      case FfnGelu f -> f.x().dtype();
-    };
+    return precision().operand();
   }
 
   /**
@@ -202,7 +225,7 @@ public sealed interface Workload {
   default boolean transposedWeights() {
     return switch (this) {
       case Gemm g -> g.layout().transposedB();
-      case FfnGelu _ -> true;
+      case Ffn _ -> true;
     };
   }
 
@@ -210,24 +233,18 @@ public sealed interface Workload {
   default boolean transposedInput() {
     return switch (this) {
       case Gemm g -> g.layout().transposedA();
-      case FfnGelu _ -> false;
+      case Ffn _ -> false;
     };
   }
 
   /** What products are computed in. */
   default Precision precision() {
-    return switch (this) {
-      case Gemm g -> g.precision();
-      case FfnGelu f -> Precision.of(f.x().dtype());
-    };
+    return workload().precision();
   }
 
-  /** Operations of the products, a multiply-add counting as two. */
+  /** As {@link Workload#flops}. */
   default double flops() {
-    return switch (this) {
-      case Gemm g -> 2.0 * g.m() * g.n() * g.k() * g.batch().count();
-      case FfnGelu f -> 2.0 * f.m() * f.hidden() * (f.k() + f.n());
-    };
+    return workload().flops();
   }
 
   /** Bytes of the elements of inputs and result, each once: no kernel moves less. */
@@ -265,22 +282,6 @@ public sealed interface Workload {
     return rows;
   }
 
-  /** What is told of rows or matrices that do not follow each other. */
-  private static String apart(String name, Buffer matrix) {
-    if (matrix.layout() == null) {
-      return "";
-    }
-    long pitch = MatrixRows.pitch(matrix);
-    int rank = matrix.rank();
-    boolean dense = rank == 2 || MatrixRows.distance(matrix) == matrix.extent(rank - 2) * pitch;
-    return (pitch == matrix.extent(rank - 1)
-            ? ""
-            : String.format(Locale.ROOT, " ld%s=%d", name, pitch))
-        + (dense
-            ? ""
-            : String.format(Locale.ROOT, " stride%s=%d", name, MatrixRows.distance(matrix)));
-  }
-
   /**
    * Standard deviation of an input's random elements: 1, of bytes so much that most values occur,
    * and less for weights behind which there is an activation, so that it sees values of all sizes.
@@ -288,48 +289,18 @@ public sealed interface Workload {
   default double deviation(Buffer input) {
     return switch (this) {
       case Gemm g -> g.precision().sums() == DType.I32 ? 40 : 1;
-      case FfnGelu f ->
+      case Ffn f ->
           input == f.w1() ? 1 / Math.sqrt(f.k()) : input == f.w2() ? 1 / Math.sqrt(f.hidden()) : 1;
     };
   }
 
-  /** What may be added to the elements of a product, counted in the workload's order. */
+  /** As {@link Workload#deviation}. */
   default ProductDeviation deviation(int product) {
-    return switch (this) {
-      case Gemm g -> ProductDeviation.of(precision().accuracy(), g.k(), g.epilogue());
-      case FfnGelu f when product == 0 ->
-          ProductDeviation.of(
-              precision().accuracy(), f.k(), new Epilogue(1, 0, false, Activation.GELU));
-      // A kernel's first product may be rounded to a neighbour of the reference's.
-      case FfnGelu f ->
-          ProductDeviation.of(
-              precision().accuracy().ofRounded(ErrorBound.of(f.h().dtype()).unit()),
-              f.hidden(),
-              Epilogue.NONE);
-    };
+    return workload().deviation(product);
   }
 
-  /**
-   * The greatest relative error that counts as right: the contract's for the coarser of the type of
-   * the result and what operands are rounded to (they are made in their own type: of f32 only for
-   * tf32), or, of accumulators that are not plain f32 or f64, what sums of so many products are off
-   * by where that is more.
-   */
+  /** As {@link Workload#tolerance}. */
   default double tolerance() {
-    double tolerance = precision() == Precision.TF32 ? Precision.TF32.tolerance() : 0;
-    for (Buffer buffer : outputs()) {
-      tolerance = Math.max(tolerance, tolerance(buffer.dtype()));
-    }
-    boolean plain =
-        precision().accuracy().equals(SumAccuracy.OF_F32)
-            || precision().accuracy().equals(SumAccuracy.OF_F64);
-    for (int product = 0; product < outputs().size() && !plain; product++) {
-      tolerance = Math.max(tolerance, WHOLE * deviation(product).relative());
-    }
-    return tolerance;
-  }
-
-  private static double tolerance(DType dtype) {
-    return dtype == DType.I32 ? 0 : Precision.of(dtype).tolerance();
+    return workload().tolerance();
   }
 }
