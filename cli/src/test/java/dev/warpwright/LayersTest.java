@@ -48,7 +48,7 @@ final class LayersTest {
           entry("jvm", Set.of("base", "ir", "target")),
           entry("sim", Set.of("ir", "target")),
           entry("runtime", Set.of("base", "ir", "target", "cuda")),
-          entry("tune", Set.of("base", "ir")),
+          entry("tune", Set.of("base", "ir", "workload")),
           entry(
               "families",
               Set.of("base", "ir", "target", "workload", "schedule", "lower", "cuda", "tune")),

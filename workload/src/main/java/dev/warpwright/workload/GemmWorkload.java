@@ -45,6 +45,9 @@ public record GemmWorkload(
     Batch batch,
     Leading leading)
     implements Workload {
+  /** The kind of its keys. */
+  public static final String KIND = "gemm";
+
   /** The table of grouped products, {@code i32[count]}: which B each product takes. */
   public static final String GROUP = "group";
 
@@ -485,6 +488,21 @@ public record GemmWorkload(
   @Override
   public double flops() {
     return 2.0 * m * n * k * batch.count();
+  }
+
+  /** The key: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
+  @Override
+  public WorkloadKey key() {
+    return GemmKeys.of(this);
+  }
+
+  /**
+   * The product of a key.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static GemmWorkload of(WorkloadKey key) {
+    return GemmKeys.workload(key);
   }
 
   @Override

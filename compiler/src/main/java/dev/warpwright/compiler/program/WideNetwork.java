@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;
@@ -300,11 +299,7 @@ final class WideNetwork {
         kernel.found().gemm().tiles(),
         kernel.found().origin() == TunedGemm.Origin.UNTUNED ? "epilogue" : "epilogue, tuned",
         String.format(
-            Locale.ROOT,
-            "%s; its kernel for %s is %s",
-            why,
-            GemmKeys.of(layer.workload()).text(),
-            origin),
+            Locale.ROOT, "%s; its kernel for %s is %s", why, layer.workload().key().text(), origin),
         layer.stages().stream().map(Stage::block).toList());
   }
 }

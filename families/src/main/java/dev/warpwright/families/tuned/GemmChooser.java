@@ -5,7 +5,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.plain.PlainSketch;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.schedule.error.ScheduleError;
@@ -144,7 +143,7 @@ public final class GemmChooser {
         String.format(
             Locale.ROOT,
             "%s: %d kernels in turn are useless, the first one because %s",
-            GemmKeys.of(workload),
+            workload.key(),
             skipped.size(),
             skipped.getFirst().message()));
   }
@@ -268,13 +267,13 @@ public final class GemmChooser {
     String first = failures.isEmpty() ? "there is none" : failures.getFirst().message();
     if (failures.stream().allMatch(failure -> failure.reason() == FailureReason.REJECTED)) {
       // No compiler has seen anything: it is what was asked for that is impossible.
-      return new UserError(GemmKeys.of(workload) + ": " + first);
+      return new UserError(workload.key() + ": " + first);
     }
     return new DeviceError(
         String.format(
             Locale.ROOT,
             "%s: none of %d kernels can be used on %s, the first one because %s",
-            GemmKeys.of(workload),
+            workload.key(),
             failures.size(),
             where.target().name(),
             first));
@@ -326,7 +325,7 @@ public final class GemmChooser {
   }
 
   private static String about(GemmWorkload workload, Candidate candidate) {
-    return GemmKeys.of(workload) + ": " + candidate.point();
+    return workload.key() + ": " + candidate.point();
   }
 
   private String compiler() {

@@ -2,7 +2,6 @@ package dev.warpwright.families.tuned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
@@ -52,7 +51,7 @@ final class RecordCheckTest {
   private static TuningRecord record(
       Environment environment, String source, Outcome outcome, int second) {
     return new TuningRecord(
-        GemmKeys.of(WORKLOAD),
+        WORKLOAD.key(),
         environment,
         CANDIDATE.point(),
         source,

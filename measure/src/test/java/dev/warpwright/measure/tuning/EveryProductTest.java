@@ -3,7 +3,6 @@ package dev.warpwright.measure.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
@@ -83,7 +82,7 @@ class EveryProductTest {
 
   private static ArgumentSet set(GemmWorkload workload, double tolerance) {
     return org.junit.jupiter.params.provider.Arguments.argumentSet(
-        GemmKeys.of(workload).text(), workload, tolerance);
+        workload.key().text(), workload, tolerance);
   }
 
   @ParameterizedTest
