@@ -89,14 +89,15 @@ final class PerfActionTest {
             .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" "))), null))
             .toList();
     return action.perform(
-        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null), said::add);
+        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()),
+        said::add);
   }
 
   @Test
   void oneThatCannotBeMeasuredDoesNotStopTheOthers() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -111,7 +112,7 @@ final class PerfActionTest {
     assertThatThrownBy(
             () ->
                 perform(
-                    (kernel, rounds, here, progress) -> {
+                    (kernel, rounds, rivals, here, progress) -> {
                       throw new DeviceError("out of memory");
                     },
                     "MNK=64"))
@@ -123,7 +124,7 @@ final class PerfActionTest {
   void wrongIsWorseThanNotMeasured() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -138,7 +139,7 @@ final class PerfActionTest {
   void aKernelThatIsWrongIsNotSeenByTheUser() {
     List<String> points = new ArrayList<>();
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           points.add(kernel.point().text());
           if (points.size() == 1) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -193,7 +194,7 @@ final class PerfActionTest {
   @Test
   void aRecordThatDoesNotHoldIsVerifiedTimedAndStored() {
     List<Candidate> before = recordBefore();
-    Report report = perform((kernel, rounds, here, progress) -> report(null), false, SHAPE);
+    Report report = perform((kernel, rounds, rivals, here, progress) -> report(null), false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.OK);
     assertThat(report.text())
         .contains("recorded with driver 0.9, here 1.0, verified and timed again just now")
@@ -218,7 +219,7 @@ final class PerfActionTest {
   void aRecordThatDoesNotHoldAndIsWrongIsStoredAsSuchAndTheNextOneTaken() {
     List<Candidate> before = recordBefore();
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (kernel.point().equals(before.getFirst().point())) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
           }
@@ -244,7 +245,7 @@ final class PerfActionTest {
   void aMeasurementThatCannotBeIsNotStored() {
     recordBefore();
     KernelReport impossible = report("more than the peak: the measurement is wrong");
-    Report report = perform((kernel, rounds, here, progress) -> impossible, false, SHAPE);
+    Report report = perform((kernel, rounds, rivals, here, progress) -> impossible, false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.WRONG);
     assertThat(recordedHere()).isEmpty();
   }

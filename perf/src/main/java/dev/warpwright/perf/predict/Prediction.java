@@ -110,6 +110,6 @@ public record Prediction(double micros, LeastTime least) {
   }
 
   private static long blocks(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
+    return Math.max(1, ScalarEval.eval(kernel.extent(axis), Map.of()));
   }
 }
