@@ -97,7 +97,7 @@ public final class GridInterpreter {
     this.kernel = kernel;
     this.options = options;
     this.context =
-        new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true, options.count());
+        new Context(Source.of(kernel), FloatMode.EXACT, new Symbols(), true, true, options.count());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
     if (LaunchOrder.overlaps(kernel)) {
@@ -266,7 +266,7 @@ public final class GridInterpreter {
       throw new SimulationError(exceeded);
     }
     List<Buffer> used = kernel.buffers().stream().filter(b -> context.symbols().knows(b)).toList();
-    used.forEach(b -> arguments.check(b, Precision.EXACT));
+    used.forEach(b -> arguments.check(b, FloatMode.EXACT));
     if (regions != null && regions.run(arguments, blockExtents)) {
       return;
     }

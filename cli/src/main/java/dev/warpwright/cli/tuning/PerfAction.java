@@ -12,7 +12,6 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.TunedGemm;
@@ -136,7 +135,7 @@ public final class PerfAction implements Action<PerfRequest> {
     }
 
     String line() {
-      return GemmKeys.of(workload) + ": not measured: " + OneLine.of(failure);
+      return workload.key() + ": not measured: " + OneLine.of(failure);
     }
 
     Report report() {
@@ -144,7 +143,7 @@ public final class PerfAction implements Action<PerfRequest> {
           code,
           line(),
           Json.object()
-              .with("key", GemmKeys.of(workload).text())
+              .with("key", workload.key().text())
               .with("verified", false)
               .with("failure", failure));
     }
@@ -196,7 +195,7 @@ public final class PerfAction implements Action<PerfRequest> {
                   kernel,
                   beside(workload, report, request.cutlass(), progress),
                   skipped,
-                  database.tried(GemmKeys.of(workload), here.target().name())));
+                  database.tried(workload.key(), here.target().name())));
         });
   }
 
@@ -218,7 +217,7 @@ public final class PerfAction implements Action<PerfRequest> {
       return bench.of(kernel.candidate(), rounds, rivals, here, progress);
     }
     progress.say(
-        GemmKeys.of(workload).text()
+        workload.key().text()
             + ": recorded with "
             + kernel.untested()
             + "; it is verified and timed again");
@@ -268,7 +267,7 @@ public final class PerfAction implements Action<PerfRequest> {
       TuningDatabase database) {
     database.add(
         new TuningRecord(
-            GemmKeys.of(workload),
+            workload.key(),
             here.environment(),
             kernel.candidate().point(),
             RecordCheck.sourceHash(kernel.candidate(), here.target()),
@@ -294,7 +293,7 @@ public final class PerfAction implements Action<PerfRequest> {
             + ": "
             + kernel.candidate().point().text(),
         ((Json.Members) report.json())
-            .with("key", GemmKeys.of(workload).text())
+            .with("key", workload.key().text())
             .with("origin", origin)
             .with("untested", kernel.untested())
             .with("trace", kernel.candidate().point().text())
@@ -333,7 +332,7 @@ public final class PerfAction implements Action<PerfRequest> {
     }
     Optional<CutlassCsv.Row> row = cutlass.best(workload);
     if (row.isEmpty()) {
-      progress.say(cutlass.file() + " has no measurement of " + GemmKeys.of(workload).text());
+      progress.say(cutlass.file() + " has no measurement of " + workload.key().text());
       return bench;
     }
     double us = row.get().us();

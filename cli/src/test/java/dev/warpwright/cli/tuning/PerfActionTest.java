@@ -7,7 +7,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
@@ -173,7 +172,7 @@ final class PerfActionTest {
             kernel -> {
               database.add(
                   new TuningRecord(
-                      GemmKeys.of(WORKLOAD),
+                      WORKLOAD.key(),
                       environment("0.9"),
                       kernel.point(),
                       RecordCheck.sourceHash(kernel, GpuTarget.SM_80),
@@ -188,7 +187,7 @@ final class PerfActionTest {
 
   private List<TuningRecord> recordedHere() {
     try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
-      return database.records(GemmKeys.of(WORKLOAD), environment("1.0"));
+      return database.records(WORKLOAD.key(), environment("1.0"));
     }
   }
 

@@ -7,7 +7,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RejectedKernels;
 import dev.warpwright.measure.KernelReport;
@@ -91,7 +90,7 @@ final class TuneActionTest {
       long tuned =
           searches.stream()
               .map(search -> search.products().workloads().getFirst())
-              .filter(w -> !database.records(GemmKeys.of(w), ENVIRONMENT).isEmpty())
+              .filter(w -> !database.records(w.key(), ENVIRONMENT).isEmpty())
               .count();
       assertThat(tuned).isPositive();
     }
@@ -152,7 +151,7 @@ final class TuneActionTest {
         .isGreaterThan(winners.get(0).features().predictedUs());
     try (TuningDatabase database = TuningDatabase.open(file)) {
       GemmWorkload workload = search.products().workloads().getFirst();
-      assertThat(database.best(GemmKeys.of(workload), "sm_90a", "fake").orElseThrow().point())
+      assertThat(database.best(workload.key(), "sm_90a", "fake").orElseThrow().point())
           .as("no later command believes the wrong one's time")
           .isEqualTo(winners.get(1).point());
     }

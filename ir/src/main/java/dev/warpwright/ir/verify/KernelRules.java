@@ -19,6 +19,7 @@ final class KernelRules {
   private KernelRules() {}
 
   static void check(Kernel k, Findings findings) {
+    new AttributeRules(findings).check(k, k.attrs(), k.body());
     StmtRules rules = new StmtRules(findings, k);
     Place place = PrimFuncRules.params(k.params(), rules, findings);
     Place params = place;

@@ -18,6 +18,7 @@ final class PrimFuncRules {
   private PrimFuncRules() {}
 
   static void check(PrimFunc f, Findings findings) {
+    new AttributeRules(findings).check(f, f.attrs(), f.body());
     StmtRules rules = new StmtRules(findings, null);
     rules.check(f.body(), params(f.params(), rules, findings));
     if (FlowSites.isIn(f.body())) {

@@ -87,7 +87,7 @@ final class L2Model {
     long depth = Math.min(chunk, shape.k() - (long) k * chunk);
     long height = Math.min(tiling.m(), shape.m() - (long) tile.m() * tiling.m());
     long width = Math.min(tiling.n(), shape.n() - (long) tile.n() * tiling.n());
-    int bytes = shape.type().bytes();
+    int bytes = shape.type().operand().bytes();
     use(tile.m() * chunks + k, height * depth * bytes, true);
     use((rows + tile.n()) * chunks + k, width * depth * bytes, true);
     if (k == chunks - 1) {
@@ -137,6 +137,6 @@ final class L2Model {
         line < rows
             ? Math.min(tiling.m(), shape.m() - (long) line * tiling.m())
             : Math.min(tiling.n(), shape.n() - (long) (line - rows) * tiling.n());
-    return extent * depth * shape.type().bytes();
+    return extent * depth * shape.type().operand().bytes();
   }
 }

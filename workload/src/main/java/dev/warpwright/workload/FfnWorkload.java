@@ -1,17 +1,16 @@
-package dev.warpwright.families.ffn;
+package dev.warpwright.workload;
 
-import dev.warpwright.families.StagedProduct;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.schedule.Schedule;
-import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 /**
  * Two products, the second of what the first computes: {@code H[M, N1] = gelu(X[M, K] · W1[N1,
@@ -22,11 +21,64 @@ import java.util.List;
  * @param k columns of X
  * @param hidden columns of H
  * @param n columns of Y
- * @param operands type of all matrices; sums are in f32
+ * @param operands type of all matrices but Y; sums are in f32
+ * @param result type of Y
  */
-public record FfnWorkload(long m, long k, long hidden, long n, DType operands) {
-  static final StagedProduct.Names FIRST = new StagedProduct.Names("X", "W1", "sums1", "H");
-  static final StagedProduct.Names SECOND = new StagedProduct.Names("H", "W2", "sums2", "Y");
+public record FfnWorkload(long m, long k, long hidden, long n, DType operands, DType result)
+    implements Workload {
+  /** The result in the operands' type. */
+  public FfnWorkload(long m, long k, long hidden, long n, DType operands) {
+    this(m, k, hidden, n, operands, operands);
+  }
+
+  @Override
+  public String kind() {
+    return "ffn_gelu";
+  }
+
+  @Override
+  public String text() {
+    return String.format(
+        Locale.ROOT, "ffn_gelu M=%d K1=%d N1=%d N2=%d %s", m, k, hidden, n, operands);
+  }
+
+  @Override
+  public Precision precision() {
+    return Precision.of(operands);
+  }
+
+  @Override
+  public WorkloadKey key() {
+    return new WorkloadKey(
+        kind(),
+        Map.of(
+            "m", Long.toString(m),
+            "k", Long.toString(k),
+            "hidden", Long.toString(hidden),
+            "n", Long.toString(n),
+            "a", operands.text(),
+            "c", result.text()));
+  }
+
+  @Override
+  public List<DType> results() {
+    return List.of(operands, result);
+  }
+
+  @Override
+  public double flops() {
+    return 2.0 * m * hidden * (k + n);
+  }
+
+  @Override
+  public ProductDeviation deviation(int product) {
+    SumAccuracy sums = precision().accuracy();
+    return product == 0
+        ? first().deviation(0)
+        // A kernel's first product may be rounded to a neighbour of the reference's.
+        : ProductDeviation.of(
+            sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE);
+  }
 
   /** The first product by itself. */
   public GemmWorkload first() {
@@ -42,10 +94,11 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands) {
 
   /** The second product by itself. */
   public GemmWorkload second() {
-    return GemmWorkload.nt(m, n, hidden, operands);
+    return new GemmWorkload(m, n, hidden, operands, result, GemmWorkload.Layout.NT, Epilogue.NONE);
   }
 
-  /** The computation: parameters X, W1, H, W2, Y; blocks {@code sums1}, H, {@code sums2}, Y. */
+  /** Parameters X, W1, H, W2, Y; blocks {@code sums1}, H, {@code sums2}, Y. */
+  @Override
   public PrimFunc func() {
     Tensor x = matrix("X", m, k);
     Tensor w1 = matrix("W1", hidden, k);
@@ -60,7 +113,7 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands) {
     Tensor sums2 = sums("sums2", h, w2, m, n, hidden);
     Tensor y =
         Tensor.compute(
-            "Y", operands, List.of(Exprs.i32(m), Exprs.i32(n)), v -> sums2.at(v.get(0), v.get(1)));
+            "Y", result, List.of(Exprs.i32(m), Exprs.i32(n)), v -> sums2.at(v.get(0), v.get(1)));
     return PrimFuncs.of(
         "ffn_gelu_" + operands.text(),
         List.of(x.buffer(), w1.buffer(), h.buffer(), w2.buffer(), y.buffer()),
@@ -72,7 +125,7 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands) {
   }
 
   /** The sums of a · bᵀ. */
-  static Tensor sums(String name, Tensor a, Tensor b, long rows, long columns, long depth) {
+  public static Tensor sums(String name, Tensor a, Tensor b, long rows, long columns, long depth) {
     return Tensor.reduce(
         name,
         DType.F32,
@@ -84,10 +137,5 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands) {
                 Exprs.cast(DType.F32, a.at(s.get(0), r.getFirst())),
                 Exprs.cast(DType.F32, b.at(s.get(1), r.getFirst())),
                 last));
-  }
-
-  /** Lets a schedule's program say what it computes. */
-  void describe(Schedule s) {
-    s.annotate("workload", "ffn_gelu");
   }
 }

@@ -1,32 +1,25 @@
-package dev.warpwright.families.space;
+package dev.warpwright.workload;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.tune.record.WorkloadKey;
-import dev.warpwright.workload.Arithmetic;
-import dev.warpwright.workload.Batch;
-import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Leading;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Products as keys of the tuning database. */
-public final class GemmKeys {
-  public static final String KIND = "gemm";
-
+/** Products as keys. */
+final class GemmKeys {
   private GemmKeys() {}
 
   /** The key of a product: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
-  public static WorkloadKey of(GemmWorkload workload) {
+  static WorkloadKey of(GemmWorkload workload) {
     Map<String, String> parameters = new TreeMap<>();
     parameters.put("m", Long.toString(workload.m()));
     parameters.put("n", Long.toString(workload.n()));
     parameters.put("k", Long.toString(workload.k()));
     parameters.put("a", workload.operands().text());
     parameters.put("c", workload.result().text());
-    if (workload.arithmetic() != Arithmetic.of(workload.operands())) {
-      parameters.put("sums", workload.arithmetic().text());
+    if (!workload.precision().isUsual()) {
+      parameters.put("sums", workload.precision().arithmetic());
     }
     if (workload.batch().isMany()) {
       parameters.put("batch", Long.toString(workload.batch().count()));
@@ -46,7 +39,7 @@ public final class GemmKeys {
     putIfGiven(parameters, "ldc", leading.c());
     parameters.put("layout", workload.layout().name().toLowerCase(Locale.ROOT));
     parameters.put("epilogue", workload.epilogue().text());
-    return new WorkloadKey(KIND, parameters);
+    return new WorkloadKey(GemmWorkload.KIND, parameters);
   }
 
   /**
@@ -54,8 +47,8 @@ public final class GemmKeys {
    *
    * @throws IllegalArgumentException if it is none
    */
-  public static GemmWorkload workload(WorkloadKey key) {
-    if (!key.kind().equals(KIND)) {
+  static GemmWorkload workload(WorkloadKey key) {
+    if (!key.kind().equals(GemmWorkload.KIND)) {
       throw new IllegalArgumentException(key + " is no product");
     }
     DType operands = DType.parse(word(key, "a"));
@@ -64,11 +57,10 @@ public final class GemmKeys {
         number(key, "m"),
         number(key, "n"),
         number(key, "k"),
-        operands,
+        sums == null ? Precision.of(operands) : Precision.of(operands, sums),
         DType.parse(word(key, "c")),
         GemmWorkload.Layout.valueOf(word(key, "layout").toUpperCase(Locale.ROOT)),
         Epilogue.parse(word(key, "epilogue")),
-        sums == null ? Arithmetic.of(operands) : Arithmetic.valueOf(sums.toUpperCase(Locale.ROOT)),
         batch(key),
         new Leading(numberOrZero(key, "lda"), numberOrZero(key, "ldb"), numberOrZero(key, "ldc")));
   }

@@ -1,4 +1,4 @@
-package dev.warpwright.model.graph;
+package dev.warpwright.workload;
 
 /** The error function in double precision, to a few units in the last place. */
 final class Erf {

@@ -1,4 +1,4 @@
-package dev.warpwright.tune.record;
+package dev.warpwright.workload;
 
 import java.util.Collections;
 import java.util.Map;

@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * expressions that are no sums themselves. Coefficients wrap as the type does. Equal forms have
  * equal values.
  */
-public final class Linear {
+public final class LinearForm {
   private final Type type;
   private final LinkedHashMap<Expr, Long> terms = new LinkedHashMap<>();
   private long constant;
 
-  private Linear(Type type) {
+  private LinearForm(Type type) {
     this.type = type;
   }
 
@@ -35,15 +35,15 @@ public final class Linear {
     return type.equals(Type.I32) || type.equals(Type.I64);
   }
 
-  public static Linear constant(Type type, long value) {
-    Linear result = new Linear(type);
+  public static LinearForm constant(Type type, long value) {
+    LinearForm result = new LinearForm(type);
     result.constant = value;
     return result;
   }
 
   /** The sum as it is written. */
-  public static Linear of(Expr e) {
-    Linear result = new Linear(e.type());
+  public static LinearForm of(Expr e) {
+    LinearForm result = new LinearForm(e.type());
     result.add(e, 1);
     return result;
   }
@@ -101,42 +101,42 @@ public final class Linear {
     }
   }
 
-  void add(Linear other, long factor) {
+  void add(LinearForm other, long factor) {
     other.terms.forEach((term, coefficient) -> add(term, wrap(coefficient * factor)));
     constant = wrap(constant + factor * other.constant);
   }
 
-  Linear copy() {
+  LinearForm copy() {
     return plus(constant(type, 0), 1);
   }
 
   /** {@code this + factor · other}, a new one. */
-  Linear plus(Linear other, long factor) {
-    Linear result = new Linear(type);
+  LinearForm plus(LinearForm other, long factor) {
+    LinearForm result = new LinearForm(type);
     result.terms.putAll(terms);
     result.constant = constant;
     result.add(other, factor);
     return result;
   }
 
-  public Linear times(long factor) {
+  public LinearForm times(long factor) {
     return constant(type, 0).plus(this, factor);
   }
 
-  public Linear plus(Linear other) {
+  public LinearForm plus(LinearForm other) {
     return plus(other, 1);
   }
 
-  public Linear plus(long offset) {
+  public LinearForm plus(long offset) {
     return plus(constant(type, offset), 1);
   }
 
-  public Linear minus(Linear other) {
+  public LinearForm minus(LinearForm other) {
     return plus(other, -1);
   }
 
   /** The terms that satisfy a condition, without the constant. */
-  public Linear part(Predicate<Expr> keep) {
+  public LinearForm part(Predicate<Expr> keep) {
     return part(entry -> keep.test(entry.getKey()), 0);
   }
 
@@ -146,8 +146,8 @@ public final class Linear {
   }
 
   /** Part of the terms, with another constant. */
-  Linear part(Predicate<Map.Entry<Expr, Long>> keep, long newConstant) {
-    Linear result = constant(type, newConstant);
+  LinearForm part(Predicate<Map.Entry<Expr, Long>> keep, long newConstant) {
+    LinearForm result = constant(type, newConstant);
     for (Map.Entry<Expr, Long> entry : terms.entrySet()) {
       if (keep.test(entry)) {
         result.terms.put(entry.getKey(), entry.getValue());
@@ -157,8 +157,8 @@ public final class Linear {
   }
 
   /** Every coefficient and the constant divided, which must leave no remainder. */
-  Linear dividedBy(long divisor) {
-    Linear result = constant(type, constant / divisor);
+  LinearForm dividedBy(long divisor) {
+    LinearForm result = constant(type, constant / divisor);
     terms.forEach((term, coefficient) -> result.terms.put(term, coefficient / divisor));
     return result;
   }
@@ -218,7 +218,7 @@ public final class Linear {
 
   @Override
   public boolean equals(@Nullable Object other) {
-    return other instanceof Linear l
+    return other instanceof LinearForm l
         && type.equals(l.type)
         && constant == l.constant
         && terms.equals(l.terms);

@@ -1,4 +1,4 @@
-package dev.warpwright.tune.record;
+package dev.warpwright.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-final class JobsTest {
+final class JobFolderTest {
   @TempDir private Path folder;
   private final List<Job> started = new ArrayList<>();
 
@@ -30,13 +30,13 @@ final class JobsTest {
         TimeUnit.MINUTES.sleep(5);
       }
       int code = args[0].equals("fail") ? 1 : 0;
-      Jobs.ended(code);
+      JobFolder.ended(code);
       System.exit(code);
     }
   }
 
-  private Jobs jobs() {
-    return new Jobs(folder.resolve("jobs"), Waiting.class.getName());
+  private JobFolder jobs() {
+    return new JobFolder(folder.resolve("jobs"), Waiting.class.getName());
   }
 
   private Job start(String argument) {

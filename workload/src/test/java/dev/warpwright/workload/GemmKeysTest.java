@@ -1,11 +1,9 @@
-package dev.warpwright.families.space;
+package dev.warpwright.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.workload.Batch;
-import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,11 +22,11 @@ class GemmKeysTest {
             Batch.grouped(12, 5).with(new Batch.Strides(50, 70, 40)),
             Batch.grouped(12, 5))) {
       GemmWorkload workload = one.times(batch);
-      assertThat(GemmKeys.workload(GemmKeys.of(workload))).isEqualTo(workload);
+      assertThat(GemmWorkload.of(workload.key())).isEqualTo(workload);
     }
     GemmWorkload apart = one.with(new GemmWorkload.Leading(16, 0, 8));
-    assertThat(GemmKeys.workload(GemmKeys.of(apart))).isEqualTo(apart);
-    assertThat(GemmKeys.of(apart).text()).contains("lda=16", "ldc=8").doesNotContain("ldb");
+    assertThat(GemmWorkload.of(apart.key())).isEqualTo(apart);
+    assertThat(apart.key().text()).contains("lda=16", "ldc=8").doesNotContain("ldb");
     assertThat(one.with(new GemmWorkload.Leading(9, 9, 7))).isEqualTo(one);
     assertThatThrownBy(() -> one.with(new GemmWorkload.Leading(8, 0, 0)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -40,7 +38,7 @@ class GemmKeysTest {
     GemmWorkload between =
         one.with(new GemmWorkload.Leading(27, 0, 21))
             .times(Batch.of(3).with(new Batch.Strides(9, 0, 7)));
-    assertThat(GemmKeys.workload(GemmKeys.of(between))).isEqualTo(between);
+    assertThat(GemmWorkload.of(between.key())).isEqualTo(between);
     for (Batch.Strides overlapping :
         List.of(
             new Batch.Strides(44, 0, 0), new Batch.Strides(0, 62, 0), new Batch.Strides(0, 0, 7))) {
@@ -51,7 +49,7 @@ class GemmKeysTest {
     assertThatThrownBy(() -> one.times(new Batch(3, true, false).with(new Batch.Strides(45, 0, 0))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("stridea=45: all products share this operand");
-    assertThat(GemmKeys.of(one).text()).doesNotContain("batch");
-    assertThat(GemmKeys.of(one.times(Batch.of(8))).text()).contains("batch=8");
+    assertThat(one.key().text()).doesNotContain("batch");
+    assertThat(one.times(Batch.of(8)).key().text()).contains("batch=8");
   }
 }

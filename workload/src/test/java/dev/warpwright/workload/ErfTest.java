@@ -1,4 +1,4 @@
-package dev.warpwright.model.graph;
+package dev.warpwright.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

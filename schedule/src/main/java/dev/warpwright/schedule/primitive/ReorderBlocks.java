@@ -34,10 +34,10 @@ import java.util.List;
  *   <li>An explicit order names each tile of the grid once, and the number of rows is a constant.
  * </ol>
  */
-public final class BlockOrder {
+public final class ReorderBlocks {
   private static final String NAME = "blockOrder";
 
-  private BlockOrder() {}
+  private ReorderBlocks() {}
 
   public static Fuse.Result apply(
       PrimFunc func, Var rowVar, Var columnVar, dev.warpwright.ir.order.BlockOrder order) {

@@ -1,4 +1,4 @@
-package dev.warpwright.workload.kernel;
+package dev.warpwright.workload;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -6,8 +6,6 @@ import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.accuracy.SumAccuracy;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Epilogue;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -15,9 +13,9 @@ import java.util.function.Function;
  * What honest arithmetic may add to an element of a product before it is rounded to the type of the
  * result, as a standard deviation ({@link dev.warpwright.ir.accuracy}): that of the sum, and what
  * the epilogue makes of it. With m = |α·r·c·T| + |β·R| + |bias|, which bounds all that the epilogue
- * has in hand, L the Lipschitz constant of the activation and u the unit roundoff it computes in:
+ * has in hand, L the Lipschitz constant of the activation f and u the unit roundoff it computes in:
  *
- * <pre>{@code σ = |gate| · (L · (|α·r·c| · σ_sum + 2u·m) + 2u·m) + 2u·|residual|}</pre>
+ * <pre>{@code σ = |gate| · (L · (|α·r·c| · σ_sum + 2u·m) + 2u·(m + |f(0)|)) + 2u·|residual|}</pre>
  *
  * <p>2u, sixteen times which is allowed, stands for its few roundings and functions of 4 ulp.
  *
@@ -32,13 +30,9 @@ public record ProductDeviation(double relative, Epilogue epilogue, double unit) 
     return new ProductDeviation(sums.deviation(k), epilogue, unit);
   }
 
-  /** A bound of the slope. */
-  static double lipschitz(Activation activation) {
-    return switch (activation) {
-      case NONE, RELU -> 1;
-      case GELU, GELU_TANH -> 1.13;
-      case SILU -> 1.1;
-    };
+  /** What the activation makes of nothing: |f(0)|. */
+  public double offset() {
+    return Math.abs(epilogue.activation().at(0));
   }
 
   /** Whether the result is the sum, rounded. */
@@ -68,7 +62,8 @@ public record ProductDeviation(double relative, Epilogue epilogue, double unit) 
             + Math.abs(epilogue.beta() * operands.getOrDefault(Epilogue.Operand.ADDEND, 0.0))
             + Math.abs(operands.getOrDefault(Epilogue.Operand.BIAS, 0.0));
     double activated =
-        lipschitz(epilogue.activation()) * (factor * ofSum + 2 * unit * most) + 2 * unit * most;
+        epilogue.activation().slope() * (factor * ofSum + 2 * unit * most)
+            + 2 * unit * (most + offset());
     return Math.abs(operands.getOrDefault(Epilogue.Operand.GATE, 1.0)) * activated
         + 2 * unit * Math.abs(operands.getOrDefault(Epilogue.Operand.RESIDUAL, 0.0));
   }
@@ -97,7 +92,10 @@ public record ProductDeviation(double relative, Epilogue epilogue, double unit) 
     }
     Expr rounded = times(most, 2 * unit);
     Expr linear = Exprs.add(Exprs.mul(factor, ofSum), rounded);
-    Expr value = Exprs.add(times(linear, lipschitz(epilogue.activation())), rounded);
+    Expr value = Exprs.add(times(linear, epilogue.activation().slope()), rounded);
+    if (offset() > 0) {
+      value = Exprs.add(value, Exprs.f32(2 * unit * offset()));
+    }
     if (epilogue.gate()) {
       value = Exprs.mul(value, magnitude(operands, Epilogue.Operand.GATE));
     }

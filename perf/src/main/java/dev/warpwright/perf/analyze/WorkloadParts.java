@@ -1,6 +1,7 @@
 package dev.warpwright.perf.analyze;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /** A workload as the parts that it is made of. */
-public record Workload(String name, NumberType type, List<Part> parts) {
-  public Workload {
+public record WorkloadParts(String name, Precision type, List<Part> parts) {
+  public WorkloadParts {
     parts = List.copyOf(parts);
   }
 
@@ -91,9 +92,9 @@ public record Workload(String name, NumberType type, List<Part> parts) {
    *     head), batch and causal
    * @throws UserError if a value is missing, unknown or out of range
    */
-  public static Workload of(String kind, NumberType type, Map<String, Long> given) {
+  public static WorkloadParts of(String kind, Precision type, Map<String, Long> given) {
     var values = new Values(kind, given);
-    Workload workload =
+    WorkloadParts workload =
         switch (kind) {
           case "gemm" -> gemm(values, type);
           case "ffn" -> ffn(values, type);
@@ -112,7 +113,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
    *
    * @param given M, and S for the keys that queries see (default M), batch (sequences, default 1)
    */
-  public static Workload model(String name, NumberType type, Map<String, Long> given) {
+  public static WorkloadParts model(String name, Precision type, Map<String, Long> given) {
     Transformer model =
         MODELS.stream()
             .filter(m -> m.name.equals(name))
@@ -154,35 +155,35 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     parts.add(Part.gemm("output projection", model.layers, m, model.width, model.width, type));
     parts.addAll(ffn(model.layers, m, model.width, model.hidden, model.gated, type));
     parts.add(Part.gemm("logits", 1, m, model.vocabulary, model.width, type));
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "%s, M=%d, %d sequences, %d keys", name, m, batch, keys),
         type,
         parts);
   }
 
-  private static Workload gemm(Values values, NumberType type) {
+  private static WorkloadParts gemm(Values values, Precision type) {
     long m = values.need("M");
     long n = values.need("N");
     long k = values.need("K");
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "gemm %d x %d x %d", m, n, k),
         type,
         List.of(Part.gemm("gemm", 1, m, n, k, type)));
   }
 
-  private static Workload ffn(Values values, NumberType type) {
+  private static WorkloadParts ffn(Values values, Precision type) {
     long m = values.need("M");
     long width = values.get("D", 4096);
     long hidden = values.get("H", 14336);
     boolean gated = values.flag("gated");
-    return new Workload(
+    return new WorkloadParts(
         String.format(Locale.ROOT, "ffn M=%d D=%d H=%d%s", m, width, hidden, gated ? " gated" : ""),
         type,
         ffn(1, m, width, hidden, gated, type));
   }
 
   private static List<Part> ffn(
-      long times, long m, long width, long hidden, boolean gated, NumberType type) {
+      long times, long m, long width, long hidden, boolean gated, Precision type) {
     String up = gated ? "ffn up and gate" : "ffn up";
     return List.of(
         Part.gemm(up, times, m, gated ? 2 * hidden : hidden, width, type),
@@ -190,7 +191,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
         Part.gemm("ffn down", times, m, width, hidden, type));
   }
 
-  private static Part elementwise(long times, long m, long hidden, boolean gated, NumberType type) {
+  private static Part elementwise(long times, long m, long hidden, boolean gated, Precision type) {
     double elements = (double) m * hidden;
     return new Part(
         "activation",
@@ -201,7 +202,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
         true);
   }
 
-  private static Workload attention(Values values, NumberType type) {
+  private static WorkloadParts attention(Values values, Precision type) {
     long batch = values.get("batch", 1);
     long queries = values.need("M");
     long keys = values.get("S", queries);
@@ -214,8 +215,8 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     }
     Part fused = attention("fused", 1, batch, queries, keys, heads, keyHeads, head, causal, type);
     double scores = (double) batch * heads * queries * keys;
-    double keyBytes = (double) batch * keyHeads * keys * head * type.bytes();
-    double queryBytes = (double) batch * heads * queries * head * type.bytes();
+    double keyBytes = (double) batch * keyHeads * keys * head * type.operand().bytes();
+    double queryBytes = (double) batch * heads * queries * head * type.operand().bytes();
     double flops = fused.flops() / 2;
     // Scores that leave the chip are the point: three passes write and read them.
     List<Part> parts =
@@ -236,7 +237,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
                 scores * type.resultBytes() + keyBytes + queryBytes,
                 null,
                 true));
-    return new Workload(
+    return new WorkloadParts(
         String.format(
             Locale.ROOT,
             "attention M=%d S=%d heads=%d kv=%d d=%d batch=%d%s",
@@ -261,7 +262,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
       long keyHeads,
       long head,
       boolean causal,
-      NumberType type) {
+      Precision type) {
     double pairs = (double) queries * keys;
     if (causal) {
       // A query sees the keys before it; the queries are the last ones.
@@ -271,7 +272,7 @@ public record Workload(String name, NumberType type, List<Part> parts) {
     double flops = 4.0 * batch * heads * pairs * head;
     double bytes =
         ((double) batch * keyHeads * keys * head * 2 + (double) batch * heads * queries * head * 2)
-            * type.bytes();
+            * type.operand().bytes();
     return new Part(name, times, flops, bytes, null, false);
   }
 }

@@ -9,30 +9,32 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class TensorTest {
+class ConstantTensorTest {
 
   @Test
   void roundsToNearestEven() {
     double[] values = {1, 1 + 0x1p-8, 1 + 3 * 0x1p-8, -2, Double.NaN, 1e39};
-    Tensor bf16 = Tensor.ofDoubles("t", DType.BF16, List.of(6L), values);
+    ConstantTensor bf16 = ConstantTensor.ofDoubles("t", DType.BF16, List.of(6L), values);
     assertThat(bf16.toFloats())
         .containsExactly(1, 1, 1 + 0x1p-6f, -2, Float.NaN, Float.POSITIVE_INFINITY);
-    Tensor f16 = Tensor.ofDoubles("t", DType.F16, List.of(2L), 1 + 0x1p-11, 1 + 3 * 0x1p-11);
+    ConstantTensor f16 =
+        ConstantTensor.ofDoubles("t", DType.F16, List.of(2L), 1 + 0x1p-11, 1 + 3 * 0x1p-11);
     assertThat(f16.toDoubles()).containsExactly(1, 1 + 0x1p-9);
-    assertThat(Tensor.ofDoubles("t", DType.F64, List.of(), 0.1).doubleAt(0)).isEqualTo(0.1);
-    assertThat(Tensor.ofDoubles("t", DType.F32, List.of(), 0.1).doubleAt(0)).isEqualTo(0.1f);
+    assertThat(ConstantTensor.ofDoubles("t", DType.F64, List.of(), 0.1).doubleAt(0)).isEqualTo(0.1);
+    assertThat(ConstantTensor.ofDoubles("t", DType.F32, List.of(), 0.1).doubleAt(0))
+        .isEqualTo(0.1f);
   }
 
   @Test
   void refusesSizesThatDoNotFit() {
     MemorySegment eight = MemorySegment.ofArray(new byte[8]);
-    assertThat(new Tensor("t", DType.F32, List.of(2L), eight).count()).isEqualTo(2);
+    assertThat(new ConstantTensor("t", DType.F32, List.of(2L), eight).count()).isEqualTo(2);
     for (List<Long> shape :
         List.of(List.of(3L), List.of(-1L, -2L), List.of(1L << 40, 1L << 40), List.of(1L << 62))) {
-      assertThatThrownBy(() -> new Tensor("t", DType.F32, shape, eight))
+      assertThatThrownBy(() -> new ConstantTensor("t", DType.F32, shape, eight))
           .isInstanceOf(IllegalArgumentException.class);
     }
-    assertThat(Tensor.elementCount(List.of(1L << 62, 0L))).isZero();
+    assertThat(ConstantTensor.elementCount(List.of(1L << 62, 0L))).isZero();
   }
 
   @Test
@@ -42,14 +44,16 @@ class TensorTest {
         double[] values = new double[40001];
         Arrays.setAll(values, i -> i % 2 == 0 ? -65000 : 1e-30);
         List<Long> shape = List.of((long) values.length);
-        assertThat(Tensor.ofDoubles("t", dtype, shape, values).firstNonFinite()).isEqualTo(-1);
+        assertThat(ConstantTensor.ofDoubles("t", dtype, shape, values).firstNonFinite())
+            .isEqualTo(-1);
         for (double bad : new double[] {Double.NaN, Double.NEGATIVE_INFINITY}) {
           values[at] = bad;
           values[40000] = bad;
-          assertThat(Tensor.ofDoubles("t", dtype, shape, values).firstNonFinite()).isEqualTo(at);
+          assertThat(ConstantTensor.ofDoubles("t", dtype, shape, values).firstNonFinite())
+              .isEqualTo(at);
         }
       }
     }
-    assertThat(Tensor.ofLongs("t", List.of(1L), -1).firstNonFinite()).isEqualTo(-1);
+    assertThat(ConstantTensor.ofLongs("t", List.of(1L), -1).firstNonFinite()).isEqualTo(-1);
   }
 }

@@ -1,10 +1,9 @@
-package dev.warpwright.model.function;
+package dev.warpwright.model.graph;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.MathOp;
-import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.workload.tensor.Ops;
 import java.util.List;
 
@@ -13,9 +12,6 @@ import java.util.List;
  * and nothing overflows on the way.
  */
 final class Formulas {
-  /** From here on log(1 + eˣ) is x in f32. */
-  private static final double SOFTPLUS_IS_IDENTITY = 20;
-
   private Formulas() {}
 
   /** The operator applied to as many operands as it takes. */
@@ -54,18 +50,8 @@ final class Formulas {
       case SQRT -> Exprs.call(MathOp.SQRT, a);
       case EXP -> Exprs.call(MathOp.EXP, a);
       case LOG -> Exprs.call(MathOp.LOG, a);
-      case SIN -> Exprs.call(MathOp.SIN, a);
-      case COS -> Exprs.call(MathOp.COS, a);
-      case TANH -> Exprs.call(MathOp.TANH, a);
-      case ERF -> Exprs.call(MathOp.ERF, a);
-      case SIGMOID -> Ops.sigmoid(a);
-      case RELU -> Ops.relu(a);
       case LEAKY_RELU -> Exprs.select(Exprs.lt(a, Exprs.f32(0)), Exprs.mul(a, x.get(1)), a);
-      case ELU -> Exprs.select(Exprs.lt(Exprs.f32(0), a), a, Exprs.mul(x.get(1), expMinusOne(a)));
-      case SOFTPLUS -> softplus(a);
-      case MISH -> mish(a);
-      case GELU -> Ops.gelu(a);
-      case GELU_TANH -> Ops.geluTanh(a);
+      case ELU -> Ops.elu(a, x.get(1));
     };
   }
 
@@ -121,37 +107,5 @@ final class Formulas {
 
   private static Expr isNan(Expr a) {
     return new Expr.Binary(BinaryOp.NE, a, a);
-  }
-
-  /** eᵃ − 1 for a ≤ 0 as 2t / (1 − t) with t = tanh(a/2), in which nothing cancels. */
-  private static Expr expMinusOne(Expr a) {
-    Expr t = Exprs.call(MathOp.TANH, Exprs.mul(a, Exprs.f32(0.5)));
-    return Exprs.div(Exprs.mul(Exprs.f32(2), t), Exprs.sub(Exprs.f32(1), t));
-  }
-
-  /** max(a, 0) + log(1 + e⁻|ᵃ|). */
-  private static Expr softplus(Expr a) {
-    Expr small = Exprs.call(MathOp.EXP, Ops.negate(Exprs.call(MathOp.ABS, a)));
-    return Exprs.add(Ops.relu(a), logOnePlus(small));
-  }
-
-  /**
-   * log(1 + u) for u ≥ 0: the logarithm of w = 1 + u as rounded, and by how much w is off. Where
-   * nothing of u is left in w, it is u.
-   */
-  private static Expr logOnePlus(Expr u) {
-    Expr w = Exprs.add(Exprs.f32(1), u);
-    Expr kept = Exprs.sub(w, Exprs.f32(1));
-    Expr corrected = Exprs.mul(Exprs.call(MathOp.LOG, w), Exprs.div(u, kept));
-    return Exprs.select(Exprs.lt(Exprs.f32(0), kept), corrected, u);
-  }
-
-  /** a · n / (n + 2) with n = eᵃ · (eᵃ + 2), since tanh(log(1 + e)) is that. */
-  private static Expr mish(Expr a) {
-    Expr limit = Exprs.f32(SOFTPLUS_IS_IDENTITY);
-    Expr e = Exprs.call(MathOp.EXP, Exprs.select(Exprs.lt(limit, a), limit, a));
-    Expr n = Exprs.mul(e, Exprs.add(e, Exprs.f32(2)));
-    Expr gate = Exprs.div(n, Exprs.add(n, Exprs.f32(2)));
-    return Exprs.mul(a, gate);
   }
 }

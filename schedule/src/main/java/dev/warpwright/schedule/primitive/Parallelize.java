@@ -21,10 +21,10 @@ import dev.warpwright.ir.Var;
  *       parallel loop.
  * </ol>
  */
-public final class Parallel {
+public final class Parallelize {
   private static final String NAME = "parallel";
 
-  private Parallel() {}
+  private Parallelize() {}
 
   public static PrimFunc apply(PrimFunc func, Var loopVar) {
     Check check = new Check(NAME, func);

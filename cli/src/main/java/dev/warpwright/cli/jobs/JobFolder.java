@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The jobs of a user, in a folder of the state folder. */
-public final class Jobs {
+public final class JobFolder {
   /** The system property that tells a job where its folder is. */
   public static final String FOLDER = "warpwright.job";
 
@@ -25,18 +25,18 @@ public final class Jobs {
   private final String main;
 
   /**
-   * Jobs in a folder.
+   * The jobs in a folder.
    *
    * @param main the class that a job is
    */
-  Jobs(Path folder, String main) {
+  JobFolder(Path folder, String main) {
     this.folder = folder;
     this.main = main;
   }
 
   /** The user's. */
-  public static Jobs ofUser() {
-    return new Jobs(TuningLocation.stateFolder().resolve("jobs"), MAIN);
+  public static JobFolder ofUser() {
+    return new JobFolder(TuningLocation.stateFolder().resolve("jobs"), MAIN);
   }
 
   /**

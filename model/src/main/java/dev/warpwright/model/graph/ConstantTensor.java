@@ -19,7 +19,7 @@ import java.util.Locale;
  * A constant: dense, row-major, little-endian, read-only. The bytes may lie in a mapped file and
  * may be aligned to nothing. Two tensors are the same only if they are the same object.
  */
-public final class Tensor {
+public final class ConstantTensor {
   private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
   private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED.withOrder(LE);
   private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(LE);
@@ -43,7 +43,7 @@ public final class Tensor {
    * @param data exactly as many bytes as shape and type need
    * @throws IllegalArgumentException if the size does not fit, overflows, or the type is opaque
    */
-  public Tensor(String name, DType dtype, List<Long> shape, MemorySegment data) {
+  public ConstantTensor(String name, DType dtype, List<Long> shape, MemorySegment data) {
     if (!dtype.isFloat() && !dtype.isInt() && dtype != DType.BOOL) {
       throw new IllegalArgumentException("no tensor can hold " + dtype);
     }
@@ -69,7 +69,8 @@ public final class Tensor {
   }
 
   /** A tensor with these elements, each rounded to the type, to nearest even. */
-  public static Tensor ofDoubles(String name, DType dtype, List<Long> shape, double... values) {
+  public static ConstantTensor ofDoubles(
+      String name, DType dtype, List<Long> shape, double... values) {
     MemorySegment data = Arena.ofAuto().allocate((long) values.length * dtype.bytes(), 64);
     for (int i = 0; i < values.length; i++) {
       double v = values[i];
@@ -82,16 +83,16 @@ public final class Tensor {
             throw new IllegalArgumentException("cannot round to " + dtype);
       }
     }
-    return new Tensor(name, dtype, shape, data);
+    return new ConstantTensor(name, dtype, shape, data);
   }
 
   /** A tensor of 64-bit integers. */
-  public static Tensor ofLongs(String name, List<Long> shape, long... values) {
+  public static ConstantTensor ofLongs(String name, List<Long> shape, long... values) {
     MemorySegment data = Arena.ofAuto().allocate(values.length * 8L, 64);
     for (int i = 0; i < values.length; i++) {
       data.set(LONG, i * 8L, values[i]);
     }
-    return new Tensor(name, DType.I64, shape, data);
+    return new ConstantTensor(name, DType.I64, shape, data);
   }
 
   /**
