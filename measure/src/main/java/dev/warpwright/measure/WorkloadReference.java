@@ -2,9 +2,10 @@ package dev.warpwright.measure;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.sim.NdArray;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.ProductDeviation;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -32,10 +33,10 @@ public final class WorkloadReference {
    *
    * @param arrays of the inputs and of the table of grouped products
    */
-  public static List<Output> outputs(Workload workload, Function<Buffer, NdArray> arrays) {
+  public static List<Output> outputs(BoundWorkload workload, Function<Buffer, NdArray> arrays) {
     return switch (workload) {
-      case Workload.Gemm gemm -> List.of(gemm(gemm, arrays));
-      case Workload.FfnGelu ffn -> {
+      case BoundWorkload.Gemm gemm -> List.of(gemm(gemm, arrays));
+      case BoundWorkload.Ffn ffn -> {
         int m = Math.toIntExact(ffn.m());
         int k = Math.toIntExact(ffn.k());
         int hidden = Math.toIntExact(ffn.hidden());
@@ -49,7 +50,7 @@ public final class WorkloadReference {
                 k);
         NdArray rounded = NdArray.zeros(ffn.h().dtype(), m, hidden);
         for (int i = 0; i < h.sums.length; i++) {
-          rounded.setElement(i, HostReference.gelu(h.sums[i]));
+          rounded.setElement(i, Activation.GELU.at(h.sums[i]));
         }
         double[] between = rounded.toDoubles();
         Sums y = product(between, arrays.apply(ffn.w2()).toDoubles(), m, n, hidden);
@@ -74,7 +75,7 @@ public final class WorkloadReference {
     }
   }
 
-  private static Output gemm(Workload.Gemm gemm, Function<Buffer, NdArray> arrays) {
+  private static Output gemm(BoundWorkload.Gemm gemm, Function<Buffer, NdArray> arrays) {
     int m = Math.toIntExact(gemm.m());
     int n = Math.toIntExact(gemm.n());
     int k = Math.toIntExact(gemm.k());
@@ -138,7 +139,7 @@ public final class WorkloadReference {
   }
 
   private static Output finish(
-      Workload.Gemm gemm, Function<Buffer, NdArray> arrays, Sums sums, int m, int n) {
+      BoundWorkload.Gemm gemm, Function<Buffer, NdArray> arrays, Sums sums, int m, int n) {
     double[] results = new double[sums.sums.length];
     double[] deviations = new double[sums.sums.length];
     Map<Epilogue.Operand, NdArray> extras = new EnumMap<>(Epilogue.Operand.class);

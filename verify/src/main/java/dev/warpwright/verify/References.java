@@ -58,14 +58,12 @@ final class References {
                   .map(input -> arguments.get(input).toDoubles())
                   .toList();
           List<double[]> values = GraphEvaluator.evaluate(graph, rows, inputs);
-          List<double[]> deviations =
-              NetworkDeviation.of(graph, network.precision(), rows, inputs);
+          List<double[]> deviations = NetworkDeviation.of(graph, network.precision(), rows, inputs);
           List<OutputCheck.Expected> expected = new ArrayList<>();
           for (int i = 0; i < values.size(); i++) {
             DType type = network.network().outputs().get(i).dtype();
             expected.add(
-                new OutputCheck.Expected(
-                    values.get(i), deviations.get(i), type, false, tolerance));
+                new OutputCheck.Expected(values.get(i), deviations.get(i), type, false, tolerance));
           }
           return expected;
         });

@@ -7,7 +7,7 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -31,7 +31,7 @@ final class ResultCheck {
 
   /** The same of arrays by buffer of the workload. */
   List<OutputCheck.Expected> expected(Function<Buffer, NdArray> arrays) {
-    Workload workload = bound.workload();
+    BoundWorkload workload = bound.workload();
     List<WorkloadReference.Output> right = WorkloadReference.outputs(workload, arrays);
     List<OutputCheck.Expected> expected = new ArrayList<>();
     for (int i = 0; i < right.size(); i++) {

@@ -147,7 +147,12 @@ final class KernelExecution {
     Object[] arrays =
         kernel.buffers().stream().map(buffer -> array(arguments.get(buffer))).toArray();
     long[] values = scalars.values().stream().mapToLong(Long::longValue).toArray();
-    HostCompiler.compile(kernel).run(arrays, values, Parallel.SERIAL);
+    try {
+      HostCompiler.compile(kernel).run(arrays, values, Parallel.SERIAL);
+    } catch (IndexOutOfBoundsException | NegativeArraySizeException e) {
+      throw new UserError(
+          kernel.name() + " leaves a buffer (" + e.getMessage() + "); see --simulate", e);
+    }
     for (int i = 0; i < arrays.length; i++) {
       arguments.get(kernel.buffers().get(i)).segment().copyFrom(segment(arrays[i]));
     }

@@ -7,7 +7,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.ir.Kernel;
@@ -63,8 +62,7 @@ final class RefreshActionTest {
       Kernel sent =
           new IrParser(Intrinsics::find)
               .kernel("request", IrPrinter.text(candidate.kernel().get()));
-      String source =
-          CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), TARGET);
+      String source = CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), TARGET);
       return CompletableFuture.completedFuture(
           new Trial(candidate, SourceHash.of(source), outcome.apply(candidate)));
     }
@@ -97,7 +95,7 @@ final class RefreshActionTest {
     Candidate candidate = candidate(workload(n));
     database.add(
         new TuningRecord(
-            GemmKeys.of(workload(n)),
+            workload(n).key(),
             environment,
             candidate.point(),
             RecordCheck.sourceHash(candidate, TARGET),
@@ -134,7 +132,7 @@ final class RefreshActionTest {
           .extracting(Candidate::point)
           .containsExactlyInAnyOrder(
               candidate(workload(1)).point(), candidate(workload(3)).point());
-      assertThat(database.records(GemmKeys.of(workload(1)), HERE))
+      assertThat(database.records(workload(1).key(), HERE))
           .extracting(TuningRecord::outcome)
           .containsExactly(faster(worker.measured.getFirst()));
       assertThat(action(worker).list(database, 10, line -> {}).text())
@@ -183,7 +181,7 @@ final class RefreshActionTest {
       assertThat(report.text())
           .contains("wrong: relative error 1.00e+00")
           .contains("1 of them failed");
-      assertThat(database.best(GemmKeys.of(workload(1)), "sm_80", "NVIDIA A100")).isEmpty();
+      assertThat(database.best(workload(1).key(), "sm_80", "NVIDIA A100")).isEmpty();
     }
   }
 

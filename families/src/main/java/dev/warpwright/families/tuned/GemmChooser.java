@@ -5,7 +5,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.plain.PlainSketch;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.schedule.error.ScheduleError;
@@ -159,7 +158,7 @@ public final class GemmChooser {
         String.format(
             Locale.ROOT,
             "%s: %d kernels in turn are useless, the first one because %s",
-            GemmKeys.of(workload),
+            workload.key(),
             skipped.size(),
             skipped.getFirst().message()));
   }
@@ -273,7 +272,8 @@ public final class GemmChooser {
         failures.add(problem.get());
         Duration taken = Duration.ofNanos(System.nanoTime() - start);
         if (check.isPresent() && taken.compareTo(patience) >= 0) {
-          throw none(workload, failures, "; after " + taken.toSeconds() + " s no more are compiled");
+          throw none(
+              workload, failures, "; after " + taken.toSeconds() + " s no more are compiled");
         }
       }
     }
@@ -285,13 +285,13 @@ public final class GemmChooser {
     String first = failures.isEmpty() ? "there is none" : failures.getFirst().message();
     if (failures.stream().allMatch(failure -> failure.reason() == FailureReason.REJECTED)) {
       // No compiler has seen anything: it is what was asked for that is impossible.
-      return new UserError(GemmKeys.of(workload) + ": " + first);
+      return new UserError(workload.key() + ": " + first);
     }
     return new DeviceError(
         String.format(
             Locale.ROOT,
             "%s: none of %d kernels can be used on %s, the first one because %s%s",
-            GemmKeys.of(workload),
+            workload.key(),
             failures.size(),
             where.target().name(),
             first,
@@ -344,7 +344,7 @@ public final class GemmChooser {
   }
 
   private static String about(GemmWorkload workload, Candidate candidate) {
-    return GemmKeys.of(workload) + ": " + candidate.point();
+    return workload.key() + ": " + candidate.point();
   }
 
   private String compiler() {

@@ -10,7 +10,6 @@ import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
@@ -216,7 +215,7 @@ final class GemmChooserTest {
   private static TuningRecord record(
       Candidate candidate, String driver, String sourceHash, double timeUs) {
     return new TuningRecord(
-        GemmKeys.of(WORKLOAD),
+        WORKLOAD.key(),
         environment(driver),
         candidate.point(),
         sourceHash,
@@ -278,7 +277,7 @@ final class GemmChooserTest {
         compiled.clear();
         database.add(
             new TuningRecord(
-                GemmKeys.of(WORKLOAD),
+                WORKLOAD.key(),
                 new Environment("sm_80", "fake", "1", "1", "1"),
                 measured.point(),
                 recorded,

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
@@ -61,7 +60,7 @@ final class RecordCheckTest {
   private static TuningRecord record(
       Environment environment, String source, Outcome outcome, int second) {
     return new TuningRecord(
-        GemmKeys.of(WORKLOAD),
+        WORKLOAD.key(),
         environment,
         CANDIDATE.point(),
         source,
@@ -112,12 +111,11 @@ final class RecordCheckTest {
         TuningRecord record = records.get(i);
         Candidate candidate =
             RecordCheck.candidate(
-                    GemmKeys.workload(record.workload()), GpuTarget.SM_90A, 132, record.point())
+                    GemmWorkload.of(record.workload()), GpuTarget.SM_90A, 132, record.point())
                 .orElseThrow();
         Kernel sent = parser.kernel("request", IrPrinter.text(candidate.kernel().get()));
         String source =
-            CudaPrinter.print(
-                BoundKernel.of(sent, candidate.values()).kernel(), GpuTarget.SM_90A);
+            CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), GpuTarget.SM_90A);
         assertThat(SourceHash.of(source))
             .as("%s %s", record.workload().text(), record.point().text())
             .isEqualTo(RecordCheck.sourceHash(candidate, GpuTarget.SM_90A));

@@ -77,9 +77,9 @@ public record Deviations(double element, long at, double group, long groupAt) {
 
   /**
    * Compares two results of one computation in two orders, of which no more is known than what the
-   * whole may be off by: of an element a part of the root mean square of its row is allowed, so that
-   * {@code 4·rtol} of that is its limit, and two neighbours of its type. A wrong row, column or
-   * element is not within it.
+   * whole may be off by: of an element a part of the root mean square of its row is allowed, so
+   * that {@code 4·rtol} of that is its limit, and two neighbours of its type. A wrong row, column
+   * or element is not within it.
    *
    * @param columns of a row
    */
@@ -96,8 +96,7 @@ public record Deviations(double element, long at, double group, long groupAt) {
       double before = 4 * rtol * scale / Math.sqrt(end - row);
       Arrays.fill(deviation, row, end, before / ErrorBound.DEVIATIONS / (1 + bound.unit()));
     }
-    return of(
-        bound, i -> result[i], i -> reference[i], i -> deviation[i], result.length, 0, false);
+    return of(bound, i -> result[i], i -> reference[i], i -> deviation[i], result.length, 0, false);
   }
 
   /** What is not a number, or has no finite bound, is as wrong as can be. */

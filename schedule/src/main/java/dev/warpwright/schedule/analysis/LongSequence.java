@@ -189,8 +189,7 @@ final class LongSequence {
     return ordered;
   }
 
-  private static Stmt.Seq rewritten(
-      Stmt.Seq seq, List<Stmt> some, UnaryOperator<Stmt> rewrite) {
+  private static Stmt.Seq rewritten(Stmt.Seq seq, List<Stmt> some, UnaryOperator<Stmt> rewrite) {
     Stmt[] changed = null;
     for (Stmt s : some) {
       Stmt made = rewrite.apply(s);

@@ -16,8 +16,8 @@ public final class Mentions {
   private Mentions() {}
 
   /**
-   * Whether a statement, with all inside it, is known not to mention the buffer: of leaves and small
-   * loop nests that is known.
+   * Whether a statement, with all inside it, is known not to mention the buffer: of leaves and
+   * small loop nests that is known.
    */
   public static boolean isWithout(Stmt s, Buffer buffer) {
     return switch (s) {

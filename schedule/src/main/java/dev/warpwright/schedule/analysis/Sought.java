@@ -47,8 +47,8 @@ record Sought(@Nullable Object thing, @Nullable String name) {
   }
 
   /**
-   * A long sequence with only those statements rewritten in which one of these may be; null if it is
-   * none.
+   * A long sequence with only those statements rewritten in which one of these may be; null if it
+   * is none.
    */
   static @Nullable Stmt rewritten(Stmt s, List<Sought> sought, UnaryOperator<Stmt> rewrite) {
     if (!(s instanceof Stmt.Seq seq)) {

@@ -9,9 +9,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -103,25 +101,19 @@ public final class Tree {
   /** The path to the block of this name, or null. */
   public static @Nullable List<Stmt> pathToBlock(PrimFunc func, String name) {
     return path(
-        func.body(),
-        Sought.name(name),
-        s -> s instanceof Stmt.Block b && b.name().equals(name));
+        func.body(), Sought.name(name), s -> s instanceof Stmt.Block b && b.name().equals(name));
   }
 
   /** The path to the loop over this variable, or null. */
   public static @Nullable List<Stmt> pathToLoop(PrimFunc func, Var variable) {
     return path(
-        func.body(),
-        Sought.loop(variable),
-        s -> s instanceof Stmt.For f && f.var() == variable);
+        func.body(), Sought.loop(variable), s -> s instanceof Stmt.For f && f.var() == variable);
   }
 
   /** The path to the allocation of this buffer, or null (a parameter). */
   public static @Nullable List<Stmt> pathToAlloc(PrimFunc func, Buffer buffer) {
     return path(
-        func.body(),
-        Sought.of(buffer),
-        s -> s instanceof Stmt.Alloc a && a.buffer() == buffer);
+        func.body(), Sought.of(buffer), s -> s instanceof Stmt.Alloc a && a.buffer() == buffer);
   }
 
   /** The loops on a path, outermost first. */
@@ -292,8 +284,7 @@ public final class Tree {
         if (isTidyLeaf(s) || (known && Contents.ofNest(s).isTidy())) {
           return s;
         }
-        LongSequence sequence =
-            known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
+        LongSequence sequence = known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
         Stmt tidied =
             sequence == null ? super.stmt(s) : sequence.withTidied((Stmt.Seq) s, this::stmt);
         return switch (tidied) {

@@ -39,7 +39,7 @@ import java.util.Set;
  *       the first one uses is allocated at the second one, too.
  *   <li>Nothing between the loops, nor the second one, touches what the first one writes or writes
  *       what it reads.
- *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}, and the
+ *   <li>Neither is a loop over tiles in an order of their own, see {@link ReorderBlocks}, and the
  *       first has no attributes, which would be lost.
  * </ol>
  */

@@ -58,8 +58,8 @@ final class LongSequenceTest {
   void nothingElseIsLookedInto() {
     Stmt.Seq seq = new Stmt.Seq(chain());
     Stmt.For some = (Stmt.For) seq.stmts().get(200);
-    assertThat(Sought.of(buffers.get(200)).children(seq)).containsExactly(
-        seq.stmts().get(199), some);
+    assertThat(Sought.of(buffers.get(200)).children(seq))
+        .containsExactly(seq.stmts().get(199), some);
     assertThat(Sought.loop(some.var()).children(seq)).containsExactly(some);
     assertThat(Sought.of(some.body()).children(seq)).containsExactly(some);
     assertThat(Sought.name("b201").children(seq)).containsExactly(some);
@@ -73,8 +73,7 @@ final class LongSequenceTest {
           rewritten.add(s);
           return s;
         });
-    assertThat(rewritten)
-        .containsExactly(seq.stmts().get(6), seq.stmts().get(7), some);
+    assertThat(rewritten).containsExactly(seq.stmts().get(6), seq.stmts().get(7), some);
 
     PrimFunc func = new PrimFunc("f", List.copyOf(buffers), seq, Attrs.NONE);
     assertThat(Tree.pathToLoop(func, some.var())).containsExactly(seq, some);
@@ -114,8 +113,7 @@ final class LongSequenceTest {
       }
       assertThat(known(seq).mayBeParallel())
           .usingElementComparator((a, b) -> a == b ? 0 : 1)
-          .isEqualTo(
-              now.stream().filter(s -> ((Stmt.For) s).kind() == ForKind.PARALLEL).toList());
+          .isEqualTo(now.stream().filter(s -> ((Stmt.For) s).kind() == ForKind.PARALLEL).toList());
     }
   }
 
