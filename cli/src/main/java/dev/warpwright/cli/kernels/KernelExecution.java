@@ -9,6 +9,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.measure.data.KernelData;
@@ -66,12 +67,13 @@ final class KernelExecution {
       int rank = expected.shape().length;
       boolean ok =
           verification.within(TOLERANCE)
-              && Verification.eachWithin(
-                  result.get(buffer).toDoubles(),
-                  expected.toDoubles(),
-                  rank == 0 ? 1 : (int) Math.max(1, expected.shape()[rank - 1]),
-                  expected.dtype(),
-                  TOLERANCE);
+              && Deviations.ofOrders(
+                      expected.dtype(),
+                      result.get(buffer).toDoubles(),
+                      expected.toDoubles(),
+                      rank == 0 ? 1 : (int) Math.max(1, expected.shape()[rank - 1]),
+                      TOLERANCE)
+                  .honest();
       verified &= ok;
       arrays.add(
           Json.object()

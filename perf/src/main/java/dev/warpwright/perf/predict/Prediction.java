@@ -60,7 +60,7 @@ public record Prediction(double micros, LeastTime least) {
     switch (workload) {
       case BoundWorkload.Gemm g -> {
         if (g.isPlain()) {
-          double fast = ((double) device.l2MiB() * (1 << 20)) / operands.bytes();
+          double fast = (double) device.l2Bytes() / operands.bytes();
           bytes =
               Math.max(bytes, LowerBounds.gemmWords(g.m(), g.n(), g.k(), fast) * operands.bytes());
         }
