@@ -37,6 +37,16 @@ public enum Activation implements Pointwise {
       "torch.nn.functional.relu(%s)",
       "std::max(x, 0.0)"),
 
+  /** min(max(x, 0), 6). */
+  RELU6(
+      null,
+      1,
+      Rounding.EXACT,
+      x -> atMostSix(positive(x)),
+      x -> Math.min(Math.max(x, 0), 6),
+      "torch.nn.functional.relu6(%s)",
+      "std::min(std::max(x, 0.0), 6.0)"),
+
   /** x · ½ (1 + erf(x / √2)). */
   GELU(
       "com.microsoft.Gelu",
@@ -360,9 +370,13 @@ public enum Activation implements Pointwise {
   }
 
   private static Expr ramp(Expr x) {
-    Expr six = Exprs.constant(x.type(), 6);
     Expr shifted = positive(Exprs.add(x, Exprs.constant(x.type(), 3)));
-    return Exprs.div(Exprs.select(Exprs.lt(six, shifted), six, shifted), six);
+    return Exprs.div(atMostSix(shifted), Exprs.constant(x.type(), 6));
+  }
+
+  private static Expr atMostSix(Expr x) {
+    Expr six = Exprs.constant(x.type(), 6);
+    return Exprs.select(Exprs.lt(six, x), six, x);
   }
 
   private static double ramp(double x) {

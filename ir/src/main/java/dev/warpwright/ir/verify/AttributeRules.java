@@ -31,7 +31,15 @@ final class AttributeRules {
       case Stmt.TileReduce r -> check(r, r.attrs(), Attribute.Place.TILE);
       case Stmt.Flow.Roles r ->
           r.roles().forEach(role -> check(role, role.attrs(), Attribute.Place.ROLE));
-      default -> {}
+      case Stmt.Flow _,
+          Stmt.Seq _,
+          Stmt.While _,
+          Stmt.If _,
+          Stmt.Let _,
+          Stmt.Alloc _,
+          Stmt.Store _,
+          Stmt.Evaluate _,
+          Stmt.Comment _ -> {}
     }
   }
 

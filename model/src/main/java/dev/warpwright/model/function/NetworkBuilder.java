@@ -414,8 +414,9 @@ public final class NetworkBuilder {
       return null;
     }
     Element second = operands.get(1);
-    Element last = place(first) > place(second) ? first : second;
-    Buffer addend = read(last == first ? second : first);
+    boolean isFirst = place(first) > place(second);
+    Element last = isFirst ? first : second;
+    Buffer addend = read(isFirst ? second : first);
     return last.ending() == null || addend == null ? null : last.ending().plus(addend);
   }
 

@@ -87,10 +87,6 @@ final class ActivationRules {
         call, call.tensor("self"), call.number("min_val", -1), call.number("max_val", 1));
   }
 
-  static void relu6(AtenCall call) {
-    ArithmeticRules.bounded(call, call.tensor("self"), 0, 6);
-  }
-
   /** The first half, times the sigmoid of the second. */
   static void gatedLinearUnit(AtenCall call) {
     String x = call.tensor("self");

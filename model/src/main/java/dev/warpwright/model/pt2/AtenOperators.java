@@ -175,7 +175,6 @@ final class AtenOperators {
     put(all, "log_sigmoid.default", ActivationRules::logSigmoid, "self");
     put(all, "log_sigmoid_forward.default", ActivationRules::logSigmoid, "self");
     put(all, "hardtanh.default", ActivationRules::hardTanh, "self", "min_val", "max_val");
-    put(all, "relu6.default", ActivationRules::relu6, "self");
     put(all, "glu.default", ActivationRules::gatedLinearUnit, "self", "dim");
     put(all, "softmax.int", c -> ActivationRules.softmax(c, "Softmax"), "self", "dim", "dtype");
     put(
