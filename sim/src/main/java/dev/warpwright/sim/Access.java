@@ -141,7 +141,7 @@ final class Access {
 
   private SimulationError misaligned(Frame f, String detail) {
     return context.fault(
-        Finding.Kind.MISALIGNED, exprs.where(), f, Context.element(buffer, coordinates(f)), detail);
+        Finding.Kind.MISALIGNED, exprs.where(), f, Source.element(buffer, coordinates(f)), detail);
   }
 
   private LongExpr boundedOffset() {

@@ -20,7 +20,7 @@ final class Actor {
   private static final int BARRIERS = 5;
 
   final Agents agents;
-  final BlockRun block;
+  final BlockPlace block;
 
   /** What all of its lanes know: of the warp itself, what was before they last met. */
   final Clock clock = new Clock();
@@ -41,7 +41,7 @@ final class Actor {
   private long met;
   private long metReads;
 
-  Actor(Agents agents, BlockRun block, String name) {
+  Actor(Agents agents, BlockPlace block, String name) {
     this.agents = agents;
     this.block = block;
     this.agent = agents.addWarp(block, name);
@@ -188,7 +188,7 @@ final class Actor {
   }
 
   /** Something done in another block, which must not have ended by then. */
-  void reaches(BlockRun other) {
+  void reaches(BlockPlace other) {
     clock.learn(agent + REMOTE, ++remote);
     other.outstanding.learn(agent + REMOTE, remote);
   }
@@ -200,9 +200,9 @@ final class Actor {
   }
 
   /** Whether the warp knows that another block has started: it met all of its warps. */
-  boolean knowsStart(byte lane, BlockRun other) {
-    for (Warp w : other.warps()) {
-      int reads = w.actor.agent + READS;
+  boolean knowsStart(byte lane, BlockPlace other) {
+    for (Actor warp : other.actors()) {
+      int reads = warp.agent + READS;
       Clock own = lanes[lane];
       if (!clock.hasHeardOf(reads) && (own == null || !own.hasHeardOf(reads))) {
         return false;

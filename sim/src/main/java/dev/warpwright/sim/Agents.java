@@ -21,7 +21,7 @@ final class Agents {
   private final List<Name> names = new ArrayList<>();
   private final BitSet warps = new BitSet();
 
-  private record Name(BlockRun block, String text, boolean isWarp) {}
+  private record Name(BlockPlace block, String text, boolean isWarp) {}
 
   /** Shared: whether several clusters share these. */
   Agents(boolean shared) {
@@ -29,20 +29,20 @@ final class Agents {
   }
 
   /** A warp, whose accesses are ordinary. */
-  int addWarp(BlockRun block, String text) {
+  int addWarp(BlockPlace block, String text) {
     int agent = addAspect(block, text);
     warps.set(agent);
     return agent;
   }
 
   /** Something that a warp does, apart from its ordinary accesses. */
-  int addAspect(BlockRun block, String text) {
+  int addAspect(BlockPlace block, String text) {
     names.add(new Name(block, text, true));
     return names.size() - 1;
   }
 
   /** Something that works beside the warps. */
-  int add(BlockRun block, String text) {
+  int add(BlockPlace block, String text) {
     names.add(new Name(block, text, false));
     return names.size() - 1;
   }
@@ -53,7 +53,7 @@ final class Agents {
   }
 
   /** The agent for a message, its block too unless it is the one given. */
-  String name(int agent, BlockRun block) {
+  String name(int agent, BlockPlace block) {
     Name name = names.get(agent);
     return name.block == block ? name.text : name.text + " of block " + name.block;
   }
@@ -64,7 +64,7 @@ final class Agents {
    *
    * @param block to which the message is given
    */
-  String name(long epoch, BlockRun block) {
+  String name(long epoch, BlockPlace block) {
     int agent = agent(epoch);
     long cluster = (epoch >>> (AGENT_BITS + TICK_BITS)) - 1;
     if (shared || cluster == block.cluster()) {
@@ -72,7 +72,7 @@ final class Agents {
     }
     Name name = agent < names.size() ? names.get(agent) : null;
     return name != null && name.isWarp
-        ? name.text + " of block " + block.in.block(cluster, name.block.rank)
+        ? name.text + " of block " + name.block.inCluster(cluster)
         : "a copy or product of another block";
   }
 

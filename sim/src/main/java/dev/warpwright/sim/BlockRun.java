@@ -2,6 +2,7 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** One block in execution. */
-final class BlockRun {
+final class BlockRun extends BlockPlace {
   final ClusterRun in;
   final int rank;
   final NamedBarriers named;
@@ -22,15 +23,13 @@ final class BlockRun {
 
   final @Nullable Shadow[] shadows;
 
-  /** What others still do in its shared memory, for all they know, as agents' ticks. */
-  final Clock outstanding = new Clock();
-
   /** Barriers made but not yet published by a fence. */
   final List<MBarrier> unpublished = new ArrayList<>();
 
   private final Context context;
   private final Index3 index;
   private Warp[] warps = {};
+  private List<Actor> actors = List.of();
   private ProductQueue[] products = {};
   private @Nullable RegisterPool registers;
   private boolean ended;
@@ -49,6 +48,7 @@ final class BlockRun {
   /** Gives the block its warps. */
   void populate(Warp[] all, @Nullable RegisterPool pool) {
     warps = all;
+    actors = Arrays.stream(all).map(w -> w.actor).toList();
     registers = pool;
     products = new ProductQueue[(all.length + ProductQueue.WARPS - 1) / ProductQueue.WARPS];
   }
@@ -67,6 +67,22 @@ final class BlockRun {
     return in.agents;
   }
 
+  /** The block of a thread. */
+  static BlockRun of(Frame f) {
+    return (BlockRun) Objects.requireNonNull(f.actor).block;
+  }
+
+  @Override
+  List<Actor> actors() {
+    return actors;
+  }
+
+  @Override
+  String inCluster(long number) {
+    return in.block(number, rank).toString();
+  }
+
+  @Override
   long cluster() {
     return in.number;
   }

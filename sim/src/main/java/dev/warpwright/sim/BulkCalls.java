@@ -82,7 +82,7 @@ final class BulkCalls {
       shadow.unitWrites(f, w.actor, epoch, (int) target.first(), rows * columns, site.where());
     }
     block.in.loads.add(
-        new BulkLoads.Load(f, source, block, target, rows, columns, barrier, phase, site.where()));
+        new BulkLoads.Load(f, source::load, block, target, rows, columns, barrier, phase, site.where()));
   }
 
   private static void store(

@@ -3,7 +3,7 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Stmt;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /** The bulk loads of a grid that are under way. They arrive in any order. */
 final class BulkLoads {
@@ -17,7 +17,7 @@ final class BulkLoads {
    */
   record Load(
       Frame f,
-      GlobalTileOperand.Tile source,
+      Supplier<byte[]> source,
       BlockRun block,
       SharedRows target,
       int rows,
@@ -26,7 +26,7 @@ final class BulkLoads {
       int phase,
       Stmt where) {
     private void arrive() {
-      byte[] tile = source.load();
+      byte[] tile = source.get();
       byte[] memory = block.memory[target.slot()];
       int rowBytes = columns * target.elementBytes();
       for (int r = 0; r < rows; r++) {
@@ -47,22 +47,13 @@ final class BulkLoads {
     pending.add(load);
   }
 
-  /**
-   * Lets one load arrive.
-   *
-   * @return whether there was one
-   */
-  boolean arriveOne(GridOptions.WarpChoice choice, SplittableRandom random) {
-    if (pending.isEmpty()) {
-      return false;
-    }
-    int which =
-        switch (choice) {
-          case FIRST, TURNS, EVEN -> 0;
-          case LAST -> pending.size() - 1;
-          case RANDOM -> random.nextInt(pending.size());
-        };
+  /** How many are under way. */
+  int count() {
+    return pending.size();
+  }
+
+  /** Lets one of them arrive. */
+  void arrive(int which) {
     pending.remove(which).arrive();
-    return true;
   }
 }

@@ -53,7 +53,7 @@ final class ClusterMemory {
     int slot = access.slot();
     return f -> {
       Actor actor = Objects.requireNonNull(f.actor);
-      List<BlockRun> blocks = actor.block.in.blocks;
+      List<BlockRun> blocks = BlockRun.of(f).in.blocks;
       long number = rank.eval(f);
       if (number < 0 || number >= blocks.size()) {
         throw misuse(exprs, f, "the cluster has no block " + number + ", only " + blocks.size());

@@ -15,7 +15,7 @@ final class ClusterRun {
   final int place;
 
   final BulkLoads loads;
-  final Counters.Released counters;
+  final ReleasedCounters counters;
   final Turns turns;
   final @Nullable Counting counting;
 

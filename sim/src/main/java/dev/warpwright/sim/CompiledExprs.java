@@ -6,10 +6,10 @@ import dev.warpwright.ir.Var;
 
 /** Expressions at places where a warp may stop, as bytecode. */
 final class CompiledExprs extends ExprCompiler {
-  private final WarpCalls calls;
+  private final CallCompiler calls;
   private final WarpCodeBuilder code;
 
-  CompiledExprs(Context context, Stmt where, WarpCalls calls, WarpCodeBuilder code) {
+  CompiledExprs(Context context, Stmt where, CallCompiler calls, WarpCodeBuilder code) {
     super(context, where, calls);
     this.calls = calls;
     this.code = code;
@@ -40,8 +40,8 @@ final class CompiledExprs extends ExprCompiler {
     return isSimple(e) ? super.real(e) : code.real(where(), calls, e);
   }
 
-  /** An operand of an intrinsic: an address in bytes, or the bits of a value. */
-  WarpCodeBuilder.Operand operand(Expr e) {
+  @Override
+  OperandCode operand(Expr e) {
     return code.operand(where(), calls, e);
   }
 

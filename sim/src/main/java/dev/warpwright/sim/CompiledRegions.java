@@ -4,12 +4,14 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.Var;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -63,9 +65,12 @@ final class CompiledRegions {
   /**
    * Executes all blocks, on several threads.
    *
+   * @param arrays the bytes of each buffer
+   * @param scalars the value of each scalar parameter
    * @return whether nothing was suspicious; otherwise buffers are as they were before
    */
-  boolean run(Arguments arguments, Index3 extents) {
+  boolean run(
+      Function<Buffer, byte[]> arrays, Function<Var, Number> scalars, Index3 extents) {
     long blocks = extents.count();
     if (blocks >= LARGEST_BLOCK_NUMBER) {
       return false;
@@ -75,27 +80,27 @@ final class CompiledRegions {
     int[][] touched = new int[buffers.size()][];
     for (int i = 0; i < globals.length; i++) {
       Buffer b = buffers.get(i);
-      globals[i] = arguments.get(b).bytes();
+      globals[i] = arrays.apply(b);
       if (written.contains(b)) {
         touched[i] = new int[globals[i].length / b.dtype().bytes()];
       }
     }
-    Snapshot before = Snapshot.of(buffers, written, arguments);
+    Snapshot before = Snapshot.of(buffers, written, arrays);
     if (before == null) {
       return false;
     }
-    boolean good = runAll(extents, (int) blocks, globals, touched, scalars(arguments));
+    boolean good = runAll(extents, (int) blocks, globals, touched, values(scalars));
     if (!good) {
       before.restore();
     }
     return good;
   }
 
-  private int[] scalars(Arguments arguments) {
+  private int[] values(Function<Var, Number> scalars) {
     List<Integer> values = new ArrayList<>();
     for (Param param : plan.kernel().params()) {
       if (param instanceof ScalarParam scalar) {
-        values.add(arguments.scalar(scalar.var()).intValue());
+        values.add(scalars.apply(scalar.var()).intValue());
       }
     }
     return values.stream().mapToInt(Integer::intValue).toArray();
@@ -115,7 +120,7 @@ final class CompiledRegions {
             state.begin(b);
             try {
               entry.invokeExact(state, (int) index.x(), (int) index.y(), (int) index.z());
-            } catch (RegionState.Suspicion
+            } catch (Suspicion
                 | IndexOutOfBoundsException
                 | ArithmeticException
                 | NegativeArraySizeException e) {

@@ -25,7 +25,7 @@ record Context(
     boolean grid,
     boolean track,
     boolean counts,
-    @Nullable WarpCodeBuilder code) {
+    @Nullable ExprCode code) {
 
   /** Everything is compiled to closures. */
   Context(
@@ -50,15 +50,7 @@ record Context(
 
   /** An error at a statement. */
   SimulationError fault(Finding.Kind kind, Stmt where, Frame f, String element, String detail) {
-    return new SimulationError(
-        new Finding(
-            kind,
-            source.name(),
-            source.line(where),
-            source.excerpt(where),
-            f.who(),
-            element,
-            detail));
+    return source.fault(kind, where, f.who(), element, detail);
   }
 
   SimulationError outOfBounds(Buffer buffer, long[] coordinates, Stmt where, Frame f) {
@@ -67,8 +59,15 @@ record Context(
         Finding.Kind.OUT_OF_BOUNDS,
         where,
         f,
-        element(buffer, coordinates),
+        Source.element(buffer, coordinates),
         buffer.scope() + " " + buffer.dtype() + " has shape " + Arrays.toString(shape));
+  }
+
+  /** What is known of a buffer's elements: nothing yet. */
+  Shadow shadow(
+      Buffer buffer, int elements, boolean initialisation, boolean races, FindingSink sink) {
+    return new Shadow(
+        source, symbols.slot(buffer), buffer, elements, initialisation, races, sink);
   }
 
   /** The buffer's shape in this execution. */
@@ -82,8 +81,7 @@ record Context(
 
   /** An extent of the buffer in this execution. */
   long extent(Buffer buffer, int d, Frame f) {
-    int slot = symbols.slot(buffer);
-    return d == 0 ? f.outer[slot] : f.shapes[slot] != null ? f.shapes[slot][d] : buffer.extent(d);
+    return f.extent(buffer, symbols.slot(buffer), d);
   }
 
   /** Whether extents other than the outermost depend on scalars. */
@@ -91,7 +89,4 @@ record Context(
     return buffer.shape().stream().skip(1).anyMatch(e -> !(e instanceof Expr.IntImm));
   }
 
-  static String element(Buffer buffer, long[] coordinates) {
-    return buffer.name() + Arrays.toString(coordinates);
-  }
 }

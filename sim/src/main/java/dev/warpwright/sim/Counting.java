@@ -121,14 +121,14 @@ final class Counting {
    * @param bytes of each lane
    * @param storage size of the buffer
    */
-  void request(Site site, BlockRun block, long[] addresses, int lanes, int bytes, long storage) {
+  void request(Site site, long cluster, long[] addresses, int lanes, int bytes, long storage) {
     if (site.kind.isShared()) {
       for (int at = 0; at < bytes; at += WIDEST) {
         shared(site, addresses, lanes, Math.min(bytes - at, WIDEST), at);
       }
     } else {
       for (int at = 0; at < bytes; at += WIDEST) {
-        global(site, block, addresses, lanes, Math.min(bytes - at, WIDEST), at, storage);
+        global(site, cluster, addresses, lanes, Math.min(bytes - at, WIDEST), at, storage);
       }
     }
   }
@@ -238,7 +238,7 @@ final class Counting {
   }
 
   private void global(
-      Site site, BlockRun block, long[] addresses, int lanes, int bytes, int from, long storage) {
+      Site site, long cluster, long[] addresses, int lanes, int bytes, int from, long storage) {
     long base = base(site.slot, storage);
     Map<Long, Integer> lines = new LinkedHashMap<>();
     int single =
@@ -260,14 +260,14 @@ final class Counting {
     for (Map.Entry<Long, Integer> line : lines.entrySet()) {
       sectors += Integer.bitCount(line.getValue());
       switch (site.kind) {
-        case GLOBAL_LOAD -> read(l1(block).read(line.getKey(), line.getValue()), line.getKey());
+        case GLOBAL_LOAD -> read(l1(cluster).read(line.getKey(), line.getValue()), line.getKey());
         case ASYNC_LOAD ->
             // cp.async.cg of 16 bytes passes the first level by, cp.async.ca does not.
             read(
-                bytes == WIDEST ? line.getValue() : l1(block).read(line.getKey(), line.getValue()),
+                bytes == WIDEST ? line.getValue() : l1(cluster).read(line.getKey(), line.getValue()),
                 line.getKey());
         default -> {
-          l1(block).invalidate(line.getKey());
+          l1(cluster).invalidate(line.getKey());
           write(line.getKey(), line.getValue());
         }
       }
@@ -275,8 +275,8 @@ final class Counting {
     add(site, sectors, Math.ceilDiv((long) Integer.bitCount(lanes) * bytes, SECTOR));
   }
 
-  private SectoredCache l1(BlockRun block) {
-    int sm = (int) (block.cluster() % l1.length);
+  private SectoredCache l1(long cluster) {
+    int sm = (int) (cluster % l1.length);
     SectoredCache cache = l1[sm];
     if (cache == null) {
       cache = new SectoredCache(SectoredCache.Geometry.firstLevel(caches.l1Bytes()));

@@ -8,6 +8,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.ir.type.Type;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles the expressions of one statement to closures. A vector expression is compiled like a
@@ -142,6 +143,11 @@ class ExprCompiler {
     }
     DoubleExpr a = real(c.a());
     return to == DType.I32 ? f -> (int) a.eval(f) : f -> toInteger(to, a.eval(f));
+  }
+
+  /** An operand of an intrinsic, for all lanes at once; null if each has its own closure. */
+  @Nullable OperandCode operand(Expr e) {
+    return null;
   }
 
   /** A float cast to an integer type or bool. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Compiles pipes, roles and signals, and what is under way in them.
  *
  * <p>Alone a pipe is a queue. Roles are processes that take turns at pipes and signals (see {@link
- * RoleScheduler}). Where {@link Options#late()} says so, a stage is committed as late as its pipe's
+ * RoleScheduler}). Where {@link Manner#late()} says so, a stage is committed as late as its pipe's
  * {@code lag} allows, and products and copies that are {@code inflight} for some stages happen only
  * when these have ended.
  */
@@ -30,15 +30,15 @@ final class FlowCompiler {
   private static final String IN_FLIGHT = "inflight";
 
   private final StmtCompiler stmts;
-  private final Options options;
+  private final Manner manner;
   private final FlowSites sites;
   private final boolean defers;
   private final Set<Buffer> stages = new HashSet<>();
   private final boolean roles;
 
-  FlowCompiler(StmtCompiler stmts, Options options, Stmt body) {
+  FlowCompiler(StmtCompiler stmts, Manner manner, Stmt body) {
     this.stmts = stmts;
-    this.options = options;
+    this.manner = manner;
     this.sites = FlowSites.of(body);
     boolean[] found = {false, false};
     Walk.statements(
@@ -50,7 +50,7 @@ final class FlowCompiler {
             stages.addAll(scope.pipe().buffers());
           }
         });
-    this.defers = found[0] && options.late();
+    this.defers = found[0] && manner.late();
     this.roles = found[1];
   }
 
@@ -87,7 +87,7 @@ final class FlowCompiler {
   }
 
   private static RoleProcess process(Frame f) {
-    return Objects.requireNonNull(f.process);
+    return (RoleProcess) Objects.requireNonNull(f.process);
   }
 
   /** A statement that may be under way, or may have to wait for what is. */
@@ -160,7 +160,7 @@ final class FlowCompiler {
     int readers = sites.releases(pipe);
     return f -> {
       RoleProcess process = process(f);
-      PipeRun run = new PipeRun(context(), pipe, readers, options.late());
+      PipeRun run = new PipeRun(context(), pipe, readers, manner.late());
       process.pipes.put(pipe, run);
       body.run(f);
       process.drain(f, run);
@@ -186,7 +186,7 @@ final class FlowCompiler {
     return f -> {
       RoleProcess outside = process(f);
       outside.drain(f, null);
-      RoleScheduler scheduler = new RoleScheduler(context(), options);
+      RoleScheduler scheduler = new RoleScheduler(context(), manner);
       int together = outside.shared.nextTogether();
       int number = 0;
       String[] names = new String[processes];
@@ -236,7 +236,7 @@ final class FlowCompiler {
                 Finding.Kind.PIPE,
                 s,
                 f,
-                Context.element(s.counter(), new long[] {element}),
+                Source.element(s.counter(), new long[] {element}),
                 "a counter grows, by " + added + " it does not");
       }
       long value = Bytes.integer(dtype, f.memory[slot], offset) + added;

@@ -1,12 +1,16 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.ir.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one thread of execution: values of variables, storage of buffers. A variable or
  * buffer is a slot, given out by {@link Symbols}.
  */
-final class Frame {
+final class Frame extends Accessor {
+  /** Elements of a working array. */
+  static final int CHUNK = 512;
+
   final long[] ints;
   final double[] floats;
   final byte[][] memory;
@@ -25,32 +29,17 @@ final class Frame {
 
   final long[] pendingInts = new long[Symbols.MAX_LANES];
 
-  /** Working arrays of {@link ReduceLoop}s. */
+  /** Working arrays of loops that gather operands. */
   final double[][] scratch;
 
   /** All extents of each global buffer, null for the others. */
   final long[][] shapes;
 
-  /** The thread's warp, for race checks, null for the interpreter. */
-  @Nullable Actor actor;
-
   /** Where the warp's requests are counted, null if they are not. */
   @Nullable WarpRequests requests;
 
-  /** The thread's bit in masks of its warp. */
-  int laneBit;
-
-  /** The thread's number in its warp. */
-  byte warpLane;
-
   /** The simulated thread, null for the interpreter. */
   @Nullable ThreadId thread;
-
-  /** Who executes a tile program, for pipes and signals, null in kernels. */
-  @Nullable RoleProcess process;
-
-  /** Names of all processes that run at once with this one. */
-  String[] processes = {};
 
   Frame(Symbols symbols) {
     ints = new long[symbols.intSlots()];
@@ -58,12 +47,12 @@ final class Frame {
     memory = new byte[symbols.bufferSlots()][];
     outer = new long[symbols.bufferSlots()];
     shapes = new long[symbols.bufferSlots()][];
-    scratch = new double[symbols.scratchSlots()][ReduceLoop.CHUNK];
+    scratch = new double[symbols.scratchSlots()][CHUNK];
     shadows = new Shadow[symbols.bufferSlots()];
   }
 
   /** The same values and memory for a process of its own. */
-  Frame copyFor(RoleProcess other, Symbols symbols, String[] names) {
+  Frame copyFor(FlowParty other, Symbols symbols, String[] names) {
     Frame copy = new Frame(symbols);
     System.arraycopy(ints, 0, copy.ints, 0, ints.length);
     System.arraycopy(floats, 0, copy.floats, 0, floats.length);
@@ -76,7 +65,14 @@ final class Frame {
     return copy;
   }
 
-  /** Who executes, for messages. */
+  @Override
+  long extent(Buffer buffer, int slot, int dimension) {
+    return dimension == 0
+        ? outer[slot]
+        : shapes[slot] != null ? shapes[slot][dimension] : buffer.extent(dimension);
+  }
+
+  @Override
   String who() {
     return thread != null ? thread.toString() : process != null ? process.name() : "";
   }

@@ -133,7 +133,7 @@ final class GlobalTileOperand {
             Finding.Kind.OUT_OF_BOUNDS,
             where,
             f,
-            Context.element(buffer, new long[] {row, column}),
+            Source.element(buffer, new long[] {row, column}),
             "a bulk store must not begin before the matrix");
       }
       long rowBytes = width * buffer.dtype().bytes();
@@ -142,7 +142,7 @@ final class GlobalTileOperand {
             Finding.Kind.OUT_OF_BOUNDS,
             where,
             f,
-            Context.element(buffer, new long[] {row, width}),
+            Source.element(buffer, new long[] {row, width}),
             "bulk stores write whole 16 bytes, rows hold " + rowBytes);
       }
       Shadow shadow = f.shadows[access.slot()];

@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
  * One launch in execution: its extents, the memory that all threads see, and who hears of races.
  */
 final class Grid {
-  final Arguments arguments;
-  final Shadow.FindingSink sink;
+  final FindingSink sink;
   final Index3 blocks;
   final Index3 threads;
 
@@ -21,15 +20,14 @@ final class Grid {
   /** Bulk loads that have not arrived. */
   final BulkLoads loads = new BulkLoads();
 
-  final Counters.Released counters = new Counters.Released();
+  final ReleasedCounters counters = new ReleasedCounters();
 
   final Turns turns = new Turns();
 
   /** Counts requests, if they are to be counted. */
   @Nullable Counting counting;
 
-  Grid(Arguments arguments, Shadow.FindingSink sink, Index3 blocks, Index3 threads) {
-    this.arguments = arguments;
+  Grid(FindingSink sink, Index3 blocks, Index3 threads) {
     this.sink = sink;
     this.blocks = blocks;
     this.threads = threads;

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles the statements of a grid kernel to {@link WarpNode}s. */
-final class GridCompiler {
+final class GridCompiler implements Surroundings {
   /** A loop that goes round so often is taken to never end. */
   private static final long ENDLESS = 2_000_000;
 
@@ -54,27 +54,6 @@ final class GridCompiler {
     return shared;
   }
 
-  /** Something done by every active lane for itself. */
-  static void each(Warp w, int mask, Exec exec) {
-    for (int m = mask; m != 0; m &= m - 1) {
-      exec.run(w.lanes[Integer.numberOfTrailingZeros(m)]);
-    }
-    w.finishRequests();
-  }
-
-  /** The active lanes where a condition holds. */
-  static int where(Warp w, int mask, LongExpr condition) {
-    int result = 0;
-    for (int m = mask; m != 0; m &= m - 1) {
-      int lane = Integer.numberOfTrailingZeros(m);
-      if (condition.eval(w.lanes[lane]) != 0) {
-        result |= 1 << lane;
-      }
-    }
-    w.finishRequests();
-    return result;
-  }
-
   WarpNode compile(Stmt s) {
     if (code != null && !stops(s)) {
       return WarpNode.straight(code.part(s, whiles > 0));
@@ -96,7 +75,7 @@ final class GridCompiler {
       case Stmt.Let l -> {
         WarpCalls calls = new WarpCalls(context, s);
         Exec assign = calls.exprs().assign(l.var(), l.value());
-        yield before(calls, (w, mask) -> each(w, mask, assign), compile(l.body()));
+        yield before(calls, (w, mask) -> w.each(mask, assign), compile(l.body()));
       }
       case Stmt.Alloc a -> alloc(a);
       case Stmt.Store st -> Stores.compile(context, st, whiles > 0);
@@ -175,8 +154,8 @@ final class GridCompiler {
     return known;
   }
 
-  /** A call in which no warp stops, for bytecode around it. */
-  WarpNode.Straight call(Stmt.Evaluate e) {
+  @Override
+  public WarpNode.Straight call(Stmt.Evaluate e) {
     return evaluated(e)::run;
   }
 
@@ -248,7 +227,7 @@ final class GridCompiler {
       return WarpNode.straight(
           (w, mask) -> {
             calls.run(w, mask);
-            int yes = where(w, mask, condition);
+            int yes = w.where(mask, condition);
             if (yes != 0) {
               then.run(w, yes);
             }
@@ -262,7 +241,7 @@ final class GridCompiler {
             w -> {
               w.pop();
               calls.run(w, mask);
-              int yes = where(w, mask, condition);
+              int yes = w.where(mask, condition);
               int no = mask & ~yes;
               if (no != 0) {
                 w.push(
@@ -342,7 +321,7 @@ final class GridCompiler {
               @Override
               public void advance(Warp w) {
                 calls.run(w, active);
-                active = where(w, active, condition);
+                active = w.where(active, condition);
                 if (active == 0) {
                   w.pop();
                   return;
@@ -376,8 +355,8 @@ final class GridCompiler {
     };
   }
 
-  /** Remembers a shared buffer; others are of no interest. */
-  void declareShared(Buffer buffer) {
+  @Override
+  public void declareShared(Buffer buffer) {
     if (buffer.scope() == Scope.SHARED) {
       // The slot is needed even if nothing accesses the buffer.
       context.symbols().slot(buffer);
@@ -387,11 +366,11 @@ final class GridCompiler {
 
   private WarpNode.Straight local(Buffer buffer) {
     Exec each = allocation(buffer);
-    return (w, mask) -> each(w, mask, each);
+    return (w, mask) -> w.each(mask, each);
   }
 
-  /** Storage that a thread gets anew. */
-  Exec allocation(Buffer buffer) {
+  @Override
+  public Exec allocation(Buffer buffer) {
     int slot = context.symbols().slot(buffer);
     int elements = Math.toIntExact(buffer.storageElements());
     long rows = buffer.rank() == 0 ? 1 : buffer.extent(0);
@@ -402,7 +381,7 @@ final class GridCompiler {
         f.outer[slot] = rows;
         storage = new byte[elements * dtype.bytes()];
         f.memory[slot] = storage;
-        f.shadows[slot] = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+        f.shadows[slot] = context.shadow(buffer, elements, true, false, FindingSink.THROWING);
       } else {
         Shadow shadow = f.shadows[slot];
         if (shadow != null) {
@@ -417,7 +396,7 @@ final class GridCompiler {
     WarpCalls calls = new WarpCalls(context, e);
     if (!(e.call().op() instanceof TargetIntrinsic intrinsic)) {
       LongExpr nothing = calls.exprs().bits(e.call());
-      return WarpNode.straight((w, mask) -> each(w, mask, nothing::eval));
+      return WarpNode.straight((w, mask) -> w.each(mask, nothing::eval));
     }
     return switch (intrinsic.effect()) {
       case TargetIntrinsic.Synchronises(var kind) -> synchronise(e, kind, calls);

@@ -38,7 +38,10 @@ public final class Interpreter {
     boolean[] roles = {false};
     Walk.statements(body, s -> roles[0] |= s instanceof Stmt.Flow.Roles);
     this.races = roles[0] && options.trackUninitialised();
-    this.body = new StmtCompiler(context, options, body).compile(body);
+    this.body = new StmtCompiler(
+                context,
+                new Manner(options.order().turns(), options.seed(), options.late()),
+                body).compile(body);
   }
 
   public static Interpreter of(PrimFunc func, Options options) {
@@ -89,7 +92,7 @@ public final class Interpreter {
           Arrays.fill(stored.bytes(), (byte) 0);
         } else if (races) {
           int elements = stored.bytes().length / context.stored(b.dtype()).bytes();
-          Shadow shadow = new Shadow(context, b, elements, false, false, Shadow.THROWING);
+          Shadow shadow = context.shadow(b, elements, false, false, FindingSink.THROWING);
           shadow.betweenRoles(elements);
           frame.shadows[slot] = shadow;
         }

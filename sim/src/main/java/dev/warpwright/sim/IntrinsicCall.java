@@ -38,7 +38,7 @@ final class IntrinsicCall {
     final @Nullable Access access;
     final @Nullable Buffer buffer;
     final LongExpr value;
-    final WarpCodeBuilder.@Nullable Operand code;
+    final @Nullable OperandCode code;
     final int slot;
 
     /** Of the buffer's elements: the logarithm of their bytes. */
@@ -52,7 +52,7 @@ final class IntrinsicCall {
         @Nullable Access access,
         @Nullable Buffer buffer,
         LongExpr value,
-        WarpCodeBuilder.@Nullable Operand code) {
+        @Nullable OperandCode code) {
       this.declared = declared;
       this.access = access;
       this.buffer = buffer;
@@ -90,8 +90,7 @@ final class IntrinsicCall {
     operands = new Operand[args.size()];
     for (int i = 0; i < operands.length; i++) {
       Intrinsic.Operand declared = intrinsic.operands().get(i);
-      WarpCodeBuilder.Operand code =
-          exprs instanceof CompiledExprs compiled ? compiled.operand(args.get(i)) : null;
+      OperandCode code = exprs.operand(args.get(i));
       if (args.get(i) instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)) {
         Access access = new Access(exprs, buffer, indices);
         operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset(), code);
@@ -360,14 +359,14 @@ final class IntrinsicCall {
             Finding.Kind.OUT_OF_BOUNDS,
             where,
             f,
-            Context.element(buffer, access.coordinates(f)) + " + " + byteOffset + " bytes",
+            Source.element(buffer, access.coordinates(f)) + " + " + byteOffset + " bytes",
             "operand " + o.declared.name() + ", the buffer is " + buffer);
       }
       throw context.fault(
           Finding.Kind.MISALIGNED,
           where,
           f,
-          Context.element(buffer, access.coordinates(f)),
+          Source.element(buffer, access.coordinates(f)),
           "operand "
               + o.declared.name()
               + " needs "

@@ -27,8 +27,8 @@ import java.util.Objects;
 /** Accesses of one lane to memory as bytecode; they mean and check what {@link Access} says. */
 final class LaneAccess {
   private static final ClassDesc CODE = LaneExprs.CODE;
-  private static final ClassDesc BYTES = ClassDesc.of("dev.warpwright.sim", "Bytes");
-  private static final ClassDesc SITE = ClassDesc.of("dev.warpwright.sim", "Counting$Site");
+  private static final ClassDesc BYTES = ClassDesc.ofDescriptor(Bytes.class.descriptorString());
+  private static final ClassDesc SITE = ClassDesc.ofDescriptor(Counting.Site.class.descriptorString());
   private static final ClassDesc NUMERICS = ClassDesc.of(Numerics.class.getName());
   private static final int VECTOR_BYTES = 16;
 

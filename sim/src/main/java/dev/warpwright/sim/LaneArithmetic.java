@@ -16,7 +16,7 @@ import java.lang.constant.MethodTypeDesc;
 /** Operators on values that have been pushed as {@link LaneExprs} pushes them. */
 final class LaneArithmetic {
   private static final ClassDesc CODE = LaneExprs.CODE;
-  private static final ClassDesc REGION_MATH = ClassDesc.of("dev.warpwright.sim", "RegionMath");
+  private static final ClassDesc REGION_MATH = ClassDesc.ofDescriptor(RegionMath.class.descriptorString());
   private static final ClassDesc MATH = ClassDesc.of("java.lang", "Math");
   private static final ClassDesc LONG = ClassDesc.of("java.lang", "Long");
   private static final ClassDesc FLOAT = ClassDesc.of("java.lang", "Float");
@@ -70,7 +70,7 @@ final class LaneArithmetic {
   }
 
   private void realBinary(BinaryOp op) {
-    ClassDesc compiler = ClassDesc.of("dev.warpwright.sim", "ExprCompiler");
+    ClassDesc compiler = ClassDesc.ofDescriptor(ExprCompiler.class.descriptorString());
     switch (op) {
       case ADD -> code.dadd();
       case SUB -> code.dsub();

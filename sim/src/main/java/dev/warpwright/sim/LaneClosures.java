@@ -13,17 +13,17 @@ import java.util.Map;
 final class LaneClosures {
   private final WarpCodeBuilder builder;
   private final Stmt where;
-  private final WarpCalls calls;
+  private final CallCompiler calls;
   private final Map<Expr, Object> closures = new IdentityHashMap<>();
 
-  LaneClosures(WarpCodeBuilder builder, Stmt where, WarpCalls calls) {
+  LaneClosures(WarpCodeBuilder builder, Stmt where, CallCompiler calls) {
     this.builder = builder;
     this.where = where;
     this.calls = calls;
   }
 
   /** Those of expressions. */
-  static LaneClosures of(WarpCodeBuilder builder, Stmt where, WarpCalls calls, Expr... all) {
+  static LaneClosures of(WarpCodeBuilder builder, Stmt where, CallCompiler calls, Expr... all) {
     LaneClosures closures = new LaneClosures(builder, where, calls);
     for (Expr e : all) {
       closures.add(e);
@@ -76,6 +76,7 @@ final class LaneClosures {
     if (!(e instanceof Expr.Call)) {
       builder.interpreted(where, e);
     }
-    return e.type().dtype().isFloat() ? calls.plain().real(e) : calls.plain().integer(e);
+    ExprCompiler plain = new ExprCompiler(builder.context(), where, calls);
+    return e.type().dtype().isFloat() ? plain.real(e) : plain.integer(e);
   }
 }

@@ -31,16 +31,16 @@ final class LaneCode {
   private static final int METHOD_BYTES = 2500;
 
   private static final ClassDesc CODE = LaneExprs.CODE;
-  private static final ClassDesc TRIPS = ClassDesc.of("dev.warpwright.sim", "Trips");
-  private static final ClassDesc LONG_EXPR = ClassDesc.of("dev.warpwright.sim", "LongExpr");
-  private static final ClassDesc EXEC = ClassDesc.of("dev.warpwright.sim", "Exec");
-  private static final ClassDesc STRAIGHT = ClassDesc.of("dev.warpwright.sim", "WarpNode$Straight");
+  private static final ClassDesc TRIPS = ClassDesc.ofDescriptor(Trips.class.descriptorString());
+  private static final ClassDesc LONG_EXPR = ClassDesc.ofDescriptor(LongExpr.class.descriptorString());
+  private static final ClassDesc EXEC = ClassDesc.ofDescriptor(Exec.class.descriptorString());
+  private static final ClassDesc STRAIGHT = ClassDesc.ofDescriptor(WarpNode.Straight.class.descriptorString());
   private static final MethodTypeDesc PART = WarpCodeBuilder.PART;
   private static final int WARP = 1;
 
   private final CodeBuilder code;
   private final WarpCodeBuilder builder;
-  private final GridCompiler compiler;
+  private final Surroundings compiler;
   private final Context context;
   private final LaneScope scope;
   private final LaneExprs exprs;
@@ -52,7 +52,7 @@ final class LaneCode {
   /**
    * @param watched whether a loop around it goes round until something changes
    */
-  LaneCode(CodeBuilder code, WarpCodeBuilder builder, GridCompiler compiler, boolean watched) {
+  LaneCode(CodeBuilder code, WarpCodeBuilder builder, Surroundings compiler, boolean watched) {
     this.code = code;
     this.builder = builder;
     this.compiler = compiler;

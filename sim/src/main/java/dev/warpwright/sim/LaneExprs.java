@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * {@code float}. What there is no bytecode for is a closure, as are calls of the warp.
  */
 final class LaneExprs {
-  static final ClassDesc CODE = ClassDesc.of("dev.warpwright.sim", "WarpCode");
-  private static final ClassDesc LONG_EXPR = ClassDesc.of("dev.warpwright.sim", "LongExpr");
-  private static final ClassDesc DOUBLE_EXPR = ClassDesc.of("dev.warpwright.sim", "DoubleExpr");
+  static final ClassDesc CODE = ClassDesc.ofDescriptor(WarpCode.class.descriptorString());
+  private static final ClassDesc LONG_EXPR = ClassDesc.ofDescriptor(LongExpr.class.descriptorString());
+  private static final ClassDesc DOUBLE_EXPR = ClassDesc.ofDescriptor(DoubleExpr.class.descriptorString());
 
   private static final Map<Op, String> SCALAR_FUNCTIONS =
       Map.of(

@@ -23,8 +23,8 @@ import java.util.Map;
  * Java's locals because nothing else uses them, the element of a vector.
  */
 final class LaneScope {
-  static final ClassDesc FRAME = ClassDesc.of("dev.warpwright.sim", "Frame");
-  static final ClassDesc SHADOW = ClassDesc.of("dev.warpwright.sim", "Shadow");
+  static final ClassDesc FRAME = ClassDesc.ofDescriptor(Frame.class.descriptorString());
+  static final ClassDesc SHADOW = ClassDesc.ofDescriptor(Shadow.class.descriptorString());
   static final ClassDesc BYTES = CD_byte.arrayType();
 
   final CodeBuilder code;

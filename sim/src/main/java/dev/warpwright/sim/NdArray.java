@@ -30,7 +30,7 @@ public final class NdArray {
   }
 
   private static NdArray allocate(DType dtype, long[] shape, @Nullable Layout layout) {
-    long size = Math.multiplyExact(storageElements(shape, layout), dtype.bytes());
+    long size = Math.multiplyExact(StorageSize.elements(shape, layout), dtype.bytes());
     if (size > Integer.MAX_VALUE - 16) {
       throw new IllegalArgumentException(
           "array "
@@ -83,35 +83,6 @@ public final class NdArray {
   /** Row-major and random, see {@link #fillRandom}. */
   public static NdArray random(DType dtype, long seed, long... shape) {
     return zeros(dtype, shape).fillRandom(seed);
-  }
-
-  /** Elements that storage for this shape spans, gaps of the layout included. */
-  static long storageElements(long[] shape, @Nullable Layout layout) {
-    long count = 1;
-    for (long extent : shape) {
-      if (extent < 0) {
-        throw new IllegalArgumentException("negative extent in " + Arrays.toString(shape));
-      }
-      count = Math.multiplyExact(count, extent);
-    }
-    if (layout == null || count == 0) {
-      return count;
-    }
-    long last = 0;
-    for (int d = 0; d < shape.length; d++) {
-      long rest = shape[d] - 1;
-      for (int m = 0; m < layout.dimensions().get(d).size(); m++) {
-        Mode mode = layout.dimensions().get(d).get(m);
-        boolean outermost = m == layout.dimensions().get(d).size() - 1;
-        last += (outermost ? rest : Math.min(rest, mode.extent() - 1)) * mode.stride();
-        rest /= mode.extent();
-      }
-    }
-    if (!layout.swizzle().isIdentity()) {
-      int bits = layout.swizzle().base() + layout.swizzle().shift() + layout.swizzle().bits();
-      return ((last >> bits) + 1) << bits;
-    }
-    return last + 1;
   }
 
   private void checkCount(long values) {

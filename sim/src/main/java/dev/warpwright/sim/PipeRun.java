@@ -36,7 +36,7 @@ final class PipeRun {
         int elements = Math.toIntExact(buffer.storageElements());
         memory[i] = new byte[Math.multiplyExact(elements, stored.bytes())];
         if (context.track()) {
-          shadows[i] = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+          shadows[i] = context.shadow(buffer, elements, true, false, FindingSink.THROWING);
           shadows[i].betweenRoles(elements);
         }
       }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class ProgramInterpreter {
   /** Runs one kernel. */
   private interface Executor {
-    void run(Arguments arguments, Shadow.FindingSink races);
+    void run(Arguments arguments, FindingSink races);
   }
 
   /** Where counters of launches go, null if they are not counted. */
@@ -91,7 +91,7 @@ public final class ProgramInterpreter {
    * @throws SimulationError if a kernel does what the IR does not define
    */
   public void run(Arguments arguments) {
-    execute(arguments, Shadow.THROWING);
+    execute(arguments, FindingSink.THROWING);
   }
 
   /**
@@ -120,14 +120,14 @@ public final class ProgramInterpreter {
     List<KernelCounters> launches = new ArrayList<>();
     counted = new Counted(caches, launches);
     try {
-      execute(arguments, Shadow.THROWING);
+      execute(arguments, FindingSink.THROWING);
     } finally {
       counted = null;
     }
     return launches;
   }
 
-  private void execute(Arguments arguments, Shadow.FindingSink races) {
+  private void execute(Arguments arguments, FindingSink races) {
     Map<Buffer, NdArray> arrays = new IdentityHashMap<>();
     for (Param p : params(program)) {
       if (p instanceof Buffer b) {
@@ -154,7 +154,7 @@ public final class ProgramInterpreter {
       Program.Launch launch,
       Arguments arguments,
       Map<Buffer, NdArray> arrays,
-      Shadow.FindingSink races) {
+      FindingSink races) {
     Kernel kernel = launch.kernel();
     Object[] values = new Object[launch.arguments().size()];
     for (int i = 0; i < values.length; i++) {

@@ -9,14 +9,14 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /** Collects races, one for each statement. */
-final class RaceCollector implements Shadow.FindingSink {
+final class RaceCollector implements FindingSink {
   private final List<Finding> findings = new ArrayList<>();
   private final Set<Stmt> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
   private RaceCollector() {}
 
   /** The races of an execution and, last, the finding that ended it. */
-  static List<Finding> collect(Consumer<Shadow.FindingSink> execution) {
+  static List<Finding> collect(Consumer<FindingSink> execution) {
     RaceCollector collector = new RaceCollector();
     try {
       execution.accept(collector);

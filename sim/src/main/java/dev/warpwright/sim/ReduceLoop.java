@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReduceLoop {
   /** Iterations gathered at a time. */
-  static final int CHUNK = 512;
+  private static final int CHUNK = Frame.CHUNK;
 
   /** Fills {@code out} with the operand's values for {@code count} iterations from {@code from}. */
   private interface Operand {

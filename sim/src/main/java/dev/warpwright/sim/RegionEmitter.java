@@ -29,13 +29,13 @@ import java.util.Set;
  */
 final class RegionEmitter {
   static final String ENTRY = "block";
-  static final ClassDesc STATE = ClassDesc.of("dev.warpwright.sim", "RegionState");
+  static final ClassDesc STATE = ClassDesc.ofDescriptor(RegionState.class.descriptorString());
   static final MethodTypeDesc ENTRY_TYPE =
       MethodTypeDesc.of(CD_void, STATE, CD_int, CD_int, CD_int);
 
   private final RegionPlan plan;
   private final Set<Buffer> written;
-  private final ClassDesc self = ClassDesc.of("dev.warpwright.sim", "GeneratedRegions");
+  private final ClassDesc self = ClassDesc.of(RegionEmitter.class.getPackageName(), "GeneratedRegions");
   private final List<RegionPlan.Region> regions = new ArrayList<>();
 
   /**

@@ -29,8 +29,8 @@ import java.util.Map;
  */
 final class RegionExprs {
   private static final ClassDesc STATE = RegionEmitter.STATE;
-  private static final ClassDesc OPS = ClassDesc.of("dev.warpwright.sim", "RegionMath");
-  private static final ClassDesc BYTES = ClassDesc.of("dev.warpwright.sim", "Bytes");
+  private static final ClassDesc OPS = ClassDesc.ofDescriptor(RegionMath.class.descriptorString());
+  private static final ClassDesc BYTES = ClassDesc.ofDescriptor(Bytes.class.descriptorString());
   private static final ClassDesc MATH = ClassDesc.of("java.lang", "Math");
   private static final ClassDesc OBJECTS = ClassDesc.of("java.util", "Objects");
   private static final MethodTypeDesc INT_INT_INT = MethodTypeDesc.of(CD_int, CD_int, CD_int);

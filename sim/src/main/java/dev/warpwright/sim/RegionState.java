@@ -10,16 +10,6 @@ import java.util.Arrays;
  * the {@link GridInterpreter} executes everything again and says what it is.
  */
 final class RegionState {
-  /** Something may be wrong. */
-  static final class Suspicion extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-    static final Suspicion INSTANCE = new Suspicion();
-
-    private Suspicion() {
-      super("to be executed by the interpreter", null, false, false);
-    }
-  }
-
   /** An integer that nobody wrote. */
   static final int POISON = 0xCDCD_CDCD;
 
@@ -124,10 +114,6 @@ final class RegionState {
     Arrays.fill(buffer, POISON);
   }
 
-  static RuntimeException suspicion() {
-    return Suspicion.INSTANCE;
-  }
-
   /**
    * A thread reads a shared element.
    *
@@ -139,7 +125,7 @@ final class RegionState {
       states[element] = me;
     } else if (state != me && state != (me | WRITTEN)) {
       if ((state & WRITTEN) != 0) {
-        throw Suspicion.INSTANCE;
+        throw Suspicion.raise();
       }
       states[element] = me >>> EPOCH_SHIFT << EPOCH_SHIFT | MANY;
     }
@@ -149,7 +135,7 @@ final class RegionState {
   static void write(int[] states, int element, int me) {
     int state = states[element];
     if ((state ^ me) >>> EPOCH_SHIFT == 0 && state != me && state != (me | WRITTEN)) {
-      throw Suspicion.INSTANCE;
+      throw Suspicion.raise();
     }
     states[element] = me | WRITTEN;
   }
@@ -158,14 +144,14 @@ final class RegionState {
   static void touch(int[] owners, int element, int owner) {
     int before = (int) ELEMENT.getAndSet(owners, element, owner);
     if (before != 0 && before != owner) {
-      throw Suspicion.INSTANCE;
+      throw Suspicion.raise();
     }
   }
 
   /** An offset of a vector, which must be a multiple. */
   static int aligned(int offset, int elements) {
     if ((offset & elements - 1) != 0) {
-      throw Suspicion.INSTANCE;
+      throw Suspicion.raise();
     }
     return offset;
   }
@@ -173,7 +159,7 @@ final class RegionState {
   /** A value read from memory of the chip, where no element that nobody wrote may be read. */
   static float known(float value) {
     if (Float.isNaN(value)) {
-      throw Suspicion.INSTANCE;
+      throw Suspicion.raise();
     }
     return value;
   }
@@ -181,7 +167,7 @@ final class RegionState {
   /** As above. */
   static int known(int value) {
     if (value == POISON) {
-      throw Suspicion.INSTANCE;
+      throw Suspicion.raise();
     }
     return value;
   }

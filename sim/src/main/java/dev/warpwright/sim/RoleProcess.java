@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One of those that execute a tile program at once: an instance of a role, or the program outside
  * of roles. It has what is under way for it.
  */
-final class RoleProcess {
+final class RoleProcess extends FlowParty {
   /**
    * What a process waits for.
    *
@@ -76,7 +76,6 @@ final class RoleProcess {
   }
 
   final Shared shared;
-  private final String name;
   private final @Nullable RoleScheduler scheduler;
   private final Deque<UnderWay> underWay = new ArrayDeque<>();
 
@@ -88,31 +87,22 @@ final class RoleProcess {
   private long filled;
   private long read;
 
-  /** What it knows to have happened, and which of those that run at once it is. */
-  final FlowClock clock;
-
   final Map<Pipe, PipeRun> pipes = new IdentityHashMap<>();
   final Deque<Open> open = new ArrayDeque<>();
 
   /** Outside of roles. */
   RoleProcess() {
+    super("", FlowClock.ALONE);
     this.shared = new Shared();
-    this.name = "";
     this.scheduler = null;
-    this.clock = FlowClock.ALONE;
   }
 
   /** An instance of a role, begun by {@code parent}. */
   RoleProcess(String name, RoleScheduler scheduler, FlowClock clock, RoleProcess parent) {
+    super(name, clock);
     this.shared = parent.shared;
-    this.name = name;
     this.scheduler = scheduler;
-    this.clock = clock;
     pipes.putAll(parent.pipes);
-  }
-
-  String name() {
-    return name;
   }
 
   /** The execution of a pipe that is declared here. */

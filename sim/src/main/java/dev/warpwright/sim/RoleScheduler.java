@@ -35,7 +35,7 @@ final class RoleScheduler {
   }
 
   private final Context context;
-  private final Options options;
+  private final Manner manner;
   private final SplittableRandom random;
   private final List<Turn> turns = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -43,10 +43,10 @@ final class RoleScheduler {
   private @Nullable Throwable failure;
   private boolean cancelled;
 
-  RoleScheduler(Context context, Options options) {
+  RoleScheduler(Context context, Manner manner) {
     this.context = context;
-    this.options = options;
-    this.random = new SplittableRandom(options.seed());
+    this.manner = manner;
+    this.random = new SplittableRandom(manner.seed());
   }
 
   /** One more process, which is not begun yet. */
@@ -110,7 +110,7 @@ final class RoleScheduler {
         if (ready.isEmpty()) {
           throw deadlock(f);
         }
-        last = next(ready, last);
+        last = manner.order().next(ready, last, random);
         turns.get(last).go.release();
         back.acquireUninterruptibly();
       }
@@ -118,14 +118,6 @@ final class RoleScheduler {
     } finally {
       cancel();
     }
-  }
-
-  private int next(List<Integer> ready, int last) {
-    return switch (options.order()) {
-      case FORWARD -> ready.contains(last) ? last : ready.getFirst();
-      case REVERSE -> ready.getLast();
-      case SHUFFLED -> ready.get(random.nextInt(ready.size()));
-    };
   }
 
   private void cancel() {

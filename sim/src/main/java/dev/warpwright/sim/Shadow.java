@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * that have not met in between: no order of lanes is promised, not even within a statement.
  */
 final class Shadow {
-  private static final byte NEVER_WRITTEN = 0;
+  static final byte NEVER_WRITTEN = 0;
   private static final byte WRITTEN = 1;
   private static final byte UNDER_WAY = 2;
 
   /** A register that a product reads, which no thread may touch until it has been waited for. */
-  private static final byte HELD = 3;
+  static final byte HELD = 3;
 
   /** Instead of a lane: several of a warp, or a warp as a whole. */
   static final byte WHOLE_WARP = -1;
@@ -28,7 +28,6 @@ final class Shadow {
 
   private static final byte[] NONE = {};
 
-  private final Context context;
   private final Buffer buffer;
   private final int elements;
   private final boolean initialisation;
@@ -50,53 +49,39 @@ final class Shadow {
   /** Of the last readers, if they are one warp's, the lane. */
   private byte[] readerLanes = NONE;
 
-  private final FindingSink sink;
   private final Actor.@Nullable Fence fence;
+  private final ShadowReports reports;
   private final EpochSets sets = new EpochSets();
   private @Nullable FlowRaces flow;
 
   /** Whether threads accessed it since this was last set to false. */
   boolean touched = true;
 
-  /** Where races go, which need not end the execution. */
-  interface FindingSink {
-    /** Whether another race at this statement says anything new. */
-    boolean wants(Stmt where);
-
-    void report(SimulationError error);
-  }
-
-  /** Throws everything. */
-  static final FindingSink THROWING =
-      new FindingSink() {
-        @Override
-        public boolean wants(Stmt where) {
-          return true;
-        }
-
-        @Override
-        public void report(SimulationError error) {
-          throw error;
-        }
-      };
-
+  /**
+   * Knows nothing yet.
+   *
+   * @param source of what is executed
+   * @param slot of the buffer
+   * @param initialisation whether reads of what was never written are findings
+   * @param races whether races of warps are findings
+   */
   Shadow(
-      Context context,
+      Source source,
+      int slot,
       Buffer buffer,
       int elements,
       boolean initialisation,
       boolean races,
       FindingSink sink) {
-    this.context = context;
     this.buffer = buffer;
     this.elements = elements;
     this.initialisation = initialisation;
     this.races = races;
-    this.sink = sink;
     this.fence =
         buffer.scope() == Scope.SHARED
             ? Actor.Fence.SHARED
             : buffer.scope() == Scope.GLOBAL ? Actor.Fence.GLOBAL : null;
+    this.reports = new ShadowReports(source, slot, buffer, fence, sink);
     if (elements < LARGE) {
       prepare();
     }
@@ -122,26 +107,6 @@ final class Shadow {
     flow = new FlowRaces(elements);
   }
 
-  private void roleRace(Frame f, int element, Stmt where, int other, String mine, String theirs) {
-    RoleProcess process = f.process;
-    if (other >= 0 && process != null) {
-      sink.report(
-          fault(
-              Finding.Kind.RACE,
-              f,
-              element,
-              where,
-              mine
-                  + " by "
-                  + process.name()
-                  + " and "
-                  + theirs
-                  + " by "
-                  + f.processes[other]
-                  + " with no pipe or signal in between"));
-    }
-  }
-
   /**
    * Forgets what was written, as at the start of the buffer's life; not what products do with the
    * registers, which goes on.
@@ -162,16 +127,16 @@ final class Shadow {
     }
   }
 
-  void read(Frame f, int element, Stmt where) {
+  void read(Accessor f, int element, Stmt where) {
     prepare();
     touched = true;
     if (states != null && states[element] != WRITTEN) {
-      unwritten(f, element, where);
+      reports.unwritten(f, element, where, states[element]);
       return;
     }
     if (flow != null && f.process != null && f.processes.length > 0) {
       int other = flow.read(f.process.clock, f.processes.length, element);
-      roleRace(f, element, where, other, "read", "write");
+      reports.roleRace(f, element, where, other, "read", "write");
     }
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
@@ -194,19 +159,19 @@ final class Shadow {
   }
 
   /** Whether whoever wrote the element last had done so. */
-  private void checkRead(Frame f, Actor actor, int element, Stmt where, long writer, byte lane) {
+  private void checkRead(Accessor f, Actor actor, int element, Stmt where, long writer, byte lane) {
     if (actor.wroteSinceMeeting(writer)) {
       byte theirs = writerLanes[element];
       if (lane != WHOLE_WARP && theirs != lane && !actor.knows(writer, theirs, lane)) {
-        laneRace(f, actor, element, where, theirs, "read", "write");
+        reports.laneRace(f, actor, element, where, theirs, "read", "write");
       }
     } else if (!actor.knows(writer, writerLanes[element], lane)) {
-      race(f, actor, element, where, writer, "read", "write");
+      reports.race(f, actor, element, where, writer, "read", "write");
     }
   }
 
   /** Reads neighbouring elements. */
-  void read(Frame f, int from, int count, Stmt where) {
+  void read(Accessor f, int from, int count, Stmt where) {
     prepare();
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
@@ -222,7 +187,7 @@ final class Shadow {
     long newReaders = mine;
     for (int e = from; e < from + count; e++) {
       if (states != null && states[e] != WRITTEN) {
-        unwritten(f, e, where);
+        reports.unwritten(f, e, where, states[e]);
         continue;
       }
       long writer = writers[e];
@@ -277,12 +242,12 @@ final class Shadow {
     return readers < 0 || actor.knows(readers) ? readers : Long.MIN_VALUE;
   }
 
-  void write(Frame f, int element, Stmt where) {
+  void write(Accessor f, int element, Stmt where) {
     prepare();
     touched = true;
     if (states != null) {
       if (states[element] == UNDER_WAY || states[element] == HELD) {
-        unwritten(f, element, where);
+        reports.unwritten(f, element, where, states[element]);
       }
       states[element] = WRITTEN;
     }
@@ -290,7 +255,7 @@ final class Shadow {
   }
 
   /** A copy that was under way writes the element. */
-  void complete(Frame f, int element, Stmt where) {
+  void complete(Accessor f, int element, Stmt where) {
     prepare();
     touched = true;
     if (states != null) {
@@ -299,10 +264,10 @@ final class Shadow {
     recordWrite(f, element, where);
   }
 
-  private void recordWrite(Frame f, int element, Stmt where) {
+  private void recordWrite(Accessor f, int element, Stmt where) {
     if (flow != null && f.process != null && f.processes.length > 0) {
       int other = flow.write(f.process.clock, element);
-      roleRace(f, element, where, other, "write", "access");
+      reports.roleRace(f, element, where, other, "write", "access");
     }
     Actor actor = f.actor;
     if (writers == null || readers == null || actor == null) {
@@ -325,7 +290,7 @@ final class Shadow {
   }
 
   /** Whether those who accessed the element last had done so before the thread writes it. */
-  private void checkWrite(Frame f, Actor actor, int element, Stmt where) {
+  private void checkWrite(Accessor f, Actor actor, int element, Stmt where) {
     if (writers == null || readers == null) {
       return;
     }
@@ -334,25 +299,25 @@ final class Shadow {
     byte lane = f.warpLane;
     if (actor.wroteSinceMeeting(writer)) {
       if (writerLanes[element] != lane && !actor.knows(writer, writerLanes[element], lane)) {
-        laneRace(f, actor, element, where, writerLanes[element], "write", "write");
+        reports.laneRace(f, actor, element, where, writerLanes[element], "write", "write");
         return;
       }
     } else if (!actor.knows(writer, writerLanes[element], lane)) {
-      race(f, actor, element, where, writer, "write", "write");
+      reports.race(f, actor, element, where, writer, "write", "write");
       return;
     }
     if (actor.readSinceMeeting(last)) {
       if (readerLanes[element] != lane && !actor.knows(last, readerLanes[element], lane)) {
-        laneRace(f, actor, element, where, readerLanes[element], "write", "read");
+        reports.laneRace(f, actor, element, where, readerLanes[element], "write", "read");
       }
     } else if (last >= 0) {
       if (!actor.knows(last, readerLanes[element], lane)) {
-        race(f, actor, element, where, last, "write", "read");
+        reports.race(f, actor, element, where, last, "write", "read");
       }
     } else {
       for (long reader : sets.members(last)) {
         if (!actor.readSinceMeeting(reader) && !actor.knows(reader, WHOLE_WARP, lane)) {
-          race(f, actor, element, where, reader, "write", "read");
+          reports.race(f, actor, element, where, reader, "write", "read");
           return;
         }
       }
@@ -360,7 +325,7 @@ final class Shadow {
   }
 
   /** An asynchronous copy to the element is under way: it counts as written once it is complete. */
-  void beginWrite(Frame f, int element, Stmt where) {
+  void beginWrite(Accessor f, int element, Stmt where) {
     write(f, element, where);
     if (states != null) {
       states[element] = UNDER_WAY;
@@ -374,11 +339,11 @@ final class Shadow {
    * @param epoch whose end says that it has read
    * @param lane of the thread, or that its whole warp starts it
    */
-  void unitReads(Frame f, Actor actor, long epoch, int from, int count, Stmt where, byte lane) {
+  void unitReads(Accessor f, Actor actor, long epoch, int from, int count, Stmt where, byte lane) {
     prepare();
     for (int e = from; e < from + count; e++) {
       if (states != null && states[e] != WRITTEN) {
-        unwritten(f, e, where);
+        reports.unwritten(f, e, where, states[e]);
         return;
       }
     }
@@ -394,8 +359,8 @@ final class Shadow {
         checkRead(f, actor, e, where, writer, lane);
         boolean before =
             actor.wroteSinceMeeting(writer) || actor.knows(writer, writerLanes[e], lane);
-        if (before && !actor.knowsFenced(lane, writer, fence) && sink.wants(where)) {
-          sink.report(fault(Finding.Kind.PROXY, f, e, where, unfenced(actor, writer)));
+        if (before && !actor.knowsFenced(lane, writer, fence)) {
+          reports.unfenced(f, actor, e, where, writer);
         }
         goodWriter = actor.knows(writer) ? writer : 0;
       }
@@ -409,17 +374,8 @@ final class Shadow {
     }
   }
 
-  private String unfenced(Actor actor, long writer) {
-    return "written by "
-        + actor.agents.name(Agents.agent(writer), actor.block)
-        + (fence == Actor.Fence.GLOBAL
-            ? " without fence.proxy.async.global on the way to"
-            : ", which did not execute fence.proxy.async before it is read by")
-        + " a bulk copy or product";
-  }
-
   /** A unit beside the threads begins to write elements; see {@link #unitReads}. */
-  void unitWrites(Frame f, Actor actor, long epoch, int from, int count, Stmt where) {
+  void unitWrites(Accessor f, Actor actor, long epoch, int from, int count, Stmt where) {
     prepare();
     if (states != null) {
       Arrays.fill(states, from, from + count, UNDER_WAY);
@@ -455,125 +411,29 @@ final class Shadow {
   }
 
   /** Registers that a product begins to read, as its first operand. */
-  void productReads(Frame f, int from, int count, Stmt where) {
+  void productReads(Accessor f, int from, int count, Stmt where) {
     prepare();
     if (states == null) {
       return;
     }
     for (int e = from; e < from + count; e++) {
       if (states[e] == NEVER_WRITTEN || states[e] == UNDER_WAY) {
-        unwritten(f, e, where);
+        reports.unwritten(f, e, where, states[e]);
       }
     }
     Arrays.fill(states, from, from + count, HELD);
   }
 
   /** Registers that a product begins to write, and before that reads if it adds to them. */
-  void productWrites(Frame f, int from, int count, boolean reads, Stmt where) {
+  void productWrites(Accessor f, int from, int count, boolean reads, Stmt where) {
     prepare();
     if (states != null) {
       for (int e = from; e < from + count; e++) {
         if (states[e] == HELD || (reads && states[e] == NEVER_WRITTEN)) {
-          unwritten(f, e, where);
+          reports.unwritten(f, e, where, states[e]);
         }
       }
       Arrays.fill(states, from, from + count, UNDER_WAY);
     }
-  }
-
-  /** An access to an element that was never written, or not yet, or is still read. */
-  private void unwritten(Frame f, int element, Stmt where) {
-    if (states != null && states[element] == NEVER_WRITTEN) {
-      throw fault(Finding.Kind.UNINITIALISED, f, element, where, "");
-    }
-    if (sink.wants(where)) {
-      sink.report(
-          fault(
-              Finding.Kind.RACE,
-              f,
-              element,
-              where,
-              states != null && states[element] == HELD
-                  ? "a product that reads it has not been waited for"
-                  : fence == null
-                      ? "a product that writes it has not been waited for"
-                      : "an asynchronous copy to it has not been waited for"));
-    }
-  }
-
-  private void race(
-      Frame f, Actor actor, int element, Stmt where, long other, String mine, String theirs) {
-    if (!sink.wants(where)) {
-      return;
-    }
-    sink.report(
-        fault(
-            Finding.Kind.RACE,
-            f,
-            element,
-            where,
-            mine
-                + " by "
-                + actor.name()
-                + " and "
-                + theirs
-                + " by "
-                + actor.agents.name(other, actor.block)
-                + " without a barrier between them"));
-  }
-
-  /** Two lanes of one warp, the other of which may be several. */
-  private void laneRace(
-      Frame f, Actor actor, int element, Stmt where, byte other, String mine, String theirs) {
-    if (!sink.wants(where)) {
-      return;
-    }
-    sink.report(
-        fault(
-            Finding.Kind.RACE,
-            f,
-            element,
-            where,
-            mine
-                + " by lane "
-                + f.warpLane
-                + " of "
-                + actor.name()
-                + " and "
-                + theirs
-                + (other == WHOLE_WARP ? " by other lanes" : " by lane " + other)
-                + " of it without sync_warp or a barrier between them"));
-  }
-
-  private SimulationError fault(
-      Finding.Kind kind, Frame f, int element, Stmt where, String detail) {
-    return context.fault(kind, where, f, element(f, element), detail);
-  }
-
-  /** The element at an offset, as coordinates. */
-  private String element(Frame f, int offset) {
-    long[] shape = context.shape(buffer, f);
-    if (buffer.layout() == null) {
-      return Context.element(buffer, coordinates(shape, offset));
-    }
-    // Layouts are not inverted: there are few elements, and this is for one message.
-    for (long i = 0; i < buffer.storageElements(); i++) {
-      long[] at = coordinates(shape, i);
-      if (at[0] < shape[0] && buffer.layout().offset(at) == offset) {
-        return Context.element(buffer, at);
-      }
-    }
-    return buffer.name() + "[offset " + offset + "]";
-  }
-
-  /** Of an element by its number, row-major. */
-  private static long[] coordinates(long[] shape, long number) {
-    long[] at = new long[shape.length];
-    long rest = number;
-    for (int d = shape.length - 1; d >= 0; d--) {
-      at[d] = d == 0 ? rest : rest % shape[d];
-      rest /= Math.max(shape[d], 1);
-    }
-    return at;
   }
 }

@@ -87,7 +87,7 @@ final class SharedTileOperand {
             Finding.Kind.OUT_OF_BOUNDS,
             where,
             f,
-            Context.element(buffer, at),
+            Source.element(buffer, at),
             "a tile of " + rows + "x" + columns + ", the buffer is " + buffer);
       }
     }
@@ -99,7 +99,7 @@ final class SharedTileOperand {
           Finding.Kind.MISALIGNED,
           where,
           f,
-          Context.element(buffer, at),
+          Source.element(buffer, at),
           "the tile must begin at a multiple of "
               + alignment
               + " bytes, its offset is "

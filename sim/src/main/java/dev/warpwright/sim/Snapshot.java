@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What the global buffers that a kernel writes held before it ran. */
@@ -18,13 +19,13 @@ final class Snapshot {
    *
    * @return null if one array is given for two buffers, of which one is written
    */
-  static @Nullable Snapshot of(List<Buffer> buffers, Set<Buffer> written, Arguments arguments) {
+  static @Nullable Snapshot of(List<Buffer> buffers, Set<Buffer> written, Function<Buffer, byte[]> arrays) {
     Snapshot snapshot = new Snapshot();
     for (Buffer b : buffers) {
-      byte[] array = arguments.get(b).bytes();
+      byte[] array = arrays.apply(b);
       if (written.contains(b)) {
         for (Buffer other : buffers) {
-          if (other != b && arguments.get(other).bytes() == array) {
+          if (other != b && arrays.apply(other) == array) {
             return null;
           }
         }

@@ -1,6 +1,8 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import java.util.Arrays;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.text.IrPrinter;
@@ -27,6 +29,18 @@ final class Source {
 
   static Source of(Kernel kernel) {
     return new Source(kernel.name(), () -> new IrPrinter().print(kernel));
+  }
+
+  /** An error at a statement. */
+  SimulationError fault(
+      Finding.Kind kind, Stmt where, String who, String element, String detail) {
+    return new SimulationError(
+        new Finding(kind, name, line(where), excerpt(where), who, element, detail));
+  }
+
+  /** An element of a buffer, for messages. */
+  static String element(Buffer buffer, long[] coordinates) {
+    return buffer.name() + Arrays.toString(coordinates);
   }
 
   /** Without a text. */

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class StmtCompiler {
   private final Context context;
-  private final Options options;
+  private final Manner manner;
   private final FlowCompiler flow;
 
   /** The tile statement whose expansion is being compiled; messages name it. */
   private @Nullable Stmt origin;
 
-  StmtCompiler(Context context, Options options, Stmt whole) {
+  StmtCompiler(Context context, Manner manner, Stmt whole) {
     this.context = context;
-    this.options = options;
-    this.flow = new FlowCompiler(this, options, whole);
+    this.manner = manner;
+    this.flow = new FlowCompiler(this, manner, whole);
   }
 
   Context context() {
@@ -44,7 +44,7 @@ final class StmtCompiler {
       case Stmt.Flow inner -> flow.compile(inner);
       case Stmt.Seq seq -> seq(seq.stmts().stream().map(this::compile).toArray(Exec[]::new));
       case Stmt.For f -> {
-        Exec fast = options.trackUninitialised() ? null : ReduceLoop.match(f, this);
+        Exec fast = context.track() ? null : ReduceLoop.match(f, this);
         yield fast != null ? fast : loop(f);
       }
       case Stmt.While w -> {
@@ -117,8 +117,7 @@ final class StmtCompiler {
     LongExpr min = exprs.index(loop.min());
     LongExpr extent = exprs.index(loop.extent());
     Exec body = compile(loop.body());
-    Options.Order order = independent(loop) ? options.order() : Options.Order.FORWARD;
-    if (order == Options.Order.FORWARD) {
+    if (!independent(loop) || manner.order().isForward()) {
       return f -> {
         long first = min.eval(f);
         long n = extent.eval(f);
@@ -131,7 +130,7 @@ final class StmtCompiler {
     return f -> {
       long first = min.eval(f);
       int n = Math.toIntExact(Math.max(0, extent.eval(f)));
-      for (int i : Options.order(order, n, new SplittableRandom(options.seed() + n))) {
+      for (int i : manner.order().of(n, new SplittableRandom(manner.seed() + n))) {
         f.ints[slot] = first + i;
         body.run(f);
       }
@@ -176,15 +175,15 @@ final class StmtCompiler {
     return f -> {
       f.outer[slot] = outer.eval(f);
       int elements =
-          Math.toIntExact(NdArray.storageElements(context.shape(buffer, f), buffer.layout()));
+          Math.toIntExact(StorageSize.elements(context.shape(buffer, f), buffer.layout()));
       byte[] storage = f.memory[slot];
       if (storage == null || storage.length != elements * stored.bytes()) {
         storage = new byte[Math.multiplyExact(elements, stored.bytes())];
         f.memory[slot] = storage;
       }
       Bytes.poison(stored, storage);
-      if (options.trackUninitialised()) {
-        Shadow shadow = new Shadow(context, buffer, elements, true, false, Shadow.THROWING);
+      if (context.track()) {
+        Shadow shadow = context.shadow(buffer, elements, true, false, FindingSink.THROWING);
         if (flow.hasRoles()) {
           shadow.betweenRoles(elements);
         }

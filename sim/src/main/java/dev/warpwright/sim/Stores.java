@@ -52,11 +52,8 @@ final class Stores {
       return WarpNode.straight(
           (w, mask) -> {
             calls.run(w, mask);
-            GridCompiler.each(w, mask, evaluate);
-            GridCompiler.each(
-                w,
-                mask,
-                f -> {
+            w.each(mask, evaluate);
+            w.each(mask, f -> {
                   int first = (int) offset.eval(f) * bytes;
                   byte[] before = Arrays.copyOfRange(f.memory[slot], first, first + bytes * lanes);
                   plain.run(f);
@@ -71,8 +68,8 @@ final class Stores {
     return WarpNode.straight(
         (w, mask) -> {
           calls.run(w, mask);
-          GridCompiler.each(w, mask, evaluate);
-          GridCompiler.each(w, mask, write);
+          w.each(mask, evaluate);
+          w.each(mask, write);
           if (multiplyAdds != 0 && w.requests != null) {
             w.requests.counting().multiplyAdds((long) multiplyAdds * Integer.bitCount(mask));
           }

@@ -33,7 +33,7 @@ final class UnitCalls {
       // Their values are all there is to them.
       case CLOCK -> WarpNode.straight((w, mask) -> {});
       case COUNTER -> {
-        WarpNode.Straight add = Counters.add(where, calls);
+        WarpNode.Straight add = CounterCalls.add(where, calls);
         yield WarpNode.straight(
             (w, mask) -> {
               calls.run(w, mask);

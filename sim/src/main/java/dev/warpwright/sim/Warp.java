@@ -57,7 +57,7 @@ final class Warp {
     this.index = index;
     this.lanes = lanes;
     Counting counting = block.in.counting;
-    this.requests = counting == null ? null : new WarpRequests(counting, block);
+    this.requests = counting == null ? null : new WarpRequests(counting, block.cluster());
     this.actor = new Actor(block.agents(), block, "warp " + index);
     this.copies = new AsyncCopies[lanes.length];
     this.stores = new BulkStores[lanes.length];
@@ -74,6 +74,27 @@ final class Warp {
   /** All threads of the warp. */
   int fullMask() {
     return lanes.length == 32 ? -1 : (1 << lanes.length) - 1;
+  }
+
+  /** Something done by every active lane for itself. */
+  void each(int mask, Exec exec) {
+    for (int m = mask; m != 0; m &= m - 1) {
+      exec.run(lanes[Integer.numberOfTrailingZeros(m)]);
+    }
+    finishRequests();
+  }
+
+  /** The active lanes where a condition holds. */
+  int where(int mask, LongExpr condition) {
+    int result = 0;
+    for (int m = mask; m != 0; m &= m - 1) {
+      int lane = Integer.numberOfTrailingZeros(m);
+      if (condition.eval(lanes[lane]) != 0) {
+        result |= 1 << lane;
+      }
+    }
+    finishRequests();
+    return result;
   }
 
   void push(WarpNode.Activity activity) {

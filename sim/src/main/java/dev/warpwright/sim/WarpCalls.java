@@ -12,7 +12,6 @@ import dev.warpwright.target.intrinsic.Meaning;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * Compiles the expressions of one statement of a grid kernel. Calls that a warp executes together
@@ -25,24 +24,17 @@ final class WarpCalls implements CallCompiler {
   private final Context context;
   private final Stmt where;
   private final ExprCompiler exprs;
-  private final ExprCompiler plain;
   private final List<WarpNode.Straight> hoisted = new ArrayList<>();
 
   WarpCalls(Context context, Stmt where) {
     this.context = context;
     this.where = where;
-    this.plain = new ExprCompiler(context, where, this);
-    WarpCodeBuilder code = context.code();
-    this.exprs = code == null ? plain : new CompiledExprs(context, where, this, code);
+    ExprCode code = context.code();
+    this.exprs = code == null ? new ExprCompiler(context, where, this) : code.exprs(where, this);
   }
 
   ExprCompiler exprs() {
     return exprs;
-  }
-
-  /** Compiles to closures, whatever the engine. */
-  ExprCompiler plain() {
-    return plain;
   }
 
   /** Whether calls were taken out so far. */
@@ -82,21 +74,21 @@ final class WarpCalls implements CallCompiler {
   /** What a thread does for the value itself; nothing if its warp does it together. */
   private Exec value(Expr.Call call, IntrinsicCall.ResultSink sink) {
     if (call.op() == HopperIntrinsics.CLUSTER_RANK) {
-      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.rank);
+      return f -> sink.set(f, BlockRun.of(f).rank);
     }
     if (call.op() == HopperIntrinsics.CLUSTER_LOAD) {
       return ClusterMemory.load(call, this, sink);
     }
     if (call.op() == Intrinsics.SM_ID) {
-      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.multiprocessor());
+      return f -> sink.set(f, BlockRun.of(f).multiprocessor());
     }
     if (call.op() == Intrinsics.GLOBAL_TIMER) {
-      return f -> sink.set(f, Objects.requireNonNull(f.actor).block.in.turns.now());
+      return f -> sink.set(f, BlockRun.of(f).in.turns.now());
     }
     if (call.op() instanceof TargetIntrinsic counter
         && counter.effect() instanceof TargetIntrinsic.Drives(var unit)
         && unit == TargetIntrinsic.Unit.COUNTER) {
-      hoisted.add(Counters.operation(call, this, sink));
+      hoisted.add(CounterCalls.operation(call, this, sink));
       return f -> {};
     }
     if (!(call.op() instanceof TargetIntrinsic intrinsic)

@@ -9,7 +9,7 @@ import java.util.List;
 /**
  * The straight parts of a grid kernel as bytecode: what the class that {@link WarpCodeBuilder}
  * writes extends, and what its code calls. Whatever might be a finding is {@link
- * RegionState.Suspicion} here; who is to blame is for the interpreter to say.
+ * Suspicion} here; who is to blame is for the interpreter to say.
  */
 abstract class WarpCode {
   /** The place of accesses that are checked here, which no finding ever names. */
@@ -61,7 +61,7 @@ abstract class WarpCode {
   /** A coordinate, if it is inside. */
   static long inside(long coordinate, long extent) {
     if (coordinate < 0 || coordinate >= extent) {
-      throw RegionState.suspicion();
+      throw Suspicion.raise();
     }
     return coordinate;
   }
@@ -69,7 +69,7 @@ abstract class WarpCode {
   /** The offset of a vector, if it is a multiple of so many elements. */
   static long aligned(long offset, int elements) {
     if ((offset & elements - 1) != 0) {
-      throw RegionState.suspicion();
+      throw Suspicion.raise();
     }
     return offset;
   }
@@ -77,14 +77,14 @@ abstract class WarpCode {
   /** The offset of a vector's next lane, if it is the next element. */
   static long next(long offset, long before) {
     if (offset != before + 1) {
-      throw RegionState.suspicion();
+      throw Suspicion.raise();
     }
     return offset;
   }
 
   static long divisor(long value) {
     if (value == 0) {
-      throw RegionState.suspicion();
+      throw Suspicion.raise();
     }
     return value;
   }

@@ -33,21 +33,21 @@ import org.jspecify.annotations.Nullable;
  * Collects the straight parts of a grid kernel and writes one class for them, a {@link WarpCode}.
  * Places where a warp may stop are not among them: there {@link WarpNode}s hold what is left to do.
  */
-final class WarpCodeBuilder {
+final class WarpCodeBuilder implements ExprCode {
   /** Methods that one dispatching method can tell apart and still be compiled by Java. */
   private static final int MOST = 500;
 
-  static final ClassDesc WARP = ClassDesc.of("dev.warpwright.sim", "Warp");
+  static final ClassDesc WARP = ClassDesc.ofDescriptor(Warp.class.descriptorString());
   static final MethodTypeDesc PART = MethodTypeDesc.of(CD_void, WARP, CD_int);
-  private static final ClassDesc TABLES = ClassDesc.of("dev.warpwright.sim", "WarpCode$Tables");
+  private static final ClassDesc TABLES = ClassDesc.ofDescriptor(WarpCode.Tables.class.descriptorString());
   private static final MethodTypeDesc INTEGER = MethodTypeDesc.of(CD_long, LaneScope.FRAME);
   private static final MethodTypeDesc REAL = MethodTypeDesc.of(CD_double, LaneScope.FRAME);
   private static final MethodTypeDesc OPERAND =
       MethodTypeDesc.of(CD_int, LaneScope.FRAME.arrayType(), CD_int, CD_long.arrayType());
 
   private final Context context;
-  private final GridCompiler compiler;
-  private final ClassDesc self = ClassDesc.of("dev.warpwright.sim", "GeneratedWarpCode");
+  private final Surroundings compiler;
+  private final ClassDesc self = ClassDesc.of(WarpCodeBuilder.class.getPackageName(), "GeneratedWarpCode");
   private final List<Method> methods = new ArrayList<>();
   private final List<String> parts = new ArrayList<>();
   private final List<String> integers = new ArrayList<>();
@@ -69,7 +69,7 @@ final class WarpCodeBuilder {
 
   private record Method(String name, MethodTypeDesc type, Consumer<CodeBuilder> body) {}
 
-  WarpCodeBuilder(Context context, GridCompiler compiler, Stmt body) {
+  WarpCodeBuilder(Context context, Surroundings compiler, Stmt body) {
     this.context =
         new Context(
             context.source(),
@@ -173,7 +173,7 @@ final class WarpCodeBuilder {
   }
 
   /** An expression of an integer type, of the lane and element that the frame is for. */
-  LongExpr integer(Stmt where, WarpCalls calls, Expr e, CompiledExprs.Form form) {
+  LongExpr integer(Stmt where, CallCompiler calls, Expr e, CompiledExprs.Form form) {
     LaneClosures closures = LaneClosures.of(this, where, calls, e);
     int number = integers.size();
     integers.add(
@@ -192,7 +192,7 @@ final class WarpCodeBuilder {
   }
 
   /** An expression of a float type, of the lane and element that the frame is for. */
-  DoubleExpr real(Stmt where, WarpCalls calls, Expr e) {
+  DoubleExpr real(Stmt where, CallCompiler calls, Expr e) {
     LaneClosures closures = LaneClosures.of(this, where, calls, e);
     int number = reals.size();
     reals.add(
@@ -216,13 +216,13 @@ final class WarpCodeBuilder {
     return exprs;
   }
 
-  /** Computes an operand of an intrinsic for some lanes; see {@link WarpCode#operand}. */
-  interface Operand {
-    int compute(Frame[] frames, int mask, long[] values);
+  @Override
+  public ExprCompiler exprs(Stmt where, CallCompiler calls) {
+    return new CompiledExprs(context, where, calls, this);
   }
 
   /** An operand of an intrinsic: an address in bytes, or the bits of a value. */
-  Operand operand(Stmt where, WarpCalls calls, Expr e) {
+  OperandCode operand(Stmt where, CallCompiler calls, Expr e) {
     Expr parts = e instanceof Expr.AddressOf a ? new Expr.Load(a.buffer(), a.indices()) : e;
     LaneClosures closures = LaneClosures.of(this, where, calls, parts);
     int number = operands.size();

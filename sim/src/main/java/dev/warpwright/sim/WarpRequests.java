@@ -22,7 +22,7 @@ final class WarpRequests {
   private static final int MOST_RUNS = 32;
 
   private final Counting counting;
-  private final BlockRun block;
+  private final long cluster;
   private final List<Open> open = new ArrayList<>();
   private final List<Held> held = new ArrayList<>();
   private final Map<Counting.Site, List<Run>> runs = new LinkedHashMap<>();
@@ -39,9 +39,9 @@ final class WarpRequests {
     }
   }
 
-  WarpRequests(Counting counting, BlockRun block) {
+  WarpRequests(Counting counting, long cluster) {
     this.counting = counting;
-    this.block = block;
+    this.cluster = cluster;
   }
 
   Counting counting() {
@@ -106,7 +106,7 @@ final class WarpRequests {
       }
     } else {
       counting.request(
-          site, block, request.addresses, request.lanes, request.bytes, request.storage);
+          site, cluster, request.addresses, request.lanes, request.bytes, request.storage);
     }
     request.lanes = 0;
   }
@@ -163,7 +163,7 @@ final class WarpRequests {
       while (width > run.bytes && (width > bytes - at || !aligned(addresses, run.lanes, width))) {
         width /= 2;
       }
-      counting.request(site, block, addresses, run.lanes, width, run.storage);
+      counting.request(site, cluster, addresses, run.lanes, width, run.storage);
       at += width;
       for (int lane = 0; lane < addresses.length; lane++) {
         addresses[lane] += width;

@@ -3,24 +3,13 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Compiles operations on counters in global memory, which order the accesses of blocks: who adds
  * with release lets know what it knows, who reads with acquire learns what was let known.
  */
-final class Counters {
-  private Counters() {}
-
-  /** What the counters of a grid let know, by slot and element. */
-  static final class Released {
-    private final Map<Long, Clock> clocks = new HashMap<>();
-
-    private Clock at(int slot, int element) {
-      return clocks.computeIfAbsent((long) slot << 32 | element, key -> new Clock());
-    }
-  }
+final class CounterCalls {
+  private CounterCalls() {}
 
   /** An addition that gives no value. */
   static WarpNode.Straight add(Stmt.Evaluate where, WarpCalls calls) {
