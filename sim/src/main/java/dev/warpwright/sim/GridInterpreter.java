@@ -10,6 +10,35 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.KernelCounters;
+import dev.warpwright.sim.api.Precision;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.block.BlockRun;
+import dev.warpwright.sim.block.ClusterRun;
+import dev.warpwright.sim.block.Grid;
+import dev.warpwright.sim.block.MBarrier;
+import dev.warpwright.sim.block.RegisterPool;
+import dev.warpwright.sim.block.Warp;
+import dev.warpwright.sim.block.WarpNode;
+import dev.warpwright.sim.counter.Counting;
+import dev.warpwright.sim.expr.Context;
+import dev.warpwright.sim.expr.Frame;
+import dev.warpwright.sim.expr.Index3;
+import dev.warpwright.sim.expr.Symbols;
+import dev.warpwright.sim.expr.ThreadId;
+import dev.warpwright.sim.finding.FindingSink;
+import dev.warpwright.sim.finding.RaceCollector;
+import dev.warpwright.sim.finding.Source;
+import dev.warpwright.sim.finding.Suspicion;
+import dev.warpwright.sim.grid.GridCompiler;
+import dev.warpwright.sim.grid.ResourceLimits;
+import dev.warpwright.sim.lane.WarpCodeBuilder;
+import dev.warpwright.sim.memory.Agents;
+import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.Shadow;
+import dev.warpwright.sim.memory.Snapshot;
+import dev.warpwright.sim.region.CompiledRegions;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -211,7 +240,8 @@ public final class GridInterpreter {
       throw new IllegalArgumentException("these options do not count");
     }
     Counting[] counting = {null};
-    execute(arguments, FindingSink.THROWING, () -> counting[0] = new Counting(caches, sharedBases()));
+    execute(
+        arguments, FindingSink.THROWING, () -> counting[0] = new Counting(caches, sharedBases()));
     return Objects.requireNonNull(counting[0]).result(context.source());
   }
 
@@ -290,7 +320,14 @@ public final class GridInterpreter {
             Math.toIntExact(grid.blocks.count() / size),
             Math.max(1, options.residentBlocks() / size),
             (number, place) ->
-                start(arguments, grid, body, counts ? common : new Agents(false), number, place, size));
+                start(
+                    arguments,
+                    grid,
+                    body,
+                    counts ? common : new Agents(false),
+                    number,
+                    place,
+                    size));
   }
 
   private void bind(Grid grid, Buffer b, NdArray array) {
@@ -319,7 +356,8 @@ public final class GridInterpreter {
   }
 
   /** Starts the blocks of a cluster. */
-  private ClusterRun start(Arguments arguments, Grid grid, Body body, Agents agents, long number, int place, int size) {
+  private ClusterRun start(
+      Arguments arguments, Grid grid, Body body, Agents agents, long number, int place, int size) {
     ClusterRun cluster = new ClusterRun(context, number, place, agents, grid);
     for (int rank = 0; rank < size; rank++) {
       Index3 index = grid.blocks.index(number * size + rank);

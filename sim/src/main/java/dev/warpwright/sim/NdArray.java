@@ -2,8 +2,9 @@ package dev.warpwright.sim;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.StorageSize;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;

@@ -1,5 +1,7 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.sim.api.Precision;
+import dev.warpwright.sim.interpret.TurnOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -4,6 +4,11 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.KernelCounters;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.finding.FindingSink;
+import dev.warpwright.sim.finding.RaceCollector;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
@@ -151,10 +156,7 @@ public final class ProgramInterpreter {
   }
 
   private void launch(
-      Program.Launch launch,
-      Arguments arguments,
-      Map<Buffer, NdArray> arrays,
-      FindingSink races) {
+      Program.Launch launch, Arguments arguments, Map<Buffer, NdArray> arrays, FindingSink races) {
     Kernel kernel = launch.kernel();
     Object[] values = new Object[launch.arguments().size()];
     for (int i = 0; i < values.length; i++) {

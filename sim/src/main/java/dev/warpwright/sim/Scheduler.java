@@ -1,6 +1,14 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.block.Blocked;
+import dev.warpwright.sim.block.BulkLoads;
+import dev.warpwright.sim.block.ClusterRun;
+import dev.warpwright.sim.block.Turns;
+import dev.warpwright.sim.block.Warp;
+import dev.warpwright.sim.expr.Context;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;

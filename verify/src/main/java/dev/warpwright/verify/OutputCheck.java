@@ -1,9 +1,9 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.sim.api.Finding;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;

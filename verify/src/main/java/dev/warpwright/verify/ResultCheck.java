@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.WorkloadReference;
 import dev.warpwright.sim.Arguments;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.Workload;
 import java.util.ArrayList;
