@@ -46,15 +46,15 @@ public final class RegionMath {
     return Numerics.bf16ToFloat(bits);
   }
 
-  static void putFloat(byte[] b, int at, float value) {
+  public static void putFloat(byte[] b, int at, float value) {
     Bytes.putFloat(b, at, value);
   }
 
-  static void putF16(byte[] b, int at, float value) {
+  public static void putF16(byte[] b, int at, float value) {
     Bytes.putReal(DType.F16, b, at, value);
   }
 
-  static void putBf16(byte[] b, int at, float value) {
+  public static void putBf16(byte[] b, int at, float value) {
     Bytes.putReal(DType.BF16, b, at, value);
   }
 }
