@@ -45,7 +45,7 @@ final class LayersTest {
           entry("perf", Set.of("base", "ir", "target", "workload")),
           entry("cuda", Set.of("base", "ir", "target")),
           entry("jvm", Set.of("base", "ir", "target")),
-          entry("sim", Set.of("ir", "target")),
+          entry("sim", Set.of("base", "ir", "target")),
           entry("runtime", Set.of("base", "ir", "target", "cuda")),
           entry("tune", Set.of("base", "ir")),
           entry(

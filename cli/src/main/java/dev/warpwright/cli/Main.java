@@ -72,7 +72,7 @@ public final class Main {
     // Scripts ask for the version to see whether there is a Warpwright: it needs no parser.
     if (args.length == 1 && (args[0].equals("version") || args[0].equals("--version"))) {
       Cli.print(out, Version.current().report(), false);
-      return out.checkError() ? ExitCode.USAGE : ExitCode.OK;
+      return Cli.written(out, err, ExitCode.OK);
     }
     return new Cli(out, err, commands()).execute(args);
   }

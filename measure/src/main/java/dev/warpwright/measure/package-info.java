@@ -7,5 +7,3 @@
  */
 @org.jspecify.annotations.NullMarked
 package dev.warpwright.measure;
-
-

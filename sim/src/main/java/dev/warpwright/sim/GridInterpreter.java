@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.api.KernelCounters;
@@ -81,6 +82,9 @@ public final class GridInterpreter {
   private int replays;
   private final Set<Buffer> written = Collections.newSetFromMap(new IdentityHashMap<>());
 
+  /** What the launches before may still write, if the kernel begins before they have ended. */
+  private final Set<Buffer> dependent = Collections.newSetFromMap(new IdentityHashMap<>());
+
   /**
    * A kernel's body, compiled.
    *
@@ -126,6 +130,10 @@ public final class GridInterpreter {
         new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true, options.count());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
+    if (LaunchOrder.overlaps(kernel)) {
+      Set<String> constants = LaunchOrder.constants(kernel.attrs());
+      kernel.buffers().stream().filter(b -> !constants.contains(b.name())).forEach(dependent::add);
+    }
     boolean fast = options.engine() == GridOptions.Engine.FASTEST;
     this.regions = fast && threads && !options.count() ? CompiledRegions.of(kernel, written) : null;
     this.compiled = fast && regions == null ? compiled() : null;
@@ -265,6 +273,10 @@ public final class GridInterpreter {
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
       long extent = arguments.evaluate(kernel.extent(axis)).longValue();
+      if (extent < 0) {
+        throw new IllegalArgumentException(
+            kernel.name() + " has " + extent + " for " + axis.text() + ", 0 or more is possible");
+      }
       (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
     Index3 blockExtents = Index3.of(blocks);
@@ -314,7 +326,8 @@ public final class GridInterpreter {
     }
     int size = (int) clusterSize(grid);
     boolean counts = usesCounters();
-    Agents common = new Agents(true);
+    boolean overlaps = LaunchOrder.overlaps(kernel);
+    Agents common = overlaps ? Agents.behindPrevious() : new Agents(true);
     new Scheduler(context, options, grid.loads, grid.turns, kernel.body())
         .run(
             Math.toIntExact(grid.blocks.count() / size),
@@ -324,7 +337,7 @@ public final class GridInterpreter {
                     arguments,
                     grid,
                     body,
-                    counts ? common : new Agents(false),
+                    counts || overlaps ? common : new Agents(false),
                     number,
                     place,
                     size));
@@ -335,9 +348,14 @@ public final class GridInterpreter {
     grid.memory[slot] = array.bytes();
     grid.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
     grid.shapes[slot] = array.shape();
-    if (options.checkRaces() && written.contains(b)) {
+    boolean depends = dependent.contains(b);
+    if (options.checkRaces() && (depends || written.contains(b))) {
       int elements = array.bytes().length / b.dtype().bytes();
-      grid.shadows[slot] = context.shadow(b, elements, false, true, grid.sink);
+      Shadow shadow = context.shadow(b, elements, false, true, grid.sink);
+      if (depends) {
+        shadow.dependsOnPrevious();
+      }
+      grid.shadows[slot] = shadow;
     }
   }
 

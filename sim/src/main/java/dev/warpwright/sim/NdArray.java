@@ -32,7 +32,7 @@ public final class NdArray {
 
   private static NdArray allocate(DType dtype, long[] shape, @Nullable Layout layout) {
     long size = Math.multiplyExact(StorageSize.elements(shape, layout), dtype.bytes());
-    if (size > Integer.MAX_VALUE - 16) {
+    if (size > StorageSize.MOST_BYTES) {
       throw new IllegalArgumentException(
           "array "
               + dtype

@@ -115,7 +115,7 @@ public record CounterPrediction(
     long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
-        Math.max(FIRST_LEVEL - carved, RESERVED), ((long) device.l2MiB() << 20) / 2, sms);
+        Math.max(FIRST_LEVEL - carved, RESERVED), device.l2Bytes() / 2, sms);
   }
 
   /** Instructions, which are read from memory once; 0 where no compiler is installed. */
@@ -307,11 +307,10 @@ public record CounterPrediction(
             tile,
             order,
             blocks,
-            ((long) device.l2MiB() << 20) / 2);
+            device.l2Bytes() / 2);
     CountedLaunch all =
         counted.with("dramReadBytes", traffic.dramReadBytes() + codeBytes(kernel, device));
-    double words =
-        LowerBounds.gemmWords(product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
+    double words = LowerBounds.gemmWords(product.m, product.n, product.k, device.l2Bytes() / 2.0);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
     double busy = (traffic.waves() - 1 + traffic.lastWave()) / traffic.waves();

@@ -109,7 +109,7 @@ final class ExploreEndpoints {
                         .with("name", device.name())
                         .with("multiprocessors", device.multiprocessors())
                         .with("bandwidth", device.dramGBs() * 1e9)
-                        .with("l2Bytes", (double) device.l2MiB() * (1 << 20))
+                        .with("l2Bytes", (double) device.l2Bytes())
                         .with("dtypes", Json.array(types(device), t -> Json.of(t.text())))));
   }
 

@@ -7,6 +7,7 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
+import dev.warpwright.cli.kernels.KernelFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -15,6 +16,8 @@ import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelReport;
 import dev.warpwright.measure.Quantiles;
 import dev.warpwright.tune.measure.CandidateFailure;
@@ -24,6 +27,7 @@ import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -52,9 +56,15 @@ public final class PerfAction implements Action<PerfRequest> {
     /**
      * Measures.
      *
+     * @param rivals other kernels of the product, to be timed in the same run
      * @throws CandidateFailure if the kernel is what failed
      */
-    KernelReport of(Candidate kernel, int rounds, TuningDevice here, Progress progress)
+    KernelReport of(
+        Candidate kernel,
+        int rounds,
+        List<KernelBench.Rival> rivals,
+        TuningDevice here,
+        Progress progress)
         throws CandidateFailure;
   }
 
@@ -173,7 +183,7 @@ public final class PerfAction implements Action<PerfRequest> {
         workload,
         request.untuned(),
         (kernel, skipped) -> {
-          KernelReport report = bench(workload, kernel, request.rounds(), here, database, progress);
+          KernelReport report = bench(workload, kernel, request, here, database, progress);
           return new Measured(
               task,
               workload,
@@ -197,13 +207,15 @@ public final class PerfAction implements Action<PerfRequest> {
   private KernelReport bench(
       GemmWorkload workload,
       TunedGemm kernel,
-      int rounds,
+      PerfRequest request,
       TuningDevice here,
       TuningDatabase database,
       Progress progress)
       throws CandidateFailure {
+    int rounds = request.rounds();
+    List<KernelBench.Rival> rivals = rivals(workload, request.beside());
     if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
-      return bench.of(kernel.candidate(), rounds, here, progress);
+      return bench.of(kernel.candidate(), rounds, rivals, here, progress);
     }
     progress.say(
         GemmKeys.of(workload).text()
@@ -211,7 +223,7 @@ public final class PerfAction implements Action<PerfRequest> {
             + kernel.untested()
             + "; it is verified and timed again");
     try {
-      KernelReport report = bench.of(kernel.candidate(), rounds, here, progress);
+      KernelReport report = bench.of(kernel.candidate(), rounds, rivals, here, progress);
       KernelReport.Timing timing = report.timing();
       // Without a time nothing is known of the kernel: it would have been thrown.
       if (timing != null) {
@@ -234,6 +246,18 @@ public final class PerfAction implements Action<PerfRequest> {
           database);
       throw e;
     }
+  }
+
+  /** The kernels of files, for the shape of a product; whether they compute it is found later. */
+  private static List<KernelBench.Rival> rivals(GemmWorkload workload, List<Path> files) {
+    Map<String, Long> shape = Map.of("M", workload.m(), "N", workload.n(), "K", workload.k());
+    List<KernelBench.Rival> rivals = new ArrayList<>();
+    for (Path file : files) {
+      for (Kernel kernel : KernelFile.read(file).gridKernels(Map.of())) {
+        rivals.add(new KernelBench.Rival(kernel.name(), kernel, shape));
+      }
+    }
+    return rivals;
   }
 
   private static void store(

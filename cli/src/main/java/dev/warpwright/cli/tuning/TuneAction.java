@@ -284,7 +284,8 @@ public final class TuneAction implements Action<TuneRequest> {
                 TuningView.reasons(done)));
       }
       try {
-        KernelReport report = bench.of(best.candidate(), request.rounds(), here, progress);
+        KernelReport report =
+            bench.of(best.candidate(), request.rounds(), List.of(), here, progress);
         Path parent =
             request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
         Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
@@ -312,7 +313,12 @@ public final class TuneAction implements Action<TuneRequest> {
    *
    * @throws CandidateFailure if the kernel is what failed
    */
-  static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress)
+  static KernelReport bench(
+      Candidate winner,
+      int rounds,
+      List<KernelBench.Rival> rivals,
+      TuningDevice here,
+      Progress progress)
       throws CandidateFailure {
     try (Gpu device = Gpu.require(here.target())) {
       // A device that an earlier kernel broke is not this one's fault.
@@ -326,7 +332,7 @@ public final class TuneAction implements Action<TuneRequest> {
                     SEED,
                     rounds,
                     0,
-                    List.of(),
+                    rivals,
                     OptionalDouble.of(winner.features().predictedUs())),
                 device,
                 progress::say);

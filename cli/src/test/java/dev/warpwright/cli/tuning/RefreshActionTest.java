@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
@@ -19,6 +25,7 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.Instant;
@@ -52,9 +59,13 @@ final class RefreshActionTest {
     @Override
     public CompletableFuture<Trial> measure(Candidate candidate) {
       measured.add(candidate);
+      // The kernel crosses over as text, and the worker names what it prints.
+      Kernel sent =
+          new IrParser(Intrinsics::find)
+              .kernel("request", IrPrinter.text(candidate.kernel().get()));
+      String source = CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), TARGET);
       return CompletableFuture.completedFuture(
-          new Trial(
-              candidate, RecordCheck.sourceHash(candidate, TARGET), outcome.apply(candidate)));
+          new Trial(candidate, SourceHash.of(source), outcome.apply(candidate)));
     }
 
     @Override

@@ -138,7 +138,7 @@ final class TuneActionTest {
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, here, progress) -> {
+                (kernel, rounds, rivals, here, progress) -> {
                   winners.add(kernel);
                   if (winners.size() == 1) {
                     throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -181,7 +181,7 @@ final class TuneActionTest {
           public void close() {}
         };
     Report report =
-        action(mostlySpilling, (kernel, rounds, here, progress) -> verified())
+        action(mostlySpilling, (kernel, rounds, rivals, here, progress) -> verified())
             .perform(
                 new TuneRequest(List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
                 line -> {});
@@ -192,16 +192,18 @@ final class TuneActionTest {
   @Test
   void aProductWithoutAKernelCostsTheOthersNothing() {
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           throw new DeviceError("out of memory");
         };
     List<String> calls = new ArrayList<>();
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, here, progress) -> {
+                (kernel, rounds, rivals, here, progress) -> {
                   calls.add(kernel.point().text());
-                  return calls.size() == 1 ? bench.of(kernel, rounds, here, progress) : verified();
+                  return calls.size() == 1
+                      ? bench.of(kernel, rounds, rivals, here, progress)
+                      : verified();
                 })
             .perform(
                 new TuneRequest(

@@ -66,5 +66,6 @@ final class KernelRules {
     }
     boolean launched = k.bindings().stream().allMatch(b -> b.extent() instanceof Expr.IntImm);
     rules.check(k.body(), launched ? place : place.uncertain());
+    LaunchOrderRules.check(k, findings);
   }
 }

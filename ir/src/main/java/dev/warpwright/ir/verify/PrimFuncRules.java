@@ -23,7 +23,7 @@ final class PrimFuncRules {
     if (FlowSites.isIn(f.body())) {
       new FlowRules(f, findings).check();
       new SharingRules(findings).check(f.body());
-      new LaunchOrderRules(f, findings).check();
+      LaunchOrderRules.check(f, findings);
     }
   }
 

@@ -126,7 +126,7 @@ final class KernelFacts {
         shape.order,
         resident * model.multiprocessors(),
         // Each half of the cache serves its multiprocessors.
-        ((long) model.l2MiB() << 20) / 2);
+        model.l2Bytes() / 2);
   }
 
   /**

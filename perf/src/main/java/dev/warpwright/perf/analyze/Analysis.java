@@ -25,7 +25,7 @@ public record Analysis(Workload workload, DeviceModel device, List<Line> lines) 
 
     /** Whether all that it reads and writes fits into the second-level cache. */
     public boolean fitsL2() {
-      return part.bytes() <= (double) roofline.device().l2MiB() * (1 << 20);
+      return part.bytes() <= roofline.device().l2Bytes();
     }
   }
 

@@ -49,7 +49,7 @@ final class L2Model {
     this.rows = Math.toIntExact(Math.ceilDiv(shape.m(), tiling.m()));
     this.columns = Math.toIntExact(Math.ceilDiv(shape.n(), tiling.n()));
     this.atOnce = tiling.atOnce(device);
-    this.capacity = (long) (USED_PART * device.l2MiB() * (1 << 20));
+    this.capacity = (long) (USED_PART * device.l2Bytes());
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
     this.chunk = (int) Math.max(CHUNK, Math.ceilDiv(shape.k(), most));
     this.chunks = Math.toIntExact(Math.ceilDiv(shape.k(), chunk));

@@ -62,7 +62,7 @@ public record Prediction(double micros, LeastTime least) {
     switch (workload) {
       case Workload.Gemm g -> {
         if (g.isPlain()) {
-          double fast = ((double) device.l2MiB() * (1 << 20)) / operands.bytes();
+          double fast = (double) device.l2Bytes() / operands.bytes();
           bytes =
               Math.max(bytes, LowerBounds.gemmWords(g.m(), g.n(), g.k(), fast) * operands.bytes());
         }
@@ -113,7 +113,7 @@ public record Prediction(double micros, LeastTime least) {
   }
 
   private static long blocks(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
+    return Math.max(1, ScalarEval.eval(kernel.extent(axis), Map.of()));
   }
 
   private static @Nullable NumberType type(DType operands, Arithmetic arithmetic) {

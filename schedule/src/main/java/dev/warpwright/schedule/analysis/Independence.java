@@ -29,6 +29,19 @@ import org.jspecify.annotations.Nullable;
 public final class Independence {
   private Independence() {}
 
+  /** Whether a statement is known to be or have no loop whose iterations must be independent. */
+  public static boolean isSequential(Stmt s) {
+    return !Contents.ofNest(s).mayBeParallel();
+  }
+
+  /**
+   * The statements directly inside one, but for some that are known to be {@link #isSequential}.
+   */
+  public static List<Stmt> mayBeParallel(Stmt s) {
+    LongSequence sequence = s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
+    return sequence == null ? Tree.children(s) : sequence.mayBeParallel();
+  }
+
   /**
    * A buffer through which iterations may depend on each other, or null if there is none.
    *

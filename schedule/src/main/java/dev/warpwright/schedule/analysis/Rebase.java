@@ -68,8 +68,12 @@ public final class Rebase extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
-    if (Mentions.isLeafWithout(s, old)) {
+    if (Mentions.isWithout(s, old)) {
       return s;
+    }
+    Stmt sequence = Mentions.rewritten(s, old, this::stmt);
+    if (sequence != null) {
+      return sequence;
     }
     if (s instanceof Stmt.Store store && store.buffer() == old) {
       return store(store);

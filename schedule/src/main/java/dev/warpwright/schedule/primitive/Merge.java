@@ -126,12 +126,16 @@ public final class Merge {
     Set<Stmt> others = leaves(second);
     for (Access access : Accesses.of(check.func().body())) {
       Stmt leaf = access.leaf();
-      boolean passed =
-          others.contains(leaf)
-              || !own.contains(leaf) && order.isBefore(first, leaf) && order.isBefore(leaf, second);
       boolean conflicts =
           writes.contains(access.buffer()) || access.isWrite() && reads.contains(access.buffer());
-      check.require(4, !(passed && conflicts), access.buffer().name() + " is used by both", leaf);
+      // Whether it matters is seen at once, where a leaf stands is not.
+      boolean passed =
+          conflicts
+              && (others.contains(leaf)
+                  || !own.contains(leaf)
+                      && order.isBefore(first, leaf)
+                      && order.isBefore(leaf, second));
+      check.require(4, !passed, access.buffer().name() + " is used by both", leaf);
     }
   }
 

@@ -36,7 +36,7 @@ final class WrittenBefore {
     if (func.params().contains(buffer) && all.stream().noneMatch(Access::isWrite)) {
       return true;
     }
-    List<Stmt> reader = Tree.path(func.body(), s -> s == tile.block());
+    List<Stmt> reader = Tree.pathTo(func.body(), tile.block());
     if (reader == null) {
       return false;
     }
@@ -65,7 +65,7 @@ final class WrittenBefore {
     if (leaf == reader.getLast() || leaf instanceof Stmt.Block block && Guard.isGuarded(block)) {
       return false;
     }
-    List<Stmt> writer = Tree.path(func.body(), s -> s == leaf);
+    List<Stmt> writer = Tree.pathTo(func.body(), leaf);
     if (writer == null || !always(writer)) {
       return false;
     }

@@ -56,6 +56,9 @@ public final class Shadow {
   private final EpochSets sets = new EpochSets();
   private @Nullable FlowRaces flow;
 
+  /** Who counts as the last writer of all elements at first; 0 if no one. */
+  private long firstWriter;
+
   /** Whether threads accessed it since this was last set to false. */
   public boolean touched = true;
 
@@ -98,9 +101,18 @@ public final class Shadow {
     states = initialisation ? new byte[elements] : null;
     if (races) {
       writers = new long[elements];
+      Arrays.fill(writers, firstWriter);
       readers = new long[elements];
       writerLanes = new byte[elements];
       readerLanes = new byte[elements];
+    }
+  }
+
+  /** Lets all elements be written by the launches before, whoever has not waited for them. */
+  public void dependsOnPrevious() {
+    firstWriter = Agents.previous();
+    if (writers != null) {
+      Arrays.fill(writers, firstWriter);
     }
   }
 

@@ -100,7 +100,9 @@ final class ShadowReports {
                 + theirs
                 + " by "
                 + actor.agents.name(other, actor.block)
-                + " without a barrier between them"));
+                + (actor.agents.isPrevious(other)
+                    ? " without griddepcontrol.wait between them"
+                    : " without a barrier between them")));
   }
 
   /** Two lanes of one warp, the other of which may be several. */

@@ -1,12 +1,18 @@
 package dev.warpwright.sim.memory;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.type.DType;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** How much storage an array takes. */
 public final class StorageSize {
+  /** Of a Java array. */
+  public static final int MOST_BYTES = Integer.MAX_VALUE - 16;
+
   private StorageSize() {}
 
   /** Elements that storage for this shape spans, gaps of the layout included. */
@@ -36,5 +42,27 @@ public final class StorageSize {
       return ((last >> bits) + 1) << bits;
     }
     return last + 1;
+  }
+
+  /**
+   * Bytes of a buffer, each element as a type.
+   *
+   * @throws UserError if no array holds as many
+   */
+  public static long bytes(Buffer buffer, long[] shape, DType stored) {
+    long bytes;
+    try {
+      bytes = Math.multiplyExact(elements(shape, buffer.layout()), stored.bytes());
+    } catch (ArithmeticException e) {
+      bytes = Long.MAX_VALUE;
+    }
+    if (bytes > MOST_BYTES) {
+      throw new UserError(
+          buffer.name()
+              + " is "
+              + Arrays.toString(shape)
+              + ": too large for the interpreter, which holds 2 GiB a buffer; take fewer rows");
+    }
+    return bytes;
   }
 }
