@@ -18,9 +18,9 @@ import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.target.intrinsic.Lanes;
 import dev.warpwright.target.intrinsic.Meaning;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.Work;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A call of an intrinsic that computes, compiled. */
@@ -34,11 +34,10 @@ final class IntrinsicCall {
   private final Stmt where;
   private final Intrinsic intrinsic;
   private final Meaning meaning;
+  private final Work work;
 
   /** Whether it copies asynchronously, which counts when it starts. */
   private final boolean copies;
-
-  private static final Pattern MMA = Pattern.compile("m(\\d+)n(\\d+)k(\\d+)");
 
   private final Operand[] operands;
   private final Counting.@Nullable Site[] sites;
@@ -81,12 +80,14 @@ final class IntrinsicCall {
     }
   }
 
-  IntrinsicCall(ExprCompiler exprs, Intrinsic intrinsic, Meaning meaning, List<Expr> args) {
+  IntrinsicCall(
+      ExprCompiler exprs, Intrinsic intrinsic, TargetIntrinsic.Computes computes, List<Expr> args) {
     this.context = exprs.context();
     this.where = exprs.where();
     this.intrinsic = intrinsic;
-    this.meaning = meaning;
-    this.copies = intrinsic.text().startsWith("cp.async.");
+    this.meaning = computes.meaning();
+    this.work = computes.work();
+    this.copies = work instanceof Work.AsynchronousCopy;
     if (args.size() != intrinsic.operands().size()) {
       throw new IllegalArgumentException(
           context.source().name()
@@ -130,7 +131,7 @@ final class IntrinsicCall {
       return null;
     }
     boolean reads = operand.declared.access() == Intrinsic.Access.READ;
-    boolean matrix = intrinsic.text().contains("matrix");
+    boolean matrix = work instanceof Work.MatrixMove;
     Counting.Kind kind =
         switch (operand.buffer.scope()) {
           case SHARED ->
@@ -205,28 +206,19 @@ final class IntrinsicCall {
       if (!context.counts() || frames[0].requests == null) {
         return;
       }
-      String name = intrinsic.text();
-      if (name.startsWith("mma.")) {
-        Matcher shape = MMA.matcher(name);
-        if (shape.find()) {
-          long product = 1;
-          for (int i = 1; i <= 3; i++) {
-            product *= Long.parseLong(shape.group(i));
-          }
-          frames[0].requests.counting().matrixMultiplyAdds(product);
-        }
+      if (work instanceof Work.Product product) {
+        frames[0].requests.counting().matrixMultiplyAdds(product.multiplyAdds());
       }
-      int rows = name.contains(".x1") ? 8 : name.contains(".x2") ? 16 : 32;
+      int lanes = work instanceof Work.MatrixMove move ? move.lanesWithRows() : frames.length;
       for (int i = 0; i < operands.length; i++) {
         Counting.Site site = sites[i];
         if (site == null) {
           continue;
         }
         Operand operand = operands[i];
-        boolean matrix = name.startsWith("ldmatrix") || name.startsWith("stmatrix");
         DType dtype = operand.declared.dtype() == null ? DType.U8 : operand.declared.dtype();
         int bytes = operand.declared.elements() * dtype.bytes();
-        for (int lane = 0; lane < (matrix ? rows : frames.length); lane++) {
+        for (int lane = 0; lane < lanes; lane++) {
           Frame f = frames[Math.min(lane, frames.length - 1)];
           // Copies of no bytes write zeros, and read nothing.
           boolean skipped =

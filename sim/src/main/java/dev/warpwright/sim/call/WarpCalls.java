@@ -22,8 +22,8 @@ import dev.warpwright.sim.expr.LongExpr;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
-import dev.warpwright.target.intrinsic.Meaning;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import dev.warpwright.target.intrinsic.Work;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -116,20 +116,23 @@ public final class WarpCalls implements CallCompiler {
               + "'");
     }
     if (intrinsic.collective() == Intrinsic.Collective.THREAD) {
-      IntrinsicCall compiled = new IntrinsicCall(exprs, intrinsic, computes.meaning(), call.args());
+      IntrinsicCall compiled = new IntrinsicCall(exprs, intrinsic, computes, call.args());
       return f -> compiled.prepare(new Frame[] {f}, 1, sink).execute();
     }
-    hoisted.add(call(intrinsic, computes.meaning(), call.args(), sink));
+    hoisted.add(call(intrinsic, computes, call.args(), sink));
     return f -> {};
   }
 
   /** A call as its collective executes it. */
   public WarpNode.Straight call(
-      TargetIntrinsic intrinsic, Meaning meaning, List<Expr> args, IntrinsicCall.ResultSink sink) {
-    IntrinsicCall compiled = new IntrinsicCall(exprs, intrinsic, meaning, args);
+      TargetIntrinsic intrinsic,
+      TargetIntrinsic.Computes computes,
+      List<Expr> args,
+      IntrinsicCall.ResultSink sink) {
+    IntrinsicCall compiled = new IntrinsicCall(exprs, intrinsic, computes, args);
     return switch (intrinsic.collective()) {
       case THREAD ->
-          isAsynchronousCopy(intrinsic)
+          computes.work() instanceof Work.AsynchronousCopy
               ? (w, mask) -> startCopies(compiled, w, mask)
               : (w, mask) -> compiled.prepare(w.lanes, mask, sink).execute();
       case WARP ->
@@ -147,11 +150,6 @@ public final class WarpCalls implements CallCompiler {
                   + ", which is collective over a "
                   + (intrinsic.collective() == Intrinsic.Collective.BLOCK ? "block" : "warpgroup"));
     };
-  }
-
-  /** Copies of the {@code cp.async} family, which are complete only when waited for. */
-  private static boolean isAsynchronousCopy(TargetIntrinsic intrinsic) {
-    return intrinsic.text().startsWith("cp.async.");
   }
 
   private static void startCopies(IntrinsicCall compiled, Warp w, int mask) {

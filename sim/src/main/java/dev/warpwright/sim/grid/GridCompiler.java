@@ -418,8 +418,7 @@ public final class GridCompiler implements Surroundings {
       case TargetIntrinsic.Synchronises(var kind) -> synchronise(e, kind, calls);
       case TargetIntrinsic.Drives drives -> units.compile(e, intrinsic, calls);
       case TargetIntrinsic.Computes computes -> {
-        WarpNode.Straight call =
-            calls.call(intrinsic, computes.meaning(), e.call().args(), (f, bits) -> {});
+        WarpNode.Straight call = calls.call(intrinsic, computes, e.call().args(), (f, bits) -> {});
         yield WarpNode.straight(
             (w, mask) -> {
               w.changes++;
