@@ -5,4 +5,5 @@ module dev.warpwright.sim {
   requires transitive dev.warpwright.target;
 
   exports dev.warpwright.sim;
+  exports dev.warpwright.sim.api;
 }

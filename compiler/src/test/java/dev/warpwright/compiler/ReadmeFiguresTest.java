@@ -22,10 +22,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * No figure of the README, or of the status page, without its source. Each row of its tables links the documents that its
- * figures come from, and each number of the row's last cell stands in one of them, or is what a
- * number there rounds to. Sentences that must be the same in both stand in the document behind its
- * table, as {@code <!-- README: the sentence -->}, and the status page repeats them to the letter.
+ * No figure of the README, or of the status page, without its source. Each row of its tables links
+ * the documents that its figures come from, and each number of the row's last cell stands in one of
+ * them, or is what a number there rounds to. Sentences that must be the same in both stand in the
+ * document behind its table, as {@code <!-- README: the sentence -->}, and the status page repeats
+ * them to the letter.
  */
 final class ReadmeFiguresTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();

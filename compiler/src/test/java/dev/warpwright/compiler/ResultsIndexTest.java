@@ -62,7 +62,8 @@ final class ResultsIndexTest {
       files =
           all.filter(file -> file.toString().endsWith(".md"))
               .sorted(
-                  Comparator.comparing((Path file) -> file.getFileName().toString().substring(0, 10))
+                  Comparator.comparing(
+                          (Path file) -> file.getFileName().toString().substring(0, 10))
                       .reversed()
                       .thenComparing(file -> file.getFileName().toString()))
               .toList();

@@ -16,7 +16,7 @@ import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Value;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.workload.Precision;

@@ -3,6 +3,8 @@ package dev.warpwright.sim;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
 import java.util.Arrays;
 
 /**

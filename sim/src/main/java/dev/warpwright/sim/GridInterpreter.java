@@ -11,6 +11,35 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.FloatMode;
+import dev.warpwright.sim.api.KernelCounters;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.block.BlockRun;
+import dev.warpwright.sim.block.ClusterRun;
+import dev.warpwright.sim.block.Grid;
+import dev.warpwright.sim.block.MBarrier;
+import dev.warpwright.sim.block.RegisterPool;
+import dev.warpwright.sim.block.Warp;
+import dev.warpwright.sim.block.WarpNode;
+import dev.warpwright.sim.counter.Counting;
+import dev.warpwright.sim.expr.Context;
+import dev.warpwright.sim.expr.Frame;
+import dev.warpwright.sim.expr.Index3;
+import dev.warpwright.sim.expr.Symbols;
+import dev.warpwright.sim.expr.ThreadId;
+import dev.warpwright.sim.finding.FindingSink;
+import dev.warpwright.sim.finding.RaceCollector;
+import dev.warpwright.sim.finding.Source;
+import dev.warpwright.sim.finding.Suspicion;
+import dev.warpwright.sim.grid.GridCompiler;
+import dev.warpwright.sim.grid.ResourceLimits;
+import dev.warpwright.sim.lane.WarpCodeBuilder;
+import dev.warpwright.sim.memory.Agents;
+import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.Shadow;
+import dev.warpwright.sim.memory.Snapshot;
+import dev.warpwright.sim.region.CompiledRegions;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
@@ -21,6 +50,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -63,11 +93,11 @@ public final class GridInterpreter {
   private record Body(WarpNode node, List<Buffer> shared, @Nullable WarpCodeBuilder code) {}
 
   /** Suspects at the first race. */
-  private static final Shadow.FindingSink SUSPECTING =
-      new Shadow.FindingSink() {
+  private static final FindingSink SUSPECTING =
+      new FindingSink() {
         @Override
         public boolean wants(Stmt where) {
-          throw RegionState.suspicion();
+          throw Suspicion.raise();
         }
 
         @Override
@@ -197,7 +227,7 @@ public final class GridInterpreter {
    * @throws SimulationError at the first finding
    */
   public void run(Arguments arguments) {
-    execute(arguments, Shadow.THROWING);
+    execute(arguments, FindingSink.THROWING);
   }
 
   /**
@@ -218,7 +248,8 @@ public final class GridInterpreter {
       throw new IllegalArgumentException("these options do not count");
     }
     Counting[] counting = {null};
-    execute(arguments, Shadow.THROWING, () -> counting[0] = new Counting(caches, sharedBases()));
+    execute(
+        arguments, FindingSink.THROWING, () -> counting[0] = new Counting(caches, sharedBases()));
     return Objects.requireNonNull(counting[0]).result(context.source());
   }
 
@@ -232,12 +263,12 @@ public final class GridInterpreter {
   }
 
   /** Runs; races go to the sink. */
-  void execute(Arguments arguments, Shadow.FindingSink sink) {
+  void execute(Arguments arguments, FindingSink sink) {
     execute(arguments, sink, null);
   }
 
   private void execute(
-      Arguments arguments, Shadow.FindingSink sink, @Nullable Supplier<Counting> counting) {
+      Arguments arguments, FindingSink sink, @Nullable Supplier<Counting> counting) {
     long[] blocks = new long[3];
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
@@ -267,28 +298,30 @@ public final class GridInterpreter {
     }
     List<Buffer> used = kernel.buffers().stream().filter(b -> context.symbols().knows(b)).toList();
     used.forEach(b -> arguments.check(b, FloatMode.EXACT));
-    if (regions != null && regions.run(arguments, blockExtents)) {
+    Function<Buffer, byte[]> arrays = b -> arguments.get(b).bytes();
+    if (regions != null && regions.run(arrays, arguments::scalar, blockExtents)) {
       return;
     }
-    Snapshot before = compiled == null ? null : Snapshot.of(used, written, arguments);
+    Snapshot before = compiled == null ? null : Snapshot.of(used, written, arrays);
     if (compiled != null && before != null) {
       try {
-        run(compiled, new Grid(arguments, SUSPECTING, blockExtents, threadExtents), counting);
+        run(compiled, arguments, new Grid(SUSPECTING, blockExtents, threadExtents), counting);
         return;
-      } catch (RegionState.Suspicion | SimulationError e) {
+      } catch (Suspicion | SimulationError e) {
         replays++;
         before.restore();
       }
     }
-    run(closures(), new Grid(arguments, sink, blockExtents, threadExtents), counting);
+    run(closures(), arguments, new Grid(sink, blockExtents, threadExtents), counting);
   }
 
-  private void run(Body body, Grid grid, @Nullable Supplier<Counting> counting) {
+  private void run(
+      Body body, Arguments arguments, Grid grid, @Nullable Supplier<Counting> counting) {
     grid.open(context.symbols());
     grid.counting = counting == null ? null : counting.get();
     for (Param p : kernel.params()) {
       if (p instanceof Buffer b && context.symbols().knows(b)) {
-        bind(grid, b);
+        bind(grid, b, arguments.get(b));
       }
     }
     int size = (int) clusterSize(grid);
@@ -301,6 +334,7 @@ public final class GridInterpreter {
             Math.max(1, options.residentBlocks() / size),
             (number, place) ->
                 start(
+                    arguments,
                     grid,
                     body,
                     counts || overlaps ? common : new Agents(false),
@@ -309,8 +343,7 @@ public final class GridInterpreter {
                     size));
   }
 
-  private void bind(Grid grid, Buffer b) {
-    NdArray array = grid.arguments.get(b);
+  private void bind(Grid grid, Buffer b, NdArray array) {
     int slot = context.symbols().slot(b);
     grid.memory[slot] = array.bytes();
     grid.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
@@ -318,7 +351,7 @@ public final class GridInterpreter {
     boolean depends = dependent.contains(b);
     if (options.checkRaces() && (depends || written.contains(b))) {
       int elements = array.bytes().length / b.dtype().bytes();
-      Shadow shadow = new Shadow(context, b, elements, false, true, grid.sink);
+      Shadow shadow = context.shadow(b, elements, false, true, grid.sink);
       if (depends) {
         shadow.dependsOnPrevious();
       }
@@ -341,18 +374,19 @@ public final class GridInterpreter {
   }
 
   /** Starts the blocks of a cluster. */
-  private ClusterRun start(Grid grid, Body body, Agents agents, long number, int place, int size) {
+  private ClusterRun start(
+      Arguments arguments, Grid grid, Body body, Agents agents, long number, int place, int size) {
     ClusterRun cluster = new ClusterRun(context, number, place, agents, grid);
     for (int rank = 0; rank < size; rank++) {
       Index3 index = grid.blocks.index(number * size + rank);
       BlockRun block = new BlockRun(context, cluster, rank, index, context.symbols().bufferSlots());
       cluster.blocks.add(block);
-      start(grid, body, block, index);
+      start(arguments, grid, body, block, index);
     }
     return cluster;
   }
 
-  private void start(Grid grid, Body body, BlockRun block, Index3 index) {
+  private void start(Arguments arguments, Grid grid, Body body, BlockRun block, Index3 index) {
     Symbols symbols = context.symbols();
     byte[][] memory = grid.memory.clone();
     long[] outer = grid.outer.clone();
@@ -363,7 +397,7 @@ public final class GridInterpreter {
       memory[slot] = new byte[elements * b.dtype().bytes()];
       Bytes.poison(b.dtype(), memory[slot]);
       outer[slot] = b.rank() == 0 ? 1 : b.extent(0);
-      shadows[slot] = new Shadow(context, b, elements, true, options.checkRaces(), grid.sink);
+      shadows[slot] = context.shadow(b, elements, true, options.checkRaces(), grid.sink);
       block.memory[slot] = memory[slot];
       block.shadows[slot] = shadows[slot];
       if (b.dtype() == DType.MBARRIER) {
@@ -382,7 +416,7 @@ public final class GridInterpreter {
         System.arraycopy(shadows, 0, f.shadows, 0, shadows.length);
         Index3 thread = grid.threads.index(w * WARP + lane);
         f.thread = new ThreadId(index, thread);
-        grid.arguments.setScalars(f, symbols);
+        arguments.setScalars(f, symbols);
         for (ThreadBinding b : kernel.bindings()) {
           int dimension = b.axis().dimension();
           f.ints[symbols.slot(b.var())] = (b.axis().isBlock() ? index : thread).get(dimension);

@@ -6,6 +6,19 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.sim.api.FloatMode;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.expr.Context;
+import dev.warpwright.sim.expr.Exec;
+import dev.warpwright.sim.expr.Frame;
+import dev.warpwright.sim.expr.Symbols;
+import dev.warpwright.sim.finding.FindingSink;
+import dev.warpwright.sim.finding.Source;
+import dev.warpwright.sim.interpret.FlowCompiler;
+import dev.warpwright.sim.interpret.Manner;
+import dev.warpwright.sim.interpret.RoleProcess;
+import dev.warpwright.sim.interpret.StmtCompiler;
+import dev.warpwright.sim.memory.Shadow;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -38,7 +51,10 @@ public final class Interpreter {
     boolean[] roles = {false};
     Walk.statements(body, s -> roles[0] |= s instanceof Stmt.Flow.Roles);
     this.races = roles[0] && options.trackUninitialised();
-    this.body = new StmtCompiler(context, options, body).compile(body);
+    this.body =
+        new StmtCompiler(
+                context, new Manner(options.order().turns(), options.seed(), options.late()), body)
+            .compile(body);
   }
 
   public static Interpreter of(PrimFunc func, Options options) {
@@ -89,7 +105,7 @@ public final class Interpreter {
           Arrays.fill(stored.bytes(), (byte) 0);
         } else if (races) {
           int elements = stored.bytes().length / context.stored(b.dtype()).bytes();
-          Shadow shadow = new Shadow(context, b, elements, false, false, Shadow.THROWING);
+          Shadow shadow = context.shadow(b, elements, false, false, FindingSink.THROWING);
           shadow.betweenRoles(elements);
           frame.shadows[slot] = shadow;
         }

@@ -1,10 +1,10 @@
 package dev.warpwright.sim;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.StorageSize;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * layout is. At most 2 GiB.
  */
 public final class NdArray {
-  /** Of a Java array. */
-  private static final int MOST_BYTES = Integer.MAX_VALUE - 16;
-
   private final DType dtype;
   private final long[] shape;
   private final @Nullable Layout layout;
@@ -34,8 +31,8 @@ public final class NdArray {
   }
 
   private static NdArray allocate(DType dtype, long[] shape, @Nullable Layout layout) {
-    long size = Math.multiplyExact(storageElements(shape, layout), dtype.bytes());
-    if (size > MOST_BYTES) {
+    long size = Math.multiplyExact(StorageSize.elements(shape, layout), dtype.bytes());
+    if (size > StorageSize.MOST_BYTES) {
       throw new IllegalArgumentException(
           "array "
               + dtype
@@ -87,57 +84,6 @@ public final class NdArray {
   /** Row-major and random, see {@link #fillRandom}. */
   public static NdArray random(DType dtype, long seed, long... shape) {
     return zeros(dtype, shape).fillRandom(seed);
-  }
-
-  /** Elements that storage for this shape spans, gaps of the layout included. */
-  /**
-   * Bytes of a buffer, each element as a type.
-   *
-   * @throws UserError if no array holds as many
-   */
-  static long storageBytes(Buffer buffer, long[] shape, DType stored) {
-    long bytes;
-    try {
-      bytes = Math.multiplyExact(storageElements(shape, buffer.layout()), stored.bytes());
-    } catch (ArithmeticException e) {
-      bytes = Long.MAX_VALUE;
-    }
-    if (bytes > MOST_BYTES) {
-      throw new UserError(
-          buffer.name()
-              + " is "
-              + Arrays.toString(shape)
-              + ": too large for the interpreter, which holds 2 GiB a buffer; take fewer rows");
-    }
-    return bytes;
-  }
-
-  static long storageElements(long[] shape, @Nullable Layout layout) {
-    long count = 1;
-    for (long extent : shape) {
-      if (extent < 0) {
-        throw new IllegalArgumentException("negative extent in " + Arrays.toString(shape));
-      }
-      count = Math.multiplyExact(count, extent);
-    }
-    if (layout == null || count == 0) {
-      return count;
-    }
-    long last = 0;
-    for (int d = 0; d < shape.length; d++) {
-      long rest = shape[d] - 1;
-      for (int m = 0; m < layout.dimensions().get(d).size(); m++) {
-        Mode mode = layout.dimensions().get(d).get(m);
-        boolean outermost = m == layout.dimensions().get(d).size() - 1;
-        last += (outermost ? rest : Math.min(rest, mode.extent() - 1)) * mode.stride();
-        rest /= mode.extent();
-      }
-    }
-    if (!layout.swizzle().isIdentity()) {
-      int bits = layout.swizzle().base() + layout.swizzle().shift() + layout.swizzle().bits();
-      return ((last >> bits) + 1) << bits;
-    }
-    return last + 1;
   }
 
   private void checkCount(long values) {

@@ -1,6 +1,9 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.sim.api.FloatMode;
+import dev.warpwright.sim.interpret.TurnOrder;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -21,7 +24,43 @@ public record Options(
   public enum Order {
     FORWARD,
     REVERSE,
-    SHUFFLED
+    SHUFFLED;
+
+    /** The same for the rooms that take turns by it. */
+    TurnOrder turns() {
+      return new Turns(this);
+    }
+  }
+
+  private record Turns(Order order) implements TurnOrder {
+    @Override
+    public boolean isForward() {
+      return order == Order.FORWARD;
+    }
+
+    @Override
+    public int[] of(int n, SplittableRandom random) {
+      int[] numbers = new int[n];
+      Arrays.setAll(numbers, i -> order == Order.REVERSE ? n - 1 - i : i);
+      if (order == Order.SHUFFLED) {
+        for (int i = n - 1; i > 0; i--) {
+          int j = random.nextInt(i + 1);
+          int swapped = numbers[i];
+          numbers[i] = numbers[j];
+          numbers[j] = swapped;
+        }
+      }
+      return numbers;
+    }
+
+    @Override
+    public int next(List<Integer> ready, int last, SplittableRandom random) {
+      return switch (order) {
+        case FORWARD -> ready.contains(last) ? last : ready.getFirst();
+        case REVERSE -> ready.getLast();
+        case SHUFFLED -> ready.get(random.nextInt(ready.size()));
+      };
+    }
   }
 
   /** Bit-exact, in order. */
@@ -41,21 +80,6 @@ public record Options(
   /** With pipes and what is under way as late as allowed. */
   public Options asLateAsAllowed() {
     return new Options(precision, order, seed, trackUninitialised, true);
-  }
-
-  /** The numbers 0 to n - 1 in an order. */
-  static int[] order(Order order, int n, SplittableRandom random) {
-    int[] numbers = new int[n];
-    Arrays.setAll(numbers, i -> order == Order.REVERSE ? n - 1 - i : i);
-    if (order == Order.SHUFFLED) {
-      for (int i = n - 1; i > 0; i--) {
-        int j = random.nextInt(i + 1);
-        int swapped = numbers[i];
-        numbers[i] = numbers[j];
-        numbers[j] = swapped;
-      }
-    }
-    return numbers;
   }
 
   public Options withOrder(Order newOrder, long newSeed) {

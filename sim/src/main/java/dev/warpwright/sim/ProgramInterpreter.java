@@ -4,6 +4,11 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.Program;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.KernelCounters;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.finding.FindingSink;
+import dev.warpwright.sim.finding.RaceCollector;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
@@ -21,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class ProgramInterpreter {
   /** Runs one kernel. */
   private interface Executor {
-    void run(Arguments arguments, Shadow.FindingSink races);
+    void run(Arguments arguments, FindingSink races);
   }
 
   /** Where counters of launches go, null if they are not counted. */
@@ -91,7 +96,7 @@ public final class ProgramInterpreter {
    * @throws SimulationError if a kernel does what the IR does not define
    */
   public void run(Arguments arguments) {
-    execute(arguments, Shadow.THROWING);
+    execute(arguments, FindingSink.THROWING);
   }
 
   /**
@@ -120,14 +125,14 @@ public final class ProgramInterpreter {
     List<KernelCounters> launches = new ArrayList<>();
     counted = new Counted(caches, launches);
     try {
-      execute(arguments, Shadow.THROWING);
+      execute(arguments, FindingSink.THROWING);
     } finally {
       counted = null;
     }
     return launches;
   }
 
-  private void execute(Arguments arguments, Shadow.FindingSink races) {
+  private void execute(Arguments arguments, FindingSink races) {
     Map<Buffer, NdArray> arrays = new IdentityHashMap<>();
     for (Param p : params(program)) {
       if (p instanceof Buffer b) {
@@ -151,10 +156,7 @@ public final class ProgramInterpreter {
   }
 
   private void launch(
-      Program.Launch launch,
-      Arguments arguments,
-      Map<Buffer, NdArray> arrays,
-      Shadow.FindingSink races) {
+      Program.Launch launch, Arguments arguments, Map<Buffer, NdArray> arrays, FindingSink races) {
     Kernel kernel = launch.kernel();
     Object[] values = new Object[launch.arguments().size()];
     for (int i = 0; i < values.length; i++) {

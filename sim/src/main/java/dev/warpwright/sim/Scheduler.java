@@ -1,6 +1,14 @@
 package dev.warpwright.sim;
 
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.sim.block.Blocked;
+import dev.warpwright.sim.block.BulkLoads;
+import dev.warpwright.sim.block.ClusterRun;
+import dev.warpwright.sim.block.Turns;
+import dev.warpwright.sim.block.Warp;
+import dev.warpwright.sim.expr.Context;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -54,7 +62,7 @@ final class Scheduler {
    * @param atOnce how many are in execution together
    */
   void run(int clusters, int atOnce, Start start) {
-    int[] order = Options.order(options.blocks(), clusters, random);
+    int[] order = options.blocks().turns().of(clusters, random);
     BitSet taken = new BitSet();
     int next = 0;
     while (next < clusters || !resident.isEmpty()) {
@@ -76,13 +84,13 @@ final class Scheduler {
     if (!busy.isEmpty()) {
       if (options.warps() == GridOptions.WarpChoice.RANDOM && random.nextInt(4) == 0
           || yields > PATIENCE) {
-        loads.arriveOne(options.warps(), random);
+        arriveOne();
         yields = 0;
       }
       resume(choose(busy));
       return;
     }
-    if (release() || loads.arriveOne(options.warps(), random)) {
+    if (release() || arriveOne()) {
       return;
     }
     boolean changed = false;
@@ -107,6 +115,21 @@ final class Scheduler {
         throw deadlock(waiting);
       }
     }
+  }
+
+  /** Lets one bulk load arrive, and says whether there was one. */
+  private boolean arriveOne() {
+    int pending = loads.count();
+    if (pending == 0) {
+      return false;
+    }
+    loads.arrive(
+        switch (options.warps()) {
+          case FIRST, TURNS, EVEN -> 0;
+          case LAST -> pending - 1;
+          case RANDOM -> random.nextInt(pending);
+        });
+    return true;
   }
 
   private void resume(Warp w) {

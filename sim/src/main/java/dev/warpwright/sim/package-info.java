@@ -11,6 +11,11 @@
  *   <li>{@link dev.warpwright.sim.NdArray} holds the data, {@link dev.warpwright.sim.Arguments}
  *       binds it to parameters, {@link dev.warpwright.sim.Verification} compares it.
  * </ul>
+ *
+ * <p>This is the top of the module. Below, each knowing only those before it: {@code api} (what
+ * results are made of), {@code finding}, {@code memory} (with races), {@code counter}, {@code
+ * expr}, {@code interpret} (the reference), {@code block} (a grid in execution), {@code call}
+ * (intrinsics), {@code lane} and {@code region} (bytecode), {@code grid}.
  */
 @NullMarked
 package dev.warpwright.sim;

@@ -6,6 +6,7 @@ import static dev.warpwright.sim.Checked.expect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.sim.api.Finding;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.sim.api.Finding;
 import java.util.List;
 
 /** Runs kernels of a few lines under all sanitizers, and says what they must report. */

@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.sim.api.KernelCounters;
 import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

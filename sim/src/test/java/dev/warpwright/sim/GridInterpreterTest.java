@@ -14,6 +14,8 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
 import java.util.Map;

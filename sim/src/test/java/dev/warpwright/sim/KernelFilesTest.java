@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.sim.expr.MathFunctions;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;

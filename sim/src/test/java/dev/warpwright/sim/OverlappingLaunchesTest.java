@@ -8,6 +8,8 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.expr.MathFunctions;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.api.Finding;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;

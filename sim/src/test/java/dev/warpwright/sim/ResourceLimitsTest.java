@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.target.GpuTarget;
 import java.util.List;
 import java.util.Locale;

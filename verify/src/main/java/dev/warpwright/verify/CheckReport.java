@@ -1,7 +1,7 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.perf.predict.Prediction;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import java.util.List;
 import java.util.Map;
 

@@ -1,6 +1,6 @@
 package dev.warpwright.verify;
 
-import dev.warpwright.sim.KernelCounters;
+import dev.warpwright.sim.api.KernelCounters;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -1,6 +1,6 @@
 package dev.warpwright.verify;
 
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.verify.MutationTesting.Result;
 import dev.warpwright.verify.MutationTesting.Verdict;
 import dev.warpwright.verify.mutation.Mutation;

@@ -6,6 +6,10 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.expr.Index3;
+import dev.warpwright.sim.region.CompiledRegions;
+import dev.warpwright.sim.region.RegionPlan;
 import dev.warpwright.verify.mutation.Mutant;
 import dev.warpwright.verify.mutation.Mutations;
 import java.util.List;
@@ -51,7 +55,8 @@ class CompiledRegionsTest {
         Arguments.random(kernel.params(), SEED, Map.of("M", 130, "N", 70, "K", 20));
     CompiledRegions regions = CompiledRegions.of(kernel, Set.of(kernel.buffers().getLast()));
     assertThat(regions).isNotNull();
-    assertThat(regions.run(arguments, new Index3(1, 2, 1))).isTrue();
+    assertThat(regions.run(b -> arguments.get(b).bytes(), arguments::scalar, new Index3(1, 2, 1)))
+        .isTrue();
   }
 
   @Test

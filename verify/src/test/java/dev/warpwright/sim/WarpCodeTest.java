@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.KernelCounters;
 import dev.warpwright.verify.mutation.Mutant;
 import dev.warpwright.verify.mutation.Mutations;
 import java.util.ArrayList;

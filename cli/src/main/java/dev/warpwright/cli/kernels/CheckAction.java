@@ -6,7 +6,7 @@ import dev.warpwright.cli.output.Figure;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import dev.warpwright.verify.CheckOptions;
 import dev.warpwright.verify.CheckReport;
 import dev.warpwright.verify.CheckSubject;

@@ -13,7 +13,7 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
-import dev.warpwright.sim.SimulationError;
+import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;

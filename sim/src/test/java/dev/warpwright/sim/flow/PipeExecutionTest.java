@@ -7,8 +7,8 @@ import static dev.warpwright.sim.flow.Flows.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.Options;
+import dev.warpwright.sim.api.Finding;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 

@@ -11,9 +11,9 @@ import dev.warpwright.ir.verify.Rule;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.BothTimes;
-import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.Options;
-import dev.warpwright.sim.SimulationError;
+import dev.warpwright.sim.api.Finding;
+import dev.warpwright.sim.api.SimulationError;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 

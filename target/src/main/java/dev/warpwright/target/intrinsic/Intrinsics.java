@@ -96,7 +96,7 @@ public final class Intrinsics {
           "s8",
           DType.I32,
           1,
-          new Computes(MatrixMeanings.integerMma(32)),
+          new Computes(MatrixMeanings.integerMma(32), warpProduct(32)),
           80);
 
   /**
@@ -268,7 +268,7 @@ public final class Intrinsics {
             new Operand("dst", DType.U32, LOCAL, Access.WRITE, matrices),
             new Operand("row", null, SHARED, Access.READ, 16)),
         null,
-        new Computes(MatrixMeanings.ldmatrix(matrices, transposed)),
+        new Computes(MatrixMeanings.ldmatrix(matrices, transposed), new Work.MatrixMove(matrices)),
         75,
         CudaWrappers.ldmatrix(matrices, transposed),
         "PTX ISA, ldmatrix");
@@ -282,10 +282,15 @@ public final class Intrinsics {
             new Operand("row", null, SHARED, Access.WRITE, 16),
             new Operand("src", DType.U32, LOCAL, Access.READ, matrices)),
         null,
-        new Computes(MatrixMeanings.stmatrix(matrices, transposed)),
+        new Computes(MatrixMeanings.stmatrix(matrices, transposed), new Work.MatrixMove(matrices)),
         90,
         CudaWrappers.stmatrix(matrices, transposed),
         "PTX ISA, stmatrix");
+  }
+
+  /** The shape that products of a warp have, but for their depth. */
+  private static Work warpProduct(int depth) {
+    return new Work.Product(16, 8, depth);
   }
 
   private static TargetIntrinsic mma(int k, Input input, int minimumArch) {
@@ -296,7 +301,7 @@ public final class Intrinsics {
         type,
         DType.F32,
         input.bytes(),
-        new Computes(MatrixMeanings.mma(k, input)),
+        new Computes(MatrixMeanings.mma(k, input), warpProduct(k)),
         minimumArch);
   }
 
@@ -307,7 +312,7 @@ public final class Intrinsics {
         "f16",
         DType.F16,
         Input.F16.bytes(),
-        new Computes(MatrixMeanings.halfMma(k)),
+        new Computes(MatrixMeanings.halfMma(k), warpProduct(k)),
         minimumArch);
   }
 
@@ -368,7 +373,8 @@ public final class Intrinsics {
                   copy(lanes, lane, bytes);
                 }
               }
-            }),
+            },
+            new Work.AsynchronousCopy()),
         80,
         CudaWrappers.cpAsync(bytes, cache),
         "PTX ISA, cp.async");

@@ -38,7 +38,12 @@ public record TargetIntrinsic(
   public sealed interface Effect permits Computes, Synchronises, Drives {}
 
   /** Computes values or moves data. */
-  public record Computes(Meaning meaning) implements Effect {}
+  public record Computes(Meaning meaning, Work work) implements Effect {
+    /** Of which its operands say all. */
+    public Computes(Meaning meaning) {
+      this(meaning, new Work.Plain());
+    }
+  }
 
   /** Orders memory or makes threads wait; executors implement each kind. */
   public record Synchronises(SyncKind kind) implements Effect {}

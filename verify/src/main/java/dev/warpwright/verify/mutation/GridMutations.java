@@ -1,11 +1,11 @@
 package dev.warpwright.verify.mutation;
 
-import static dev.warpwright.sim.Finding.Kind.DEADLOCK;
-import static dev.warpwright.sim.Finding.Kind.OUT_OF_BOUNDS;
-import static dev.warpwright.sim.Finding.Kind.PROXY;
-import static dev.warpwright.sim.Finding.Kind.RACE;
-import static dev.warpwright.sim.Finding.Kind.RESOURCES;
-import static dev.warpwright.sim.Finding.Kind.UNINITIALISED;
+import static dev.warpwright.sim.api.Finding.Kind.DEADLOCK;
+import static dev.warpwright.sim.api.Finding.Kind.OUT_OF_BOUNDS;
+import static dev.warpwright.sim.api.Finding.Kind.PROXY;
+import static dev.warpwright.sim.api.Finding.Kind.RACE;
+import static dev.warpwright.sim.api.Finding.Kind.RESOURCES;
+import static dev.warpwright.sim.api.Finding.Kind.UNINITIALISED;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;

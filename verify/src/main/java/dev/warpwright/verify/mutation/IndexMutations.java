@@ -1,13 +1,13 @@
 package dev.warpwright.verify.mutation;
 
-import static dev.warpwright.sim.Finding.Kind.BARRIER;
-import static dev.warpwright.sim.Finding.Kind.DEADLOCK;
-import static dev.warpwright.sim.Finding.Kind.INTRINSIC;
-import static dev.warpwright.sim.Finding.Kind.MISALIGNED;
-import static dev.warpwright.sim.Finding.Kind.OUT_OF_BOUNDS;
-import static dev.warpwright.sim.Finding.Kind.PROXY;
-import static dev.warpwright.sim.Finding.Kind.RACE;
-import static dev.warpwright.sim.Finding.Kind.UNINITIALISED;
+import static dev.warpwright.sim.api.Finding.Kind.BARRIER;
+import static dev.warpwright.sim.api.Finding.Kind.DEADLOCK;
+import static dev.warpwright.sim.api.Finding.Kind.INTRINSIC;
+import static dev.warpwright.sim.api.Finding.Kind.MISALIGNED;
+import static dev.warpwright.sim.api.Finding.Kind.OUT_OF_BOUNDS;
+import static dev.warpwright.sim.api.Finding.Kind.PROXY;
+import static dev.warpwright.sim.api.Finding.Kind.RACE;
+import static dev.warpwright.sim.api.Finding.Kind.UNINITIALISED;
 
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
@@ -23,7 +23,7 @@ import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

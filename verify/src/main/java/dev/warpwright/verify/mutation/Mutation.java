@@ -2,7 +2,7 @@ package dev.warpwright.verify.mutation;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.sim.Finding;
+import dev.warpwright.sim.api.Finding;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

@@ -1,12 +1,12 @@
 package dev.warpwright.verify.mutation;
 
-import static dev.warpwright.sim.Finding.Kind.BARRIER;
-import static dev.warpwright.sim.Finding.Kind.DEADLOCK;
-import static dev.warpwright.sim.Finding.Kind.INTRINSIC;
-import static dev.warpwright.sim.Finding.Kind.OUT_OF_BOUNDS;
-import static dev.warpwright.sim.Finding.Kind.PROXY;
-import static dev.warpwright.sim.Finding.Kind.RACE;
-import static dev.warpwright.sim.Finding.Kind.UNINITIALISED;
+import static dev.warpwright.sim.api.Finding.Kind.BARRIER;
+import static dev.warpwright.sim.api.Finding.Kind.DEADLOCK;
+import static dev.warpwright.sim.api.Finding.Kind.INTRINSIC;
+import static dev.warpwright.sim.api.Finding.Kind.OUT_OF_BOUNDS;
+import static dev.warpwright.sim.api.Finding.Kind.PROXY;
+import static dev.warpwright.sim.api.Finding.Kind.RACE;
+import static dev.warpwright.sim.api.Finding.Kind.UNINITIALISED;
 import static dev.warpwright.verify.mutation.Planting.argument;
 import static dev.warpwright.verify.mutation.Planting.plus;
 import static dev.warpwright.verify.mutation.Planting.without;

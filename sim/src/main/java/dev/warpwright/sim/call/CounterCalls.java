@@ -1,0 +1,54 @@
+package dev.warpwright.sim.call;
+
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.sim.block.WarpNode;
+import dev.warpwright.sim.expr.Access;
+import dev.warpwright.sim.expr.Frame;
+import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.memory.Bytes;
+import dev.warpwright.sim.memory.Clock;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+
+/**
+ * Compiles operations on counters in global memory, which order the accesses of blocks: who adds
+ * with release lets know what it knows, who reads with acquire learns what was let known.
+ */
+final class CounterCalls {
+  private CounterCalls() {}
+
+  /** An addition that gives no value. */
+  static WarpNode.Straight add(Stmt.Evaluate where, WarpCalls calls) {
+    return operation(where.call(), calls, (f, bits) -> {});
+  }
+
+  /** An operation, done by each lane for itself, one after the other. */
+  static WarpNode.Straight operation(
+      Expr.Call call, WarpCalls calls, IntrinsicCall.ResultSink sink) {
+    Expr.AddressOf address = (Expr.AddressOf) call.args().getFirst();
+    Access access = new Access(calls.exprs(), address.buffer(), address.indices());
+    LongExpr offset = access.offset();
+    int slot = access.slot();
+    boolean loads = call.op() == HopperIntrinsics.LOAD_ACQUIRE;
+    boolean acquires = call.op() != HopperIntrinsics.RED_RELEASE;
+    LongExpr value = loads ? f -> 0 : calls.exprs().integer(call.args().get(1));
+    return (w, mask) -> {
+      for (int m = mask; m != 0; m &= m - 1) {
+        Frame f = w.lanes[Integer.numberOfTrailingZeros(m)];
+        int element = (int) offset.eval(f);
+        Clock released = w.block.in.counters.at(slot, element);
+        if (acquires) {
+          w.actor.acquire(f.warpLane, released);
+        }
+        int old = Bytes.getInt(f.memory[slot], 4 * element);
+        if (!loads) {
+          int added = (int) value.eval(f);
+          w.changes += added == 0 ? 0 : 1;
+          Bytes.putInt(f.memory[slot], 4 * element, old + added);
+          w.actor.release(f.warpLane, released);
+        }
+        sink.set(f, old & 0xFFFF_FFFFL);
+      }
+    };
+  }
+}

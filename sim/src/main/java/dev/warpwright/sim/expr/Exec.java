@@ -1,0 +1,6 @@
+package dev.warpwright.sim.expr;
+
+/** A compiled statement. */
+public interface Exec {
+  void run(Frame f);
+}
