@@ -60,7 +60,7 @@ final class RandomSteps {
       case 9 -> s.unroll(loop);
       case 10 -> s.bind(loop, pick(List.of(ThreadAxis.values()), random));
       case 11 -> s.pipeline(loop, random.nextInt(1, 4));
-      case 12 -> s.annotate(loop, "note", random.nextLong(3));
+      case 12 -> s.annotate(loop, "note", "any " + random.nextLong(3));
       case 13 -> s.split(loop, s.samplePerfectTile(loop, 2, 4).getLast());
       default -> s.split(loop, s.sampleCategorical(List.of(2L, 3L), List.of(1L, 1L)));
     }
