@@ -21,6 +21,7 @@ import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -49,8 +50,14 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. Without the attribute there are
- * no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. With {@code share = "rows"} they
+ * share the rows of each item instead ({@link CutRows}), and read all stages. Without {@code
+ * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
+ * {@code lead}.
+ *
+ * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds of
+ * the one with the most items: behind its last item an instance that has one less reads the rest
+ * without doing anything. What is filled but once, before the items, is no role's.
  *
  * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is
  * done by {@code load} alone; loops, conditions and values are repeated in each role that needs
@@ -70,11 +77,13 @@ public final class AssignRoles {
   private final Set<Buffer> written;
   private final FlowSites sites;
   private final int consumers;
+  private final boolean shareRows;
 
-  private AssignRoles(PrimFunc func, int consumers) {
+  private AssignRoles(PrimFunc func, int consumers, boolean shareRows) {
     this.written = TileFacts.written(func);
     this.sites = FlowSites.of(func.body());
     this.consumers = consumers;
+    this.shareRows = shareRows;
   }
 
   public static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -94,13 +103,21 @@ public final class AssignRoles {
     if (consumers == 0) {
       return ProduceAhead.apply(func);
     }
-    AssignRoles pass = new AssignRoles(func, (int) consumers);
+    String share = func.attrs().getString("share");
+    if (share != null && !share.equals("rows") && !share.equals("items")) {
+      throw new PassRefusal("consumers share \"rows\" or \"items\", not \"" + share + "\"");
+    }
+    AssignRoles pass = new AssignRoles(func, (int) consumers, "rows".equals(share));
     Stmt body = TileFacts.insideBlock(func.body(), true, pass::roles);
-    return func.withBody(pass.options(body)).withAttrs(func.attrs().without("consumers"));
+    return func.withBody(pass.options(body))
+        .withAttrs(func.attrs().without("consumers").without("share"));
   }
 
   /** Whether the producer can fill a pipe: it needs nothing that the program computes. */
   private boolean isFed(Pipe pipe) {
+    if (pipe.scope() != Scope.SHARED) {
+      return false;
+    }
     for (FlowSites.Site site : sites.of(pipe)) {
       if (site.kind() == FlowSites.Kind.PRODUCE && !isFeed(((Stmt.Flow.Produce) site.stmt()))) {
         return false;
@@ -159,6 +176,24 @@ public final class AssignRoles {
     if (load == null || math == null) {
       throw new PassRefusal("one of the roles would have nothing to do");
     }
+    Var g = consumers > 1 ? Var.index("g") : null;
+    Stmt body = math;
+    Stmt filled = load;
+    if (g != null && shareRows) {
+      body = CutRows.apply(math, g, consumers);
+    } else if (g != null && sameForEachItem(math, load)) {
+      Var instance = g;
+      body = dealt(math, items -> inRounds(items, instance));
+      filled = perRound(load);
+    } else if (g != null) {
+      Var instance = g;
+      body = dealt(math, items -> inTurn(items, instance));
+    }
+    if (isOnce(filled)) {
+      return Stmts.seq(
+          FreshNames.of(filled),
+          new Stmt.Flow.Roles(List.of(new Role("math", g, consumers, WARPS, Attrs.NONE, body))));
+    }
     Role producer =
         new Role(
             "load",
@@ -166,9 +201,7 @@ public final class AssignRoles {
             1,
             1,
             Attrs.NONE.with("registers", PRODUCER_REGISTERS),
-            FreshNames.of(load));
-    Var g = consumers > 1 ? Var.index("g") : null;
-    Stmt body = g == null ? math : dealt(math, g);
+            FreshNames.of(filled));
     Role consumer = new Role("math", g, consumers, WARPS, Attrs.NONE, body);
     return new Stmt.Flow.Roles(List.of(producer, consumer));
   }
@@ -255,50 +288,80 @@ public final class AssignRoles {
     return found[0];
   }
 
+  /** Whether all that is filled is so before the items, once. */
+  private boolean isOnce(Stmt load) {
+    return TileFacts.loops(load, ForKind.PERSISTENT).isEmpty()
+        && isOutsideOfLoops(load)
+        && consumers > 0;
+  }
+
+  private static boolean isOutsideOfLoops(Stmt s) {
+    return switch (s) {
+      case Stmt.For f -> !FlowSites.isIn(f);
+      case Stmt.Flow.Produce _ -> true;
+      default -> Stmts.children(s).stream().allMatch(AssignRoles::isOutsideOfLoops);
+    };
+  }
+
+  /** Whether what items read of pipes that the producer fills does not depend on the item. */
+  private boolean sameForEachItem(Stmt math, Stmt load) {
+    List<Stmt.For> reads = TileFacts.loops(math, ForKind.PERSISTENT);
+    List<Stmt.For> fills = TileFacts.loops(load, ForKind.PERSISTENT);
+    if (reads.size() != 1) {
+      return false;
+    }
+    if (fills.size() != 1) {
+      return fills.isEmpty();
+    }
+    Set<Var> ofItem = new HashSet<>();
+    ofItem.add(fills.getFirst().var());
+    return !TileFacts.mentions(fills.getFirst().body(), ofItem);
+  }
+
+  /** The producer's items as rounds of the consumers'. */
+  private Stmt perRound(Stmt load) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT
+            ? new Stmt.For(
+                f.var(), Exprs.i32(0), rounds(f), f.kind(), f.axis(), f.attrs(), f.body())
+            : super.stmt(s);
+      }
+    }.stmt(load);
+  }
+
+  private Expr rounds(Stmt.For items) {
+    return Exprs.div(Exprs.add(items.extent(), consumers - 1), consumers);
+  }
+
+  /** How many items an instance has. */
+  private Expr share(Stmt.For items, Var g) {
+    return Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
+  }
+
+  private Stmt.For own(Stmt.For items, Var g, Stmt body) {
+    Var turn = Var.index("turn");
+    Expr number = Exprs.add(items.min(), Exprs.add(Exprs.mul(turn, consumers), g));
+    return new Stmt.For(
+        turn,
+        Exprs.i32(0),
+        share(items, g),
+        ForKind.PERSISTENT,
+        null,
+        items.attrs(),
+        new Stmt.Let(items.var(), number, body));
+  }
+
   /** Deals the items of the persistent loop out to the instances. */
-  private Stmt dealt(Stmt math, Var g) {
+  private Stmt dealt(Stmt math, java.util.function.Function<Stmt.For, Stmt> deal) {
     List<Stmt.For> loops = TileFacts.loops(math, ForKind.PERSISTENT);
     if (loops.size() != 1) {
       throw new PassRefusal(
           loops.size() + " persistent loops; several consumers take items of exactly one");
     }
     Stmt.For items = loops.getFirst();
-    Map<Pipe, Expr> counts = new IdentityHashMap<>();
-    List<Pipe> order = new ArrayList<>();
-    Set<Var> inside = new HashSet<>(TileFacts.bound(items.body()));
-    inside.add(items.var());
-    Walk.statements(
-        items.body(),
-        s -> {
-          if (s instanceof Stmt.Flow.Consume c && !c.peek() && !counts.containsKey(c.pipe())) {
-            counts.put(c.pipe(), count(items.body(), c.pipe(), inside));
-            order.add(c.pipe());
-          }
-        });
-    Var turn = Var.index("turn");
-    List<Stmt> before = new ArrayList<>();
-    List<Stmt> item = new ArrayList<>();
-    item.add(items.body());
-    for (Pipe pipe : order) {
-      Expr count = counts.get(pipe);
-      if (count == null || TileFacts.mentions(count, inside)) {
-        throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
-      }
-      before.add(new Stmt.Flow.Skip(pipe, Exprs.mul(g, count)));
-      item.add(new Stmt.Flow.Skip(pipe, Exprs.mul(count, consumers - 1)));
-    }
-    Expr number = Exprs.add(items.min(), Exprs.add(Exprs.mul(turn, consumers), g));
-    Expr share = Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
-    before.add(
-        new Stmt.For(
-            turn,
-            Exprs.i32(0),
-            share,
-            ForKind.PERSISTENT,
-            null,
-            items.attrs(),
-            new Stmt.Let(items.var(), number, Stmts.seq(item))));
-    Stmt dealt = Stmts.seq(before);
+    Stmt dealt = deal.apply(items);
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt s) {
@@ -311,6 +374,60 @@ public final class AssignRoles {
         return super.stmt(s);
       }
     }.stmt(math);
+  }
+
+  /** How many stages of each pipe an item reads. */
+  private static Map<Pipe, Expr> counts(Stmt.For items) {
+    Map<Pipe, Expr> counts = new LinkedHashMap<>();
+    Set<Var> inside = new HashSet<>(TileFacts.bound(items.body()));
+    inside.add(items.var());
+    Walk.statements(
+        items.body(),
+        s -> {
+          if (s instanceof Stmt.Flow.Consume c && !c.peek() && c.pipe().scope() == Scope.SHARED) {
+            counts.computeIfAbsent(c.pipe(), pipe -> count(items.body(), pipe, inside));
+          }
+        });
+    counts.forEach(
+        (pipe, count) -> {
+          if (TileFacts.mentions(count, inside)) {
+            throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
+          }
+        });
+    return counts;
+  }
+
+  /** Each stage is one instance's. */
+  private Stmt inTurn(Stmt.For items, Var g) {
+    List<Stmt> before = new ArrayList<>();
+    List<Stmt> item = new ArrayList<>();
+    item.add(items.body());
+    counts(items)
+        .forEach(
+            (pipe, count) -> {
+              before.add(new Stmt.Flow.Skip(pipe, Exprs.mul(g, count)));
+              item.add(new Stmt.Flow.Skip(pipe, Exprs.mul(count, consumers - 1)));
+            });
+    before.add(own(items, g, Stmts.seq(item)));
+    return Stmts.seq(before);
+  }
+
+  /** All instances read all stages, as often as the one with the most items. */
+  private Stmt inRounds(Stmt.For items, Var g) {
+    Map<Pipe, Expr> counts = counts(items);
+    if (counts.size() > 1) {
+      throw new PassRefusal(
+          counts.size() + " rings of tiles that are the same for each item; one is possible");
+    }
+    List<Stmt> all = new ArrayList<>();
+    all.add(own(items, g, items.body()));
+    counts.forEach(
+        (pipe, count) -> {
+          Stmt nothing = new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY);
+          Stmt rest = Stmt.For.of(ForKind.SERIAL, Var.index("rest"), count, nothing);
+          all.add(new Stmt.If(Exprs.lt(share(items, g), rounds(items)), rest, null));
+        });
+    return Stmts.seq(all);
   }
 
   private static boolean isLeafOfGlobal(Stmt s) {

@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
  * resident} (bytes) are copied once: a pipe of one stage, which holds all slices, is filled before
  * the first item, looked at ({@code peek}) by every item, and consumed behind the last.
  *
+ * <p>A loop with {@code unroll = 1} becomes straight-line code.
+ *
  * <p>Guarantees: no loop is {@code pipeline} any more; the result computes the same, one after the
  * other. Stands before {@link AssignRoles}, which cuts along pipes, and behind the choice of copies
  * and layouts, which pipes take over as they are.
@@ -283,7 +285,7 @@ public final class PlanPipes {
   }
 
   private static Pipe pipe(Ring ring, Set<String> names) {
-    long stages = 2;
+    long stages = 1;
     int hold = 0;
     int lag = 0;
     for (Feed feed : ring.feeds) {
@@ -360,14 +362,17 @@ public final class PlanPipes {
       if (!(s instanceof Stmt.For f) || f.kind() != ForKind.PIPELINED) {
         return super.stmt(s);
       }
-      Attrs attrs = f.attrs().without("stages").without("hold").without("lag");
+      boolean unroll = f.attrs().getLong("unroll", 0) > 0;
+      ForKind kind = unroll ? ForKind.UNROLLED : ForKind.SERIAL;
+      Attrs attrs =
+          f.attrs().without("stages").without("hold").without("lag").without("unroll");
       Feed feed = feeds.stream().filter(each -> each.loop == f).findFirst().orElse(null);
       Ring ring = feed == null ? null : feed.ring;
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());
         return new Stmt.For(
-            f.var(), expr(f.min()), expr(f.extent()), ForKind.SERIAL, null, attrs, body);
+            f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
       }
       Stmt produce =
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
@@ -378,7 +383,7 @@ public final class PlanPipes {
           f.var(),
           expr(f.min()),
           expr(f.extent()),
-          ForKind.SERIAL,
+          kind,
           null,
           attrs,
           Stmts.seq(produce, consume));
