@@ -31,15 +31,15 @@ import org.jspecify.annotations.Nullable;
  * before is computed.
  *
  * <pre>{@code
- * persistent i in n {                     pipe input[1] local (next)
- *   let t = i * 4 + g                     produce input { tile.copy next <- x[g * 64 …] }
+ * persistent i in n {                     pipe ahead[1] local (next)
+ *   let t = i * 4 + g                     produce ahead { tile.copy next <- x[g * 64 …] }
  *   alloc next: f16[64, 128] fragment     persistent i in n {
  *   tile.copy next <- x[t * 64 …]    →      let t = i * 4 + g
- *   tile.map a[r, k] = next[r, k]           consume input { tile.map a[r, k] = next[r, k] }
- *   …                                       produce input { tile.copy next <- x[((i + 1) * 4 + g) * 64 …] }
+ *   tile.map a[r, k] = next[r, k]           consume ahead { tile.map a[r, k] = next[r, k] }
+ *   …                                       produce ahead { tile.copy next <- x[((i + 1) * 4 + g) * 64 …] }
  * }                                         …
  *                                         }
- *                                         consume input { }
+ *                                         consume ahead { }
  * }</pre>
  *
  * <p>What is copied for the item behind the last one is nobody's; outside of its matrix it is zero,
@@ -128,7 +128,7 @@ public final class PrefetchItems extends Rewriter {
     }
     Buffer next = tile.withScope(Scope.LOCAL);
     renamed.put(tile, next);
-    String name = pipes == 0 ? "input" : "input_" + pipes;
+    String name = pipes == 0 ? "ahead" : "ahead_" + pipes;
     pipes++;
     Pipe pipe = new Pipe(name, 1, Scope.LOCAL, List.of(next), Pipe.Options.NONE);
     Region place = place(items, copy);
