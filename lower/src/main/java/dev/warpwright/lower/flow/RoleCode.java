@@ -101,16 +101,7 @@ final class RoleCode {
     return switch (s) {
       case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
       case Stmt.For f -> loop(f);
-      case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) -> {
-        Set<Buffer> before = underWay;
-        underWay = new HashSet<>(before);
-        Stmt first = stmt(then);
-        Set<Buffer> behind = underWay;
-        underWay = new HashSet<>(before);
-        Stmt second = otherwise == null ? null : stmt(otherwise);
-        underWay.addAll(behind);
-        yield new Stmt.If(condition, first, second);
-      }
+      case Stmt.If branch -> branch(branch);
       case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body()));
       case Stmt.Alloc(Buffer buffer, Stmt body) -> alloc(buffer, body);
       case Stmt.TileMma mma -> group(List.of(mma));
@@ -135,6 +126,19 @@ final class RoleCode {
       case Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
           throw new LoweringException(s.getClass().getSimpleName() + " is left in a role");
     };
+  }
+
+  /** Where one way would wait, both have waited: the other one must, sooner or later. */
+  private Stmt branch(Stmt.If s) {
+    boolean touches = underWay.stream().anyMatch(buffer -> FoldedFills.touches(s, buffer));
+    Stmt wait = touches ? waitForAll() : Stmt.Seq.EMPTY;
+    Set<Buffer> before = new HashSet<>(underWay);
+    Stmt then = stmt(s.then());
+    Set<Buffer> behind = underWay;
+    underWay = new HashSet<>(before);
+    Stmt otherwise = s.otherwise() == null ? null : stmt(s.otherwise());
+    underWay.addAll(behind);
+    return Stmts.seq(wait, new Stmt.If(s.condition(), then, otherwise));
   }
 
   private Stmt waitForAll() {
