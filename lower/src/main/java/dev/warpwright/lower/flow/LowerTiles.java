@@ -55,6 +55,7 @@ final class LowerTiles {
   private final Bounds bounds;
   private final Map<Buffer, OperandRing> rings = new HashMap<>();
   private final List<Buffer> shared = new ArrayList<>();
+  private final List<Buffer> barriers = new ArrayList<>();
   private final Var tid = Var.index("tid");
   private int threads;
 
@@ -73,6 +74,8 @@ final class LowerTiles {
     if (threads == 0) {
       throw new LoweringException(func.name() + " has no roles");
     }
+    // Tiles first: they ask for more alignment.
+    shared.addAll(barriers);
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(threads)));
     Attrs attrs =
         func.attrs()
@@ -101,7 +104,7 @@ final class LowerTiles {
       }
       case Stmt.Alloc(Buffer buffer, Stmt body) when buffer.scope() == Scope.SHARED -> {
         if (buffer.dtype() == DType.MBARRIER) {
-          shared.add(buffer);
+          barriers.add(buffer);
         } else {
           OperandRing ring = SwizzledTile.operands(buffer);
           rings.put(buffer, ring);

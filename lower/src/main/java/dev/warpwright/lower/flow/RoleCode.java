@@ -216,7 +216,7 @@ final class RoleCode {
   private Stmt loop(Stmt.For f) {
     if (f.attrs().has(LowerPipes.THREADS)) {
       return new Stmt.If(
-          Exprs.lt(code.thread(), Exprs.i32(f.attrs().getLong(LowerPipes.THREADS, 1))),
+          Exprs.eq(code.thread(), Exprs.i32(0)),
           dev.warpwright.ir.visit.Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),
           null);
     }
