@@ -67,6 +67,9 @@ final class RoleProcess {
     /** By counter, what those who signalled it had done. */
     final Map<Long, FlowClock> counters = new HashMap<>();
 
+    /** Barrier objects, see {@link FlowBarriers}. */
+    final Map<FlowBarriers.Place, Object> barriers = new HashMap<>();
+
     private int together;
 
     /** A number for processes that run at once. */

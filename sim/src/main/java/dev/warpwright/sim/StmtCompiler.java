@@ -20,6 +20,7 @@ final class StmtCompiler {
   private final Context context;
   private final Options options;
   private final FlowCompiler flow;
+  private final FlowBarriers barriers;
 
   /** The tile statement whose expansion is being compiled; messages name it. */
   private @Nullable Stmt origin;
@@ -28,6 +29,7 @@ final class StmtCompiler {
     this.context = context;
     this.options = options;
     this.flow = new FlowCompiler(this, options, whole);
+    this.barriers = new FlowBarriers(this);
   }
 
   Context context() {
@@ -80,6 +82,10 @@ final class StmtCompiler {
       case Stmt.Store st when origin == null -> flow.issued(st, store(st, exprs(st)));
       case Stmt.Store st -> store(st, exprs(st));
       case Stmt.Evaluate e -> {
+        Exec barrier = barriers.compile(e);
+        if (barrier != null) {
+          yield barrier;
+        }
         LongExpr call = exprs(e).integer(e.call());
         yield call::eval;
       }
@@ -93,7 +99,7 @@ final class StmtCompiler {
     };
   }
 
-  private Exec expansion(Stmt tile, Stmt meaning) {
+  Exec expansion(Stmt tile, Stmt meaning) {
     origin = tile;
     Exec compiled = compile(meaning);
     origin = null;

@@ -14,6 +14,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.Guards;
@@ -271,7 +272,7 @@ final class PipeSteps {
   /** Looks at slices, which are waited for in the first item. */
   private Stmt peek(Stmt.Flow.Consume consume, LoweredPipe lowered, Site site) {
     Set<Expr> slices = new java.util.LinkedHashSet<>();
-    new dev.warpwright.ir.visit.Rewriter() {
+    new Rewriter() {
       @Override
       public Region region(Region region) {
         if (lowered.ring(region.buffer()) != null) {
@@ -331,7 +332,8 @@ final class PipeSteps {
                 return LowerPipes.one(
                     wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
-              Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
+              Stmt body =
+                  LowerPipes.inRing(lowered, stage).stmt(withoutDelay(stmt(inner, site)));
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
@@ -384,10 +386,10 @@ final class PipeSteps {
     Stmt.Flow.Consume consume = overlapping(f);
     LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());
     if (consume == null || lowered == null) {
-      return f.withBody(stmt(f.body(), site.in(f)));
+      return serial(f, stmt(f.body(), site.in(f)));
     }
     Overlap overlap = new Overlap(f, consume.pipe().options().hold());
-    Stmt loop = f.withBody(step(consume, lowered, site.in(f), overlap));
+    Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
     StageNumbers counted = java.util.Objects.requireNonNull(numbers.get(consume.pipe()));
     Stmt release = lowered.release(cursor(consume.pipe()).last(counted.behind(f)));
     boolean any = bounds.of(f.extent()).min() > 0;
@@ -395,6 +397,31 @@ final class PipeSteps {
         loop,
         done(0),
         any ? release : new Stmt.If(Exprs.lt(Exprs.i32(0), f.extent()), release, null));
+  }
+
+  /** From here on the order of items counts: waits for what is resident belong to the first one. */
+  private static Stmt serial(Stmt.For f, Stmt body) {
+    return f.kind() == ForKind.PERSISTENT
+        ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), body)
+        : f.withBody(body);
+  }
+
+  /** How long products are under way is said by waits from here on. */
+  private static Stmt withoutDelay(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        return inner instanceof Stmt.TileMma m && m.attrs().has("inflight")
+            ? new Stmt.TileMma(
+                m.c(),
+                m.a(),
+                m.b(),
+                m.transposeA(),
+                m.transposeB(),
+                m.attrs().without("inflight"))
+            : super.stmt(inner);
+      }
+    }.stmt(s);
   }
 
   /**

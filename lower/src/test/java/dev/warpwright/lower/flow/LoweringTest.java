@@ -63,6 +63,7 @@ class LoweringTest {
   static void assertComputes(PrimFunc func, Kernel kernel, String out, Map<String, Long> scalars) {
     Arguments expected = exact(func.params(), scalars);
     Interpreter.of(func, Options.CHECKED).run(expected);
+    eachPassComputes(func, out, scalars, expected);
     for (GridOptions options : WAYS) {
       Arguments arguments = exact(kernel.params(), scalars);
       arguments.get(out).poison();
@@ -73,6 +74,42 @@ class LoweringTest {
           .as("%s: first at %s", options, arguments.get(out).difference(expected.get(out)))
           .isTrue();
     }
+  }
+
+  /** Every pass up to threads gives a program that is verified, printed, parsed and executed. */
+  private static void eachPassComputes(
+      PrimFunc func, String out, Map<String, Long> scalars, Arguments expected) {
+    List<String> passes = new java.util.ArrayList<>();
+    Lowering.lower(
+        func,
+        GpuTarget.SM_90A,
+        (pass, text) -> {
+          passes.add(pass);
+          if (pass.equals("LowerTiles") || pass.equals("Simplify")) {
+            return;
+          }
+          PrimFunc program = FlowPrograms.parse(text.get());
+          assertThat(IrPrinter.text(program)).isEqualTo(text.get());
+          assertThat(Verifier.verify(program)).as("%s:%n%s", pass, text.get()).isEmpty();
+          for (Options.Order order : Options.Order.values()) {
+            Arguments arguments = exact(program.params(), scalars);
+            arguments.get(out).poison();
+            Interpreter.of(program, Options.CHECKED.withOrder(order, SEED)).run(arguments);
+            assertThat(arguments.get(out).sameBits(expected.get(out)))
+                .as("%s, %s:%n%s", pass, order, text.get())
+                .isTrue();
+          }
+        });
+    assertThat(passes)
+        .containsExactly(
+            "PlanPipes",
+            "AssignRoles",
+            "PrefetchItems",
+            "ChooseMovement",
+            "PlanShared",
+            "LowerPipes",
+            "LowerTiles",
+            "Simplify");
   }
 
   @ParameterizedTest
