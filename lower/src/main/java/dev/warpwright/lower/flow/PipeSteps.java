@@ -103,7 +103,7 @@ final class PipeSteps {
   }
 
   Stmt lowered() {
-    Stmt body = stmt(whole, new Site(List.of(), Set.of()));
+    Stmt body = withoutDelay(stmt(whole, new Site(List.of(), Set.of())));
     for (RingCursor cursor : cursors.values()) {
       body = cursor.around(body);
     }
@@ -332,8 +332,7 @@ final class PipeSteps {
                 return LowerPipes.one(
                     wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
-              Stmt body =
-                  LowerPipes.inRing(lowered, stage).stmt(withoutDelay(stmt(inner, site)));
+              Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
