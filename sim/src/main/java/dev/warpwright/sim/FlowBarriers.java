@@ -30,6 +30,10 @@ final class FlowBarriers {
     long pending;
     long bytes;
     long phase;
+
+    /** The number of ended phases that some wait has seen. */
+    long seen;
+
     FlowClock arrived = FlowClock.ALONE;
     FlowClock over = FlowClock.ALONE;
 
@@ -126,6 +130,9 @@ final class FlowBarriers {
       if (state.pending == 0) {
         throw misuse(s, f, place, "more arrivals than the " + state.expected + " of a phase");
       }
+      if (state.phase > state.seen) {
+        throw misuse(s, f, place, "an arrival before anybody has seen the end of the last phase");
+      }
       long more = bytes.eval(f);
       if (state.bytes + more > MAX_BYTES) {
         throw misuse(s, f, place, "more bytes than a phase can count");
@@ -163,6 +170,7 @@ final class FlowBarriers {
                           state.bytes)),
               stmts.context(),
               f);
+      state.seen = Math.max(state.seen, state.phase);
       process(f).clock.join(state.over);
     };
   }

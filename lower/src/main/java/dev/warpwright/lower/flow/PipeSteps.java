@@ -432,7 +432,8 @@ final class PipeSteps {
     if (stmts.size() != 1
         || !(stmts.getFirst() instanceof Stmt.Flow.Consume consume)
         || consume.peek()
-        || consume.pipe().options().hold() != 1) {
+        || consume.pipe().options().hold() != 1
+        || Exprs.isConst(f.extent(), 1)) {
       return null;
     }
     boolean[] only = {true};
