@@ -16,10 +16,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Barrier objects and bulk copies in tile programs, where an instance of a role is one process: what
- * pipes become before tiles become threads. A barrier counts arrivals and bytes as on the device,
- * and hands on what those who arrived had done; a bulk copy is over when it is issued. What only
- * orders threads of an instance is nothing here.
+ * Barrier objects and bulk copies in tile programs, where an instance of a role is one process:
+ * what pipes become before tiles become threads. A barrier counts arrivals and bytes as on the
+ * device, and hands on what those who arrived had done; a bulk copy is over when it is issued. What
+ * only orders threads of an instance is nothing here.
  */
 final class FlowBarriers {
   private static final long MAX_BYTES = (1 << 20) - 1;
@@ -185,8 +185,7 @@ final class FlowBarriers {
         stmts.expansion(
             s,
             TileExpansion.copy(
-                new Stmt.TileCopy(
-                    box(to, rows, columns), box(from, rows, columns), Attrs.NONE)));
+                new Stmt.TileCopy(box(to, rows, columns), box(from, rows, columns), Attrs.NONE)));
     long bytes =
         ((Expr.IntImm) rows).value()
             * ((Expr.IntImm) columns).value()

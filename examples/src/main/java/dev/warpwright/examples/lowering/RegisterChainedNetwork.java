@@ -18,11 +18,11 @@ import java.util.Locale;
  * A network with ReLU between its layers, chained in registers: what a layer leaves in its
  * accumulators is, packed, the next one's first operand. Said as a tile program of one item, 64
  * rows; that weights stay in shared memory or flow through a ring, that each of several warpgroups
- * has rows of its own, and that the next rows are on their way while these are computed, is what the
- * passes make of its attributes. The same networks are {@code kernels/mlp_*.kernel}, by hand.
+ * has rows of its own, and that the next rows are on their way while these are computed, is what
+ * the passes make of its attributes. The same networks are {@code kernels/mlp_*.kernel}, by hand.
  *
- * <p>Weights are packed as there: K of the first layer and N of the last are permuted, so that input
- * and output move by 16 bytes.
+ * <p>Weights are packed as there: K of the first layer and N of the last are permuted, so that
+ * input and output move by 16 bytes.
  *
  * @param type f16 or bf16
  * @param width of every layer, 64 or 128

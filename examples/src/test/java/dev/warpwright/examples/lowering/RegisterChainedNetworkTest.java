@@ -64,7 +64,8 @@ class RegisterChainedNetworkTest {
     Kernel kernel = network.kernel(PassListener.NONE);
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     // Four tiles and a bit: two rounds of one block, one of which has idle workers.
-    Map<String, Long> scalars = Map.of("M", network.width() == 64 ? 64L * 7 + 37 : 64L * 3 + 5, "G", 1L);
+    Map<String, Long> scalars =
+        Map.of("M", network.width() == 64 ? 64L * 7 + 37 : 64L * 3 + 5, "G", 1L);
     NdArray expected = result(byHand(network), scalars);
     NdArray got = result(kernel, scalars);
     assertThat(got.sameBits(expected)).as("first at %s", got.difference(expected)).isTrue();

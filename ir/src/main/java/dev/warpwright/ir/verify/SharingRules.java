@@ -7,8 +7,8 @@ import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.verify.Verifier.Findings;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.verify.Verifier.Findings;
 import dev.warpwright.ir.visit.Leaves;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -22,8 +22,9 @@ import java.util.Set;
 /**
  * What one role writes, another one may touch only behind something that stands between the two: a
  * pipe that the writer fills behind the write and the other reads before it, or a counter that is
- * signalled and awaited so, or a barrier object that one arrives at and the other waits for. This is a matter of the text's order alone; whether it is enough in
- * loops, the interpreter's race checks say.
+ * signalled and awaited so, or a barrier object that one arrives at and the other waits for. This
+ * is a matter of the text's order alone; whether it is enough in loops, the interpreter's race
+ * checks say.
  */
 final class SharingRules {
   /** An access: what its role passed on behind it, and what it waited for before it. */

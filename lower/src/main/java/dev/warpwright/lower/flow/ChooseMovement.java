@@ -66,7 +66,8 @@ final class ChooseMovement extends Rewriter {
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
       lay(pipe, body);
     }
-    if (s instanceof Stmt.TileCopy(Region to, Region from, var attrs) && laid.containsKey(to.buffer())) {
+    if (s instanceof Stmt.TileCopy(Region to, Region from, var attrs)
+        && laid.containsKey(to.buffer())) {
       return new Stmt.TileCopy(region(to), region(from), attrs.with(BY, BULK));
     }
     return super.stmt(s);

@@ -52,12 +52,12 @@ import org.jspecify.annotations.Nullable;
  * <p>A stage is full when its bytes are there, and empty when every instance that reads it has
  * arrived once. <em>Who arrives</em> follows from what reads: products of the instance's warpgroup
  * hold its warps together, so one thread arrives behind their wait; other readers meet at a barrier
- * of the instance first; and where nothing is read, one thread alone waits and arrives, for no other
- * would be held to come by in time.
+ * of the instance first; and where nothing is read, one thread alone waits and arrives, for no
+ * other would be held to come by in time.
  *
  * <p>A pipe of one stage that is filled once and only looked at is resident: each of its slices has
- * a barrier that is waited for in an instance's first item, and nothing is ever given back. Pipes in
- * registers are renamed.
+ * a barrier that is waited for in an instance's first item, and nothing is ever given back. Pipes
+ * in registers are renamed.
  *
  * <p>Products are under way for {@code hold} more steps of the innermost loop; behind the loop they
  * are waited for, and what is held is given back.

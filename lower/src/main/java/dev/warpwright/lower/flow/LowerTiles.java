@@ -84,12 +84,7 @@ final class LowerTiles {
             .with("fast", 1)
             .with("minBlocks", func.attrs().getLong("minBlocks", 1));
     return new Kernel(
-        func.name(),
-        Kernel.Kind.GRID,
-        func.params(),
-        bindings,
-        Stmts.alloc(shared, body),
-        attrs);
+        func.name(), Kernel.Kind.GRID, func.params(), bindings, Stmts.alloc(shared, body), attrs);
   }
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
@@ -186,8 +181,7 @@ final class LowerTiles {
       public Stmt stmt(Stmt inner) {
         Stmt result = super.stmt(inner);
         return result instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT
-            ? new Stmt.For(
-                f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), f.body())
+            ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), f.body())
             : result;
       }
     }.stmt(s);

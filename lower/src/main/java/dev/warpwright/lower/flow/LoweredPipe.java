@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param barriers of the stages; of a resident pipe, {@code full} ones of the slices
  * @param resident whether it is filled once and never given back
  */
-record LoweredPipe(
-    Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, boolean resident) {
+record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, boolean resident) {
   /**
    * Of a pipe.
    *

@@ -11,8 +11,8 @@ import dev.warpwright.lower.tile.PrefetchItems;
 import dev.warpwright.target.GpuTarget;
 
 /**
- * Turns a tile program into a kernel: the list of passes, and nothing else. Each is a file, and says
- * before → after and why it stands where it stands.
+ * Turns a tile program into a kernel: the list of passes, and nothing else. Each is a file, and
+ * says before → after and why it stands where it stands.
  */
 public final class Lowering {
   private Lowering() {}

@@ -121,8 +121,7 @@ final class PackedFragments {
           Type elements = Type.of(memory.dtype()).withLanes(lanes);
           return Stmts.when(
               inside,
-              new Stmt.Store(
-                  memory, place, new Expr.Bitcast(elements, new Expr.Load(held, word))));
+              new Stmt.Store(memory, place, new Expr.Bitcast(elements, new Expr.Load(held, word))));
         });
   }
 
@@ -133,9 +132,7 @@ final class PackedFragments {
     if (permuted != null) {
       own = new HashSet<>(permuted.direct());
     }
-    if (map.stores().size() != 1
-        || !isPacked(map.stores().getFirst().buffer())
-        || own.isEmpty()) {
+    if (map.stores().size() != 1 || !isPacked(map.stores().getFirst().buffer()) || own.isEmpty()) {
       throw new LoweringException(
           "a map that reads 16-bit fragments writes one such fragment and nothing else");
     }

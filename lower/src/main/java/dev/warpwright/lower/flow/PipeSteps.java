@@ -195,8 +195,7 @@ final class PipeSteps {
   }
 
   private Expr at(Stmt.Flow site) {
-    Pipe pipe =
-        site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
+    Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
     return java.util.Objects.requireNonNull(numbers.get(pipe)).at(site);
   }
 
@@ -375,8 +374,7 @@ final class PipeSteps {
         each -> {
           boolean product = each instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma);
           found[0] |=
-              !product
-                  && Leaves.of(each).reads().stream().anyMatch(b -> lowered.ring(b) != null);
+              !product && Leaves.of(each).reads().stream().anyMatch(b -> lowered.ring(b) != null);
         });
     return found[0];
   }
@@ -412,12 +410,7 @@ final class PipeSteps {
       public Stmt stmt(Stmt inner) {
         return inner instanceof Stmt.TileMma m && m.attrs().has("inflight")
             ? new Stmt.TileMma(
-                m.c(),
-                m.a(),
-                m.b(),
-                m.transposeA(),
-                m.transposeB(),
-                m.attrs().without("inflight"))
+                m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().without("inflight"))
             : super.stmt(inner);
       }
     }.stmt(s);

@@ -19,9 +19,9 @@ import java.util.Locale;
  * itself, for roles run at the same time. A program that does not fit is refused here, by bytes and
  * name of what is largest, before barriers and threads hide why.
  *
- * <p>Changes nothing: pipes that live at the same time share no space, and their number of stages is
- * what the schedule says. Stands behind {@code ChooseMovement}, whose layouts say how large tiles
- * are.
+ * <p>Changes nothing: pipes that live at the same time share no space, and their number of stages
+ * is what the schedule says. Stands behind {@code ChooseMovement}, whose layouts say how large
+ * tiles are.
  */
 final class PlanShared {
   private static final int BARRIER = 8;

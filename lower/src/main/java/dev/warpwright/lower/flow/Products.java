@@ -30,10 +30,7 @@ final class Products {
   private final FoldedFills fills;
 
   Products(
-      ThreadCode code,
-      PackedFragments packed,
-      Map<Buffer, OperandRing> rings,
-      FoldedFills fills) {
+      ThreadCode code, PackedFragments packed, Map<Buffer, OperandRing> rings, FoldedFills fills) {
     this.code = code;
     this.packed = packed;
     this.rings = rings;
@@ -106,8 +103,7 @@ final class Products {
   private static Expr adds(@Nullable Expr later, Expr kk) {
     return later == null
         ? Exprs.i32(1)
-        : Exprs.cast(
-            DType.I32, Exprs.fold(BinaryOp.GT, Exprs.add(later, kk), Exprs.i32(0)));
+        : Exprs.cast(DType.I32, Exprs.fold(BinaryOp.GT, Exprs.add(later, kk), Exprs.i32(0)));
   }
 
   /** A step of K of a fragment is four registers. */
@@ -121,8 +117,7 @@ final class Products {
     }
     Expr number = Exprs.add(Exprs.div(first, step), kk);
     return new Expr.AddressOf(
-        packed.registers(a.buffer()),
-        List.of(Exprs.mul(number, WarpgroupProduct.A_REGISTERS)));
+        packed.registers(a.buffer()), List.of(Exprs.mul(number, WarpgroupProduct.A_REGISTERS)));
   }
 
   /**

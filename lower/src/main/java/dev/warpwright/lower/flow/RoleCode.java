@@ -14,7 +14,6 @@ import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentInference;
-import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.StagedStore;
@@ -31,8 +30,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of {@code LowerTiles} that turns what an instance of a role does into what each thread of
- * its warpgroup does.
+ * The part of {@code LowerTiles} that turns what an instance of a role does into what each thread
+ * of its warpgroup does.
  *
  * <p>Products are a group from one fence to one commit as long as nothing else stands between them;
  * they are waited for before the first statement that touches their accumulators or their operands
@@ -79,8 +78,7 @@ final class RoleCode {
         FragmentInference.infer(body, WarpgroupInstruction.THREADS);
     int[] sum = {0};
     layouts.forEach(
-        (fragment, layout) ->
-            sum[0] += dev.warpwright.lower.gpu.Roles.registers(fragment, layout));
+        (fragment, layout) -> sum[0] += dev.warpwright.lower.gpu.Roles.registers(fragment, layout));
     return sum[0];
   }
 

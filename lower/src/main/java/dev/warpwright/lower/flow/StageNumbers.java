@@ -16,11 +16,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The how manyeth stage of a pipe it is that each site of a role fills or reads, as an expression of
- * the loops around it. A stage's place in the ring and its phase follow: they are constants where
- * the code is straight and each item goes round the ring so many times that it ends with the phase
- * that it began with, else bits of the number where the stages are a power of two; otherwise, or
- * where there is no such expression, variables go round ({@link
+ * The how manyeth stage of a pipe it is that each site of a role fills or reads, as an expression
+ * of the loops around it. A stage's place in the ring and its phase follow: they are constants
+ * where the code is straight and each item goes round the ring so many times that it ends with the
+ * phase that it began with, else bits of the number where the stages are a power of two; otherwise,
+ * or where there is no such expression, variables go round ({@link
  * dev.warpwright.lower.gpu.RingCursor}).
  */
 final class StageNumbers {

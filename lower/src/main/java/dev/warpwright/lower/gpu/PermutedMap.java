@@ -25,17 +25,16 @@ import org.jspecify.annotations.Nullable;
  * tile.map (r in 64, k in 128) { a[r, k] = next[r, perm(k)] }
  * }</pre>
  *
- * <p>If perm is chosen well, each thread has both elements: threads that hold 16 bytes of a row next
- * to each other move them by one access from or to global memory, and a renaming of registers makes
- * an operand of them.
+ * <p>If perm is chosen well, each thread has both elements: threads that hold 16 bytes of a row
+ * next to each other move them by one access from or to global memory, and a renaming of registers
+ * makes an operand of them.
  *
  * @param map the map
  * @param permuted the fragment
  * @param column its column, in terms of the map's second variable
  * @param direct the fragments at the map's own point
  */
-public record PermutedMap(
-    Stmt.TileMap map, Buffer permuted, Expr column, Set<Buffer> direct) {
+public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Buffer> direct) {
   private static final int VECTOR = 16;
 
   /** The map as such a one; null if all fragments are at its own point. */
@@ -161,9 +160,7 @@ public record PermutedMap(
     for (Digit digit : layout.registerDigits()) {
       if (digit.extent() > 1) {
         Expr place =
-            digit.colStep() != 0
-                ? Exprs.div(at, digit.colStep())
-                : Exprs.div(row, digit.rowStep());
+            digit.colStep() != 0 ? Exprs.div(at, digit.colStep()) : Exprs.div(row, digit.rowStep());
         register = Exprs.add(register, Exprs.mul(Exprs.mod(place, digit.extent()), weight));
       }
       weight *= digit.extent();

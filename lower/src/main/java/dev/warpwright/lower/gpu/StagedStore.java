@@ -30,7 +30,8 @@ import java.util.Locale;
  * @param panels shared {@code [2 · consumers, 64, width]}
  * @param slots panels of a warpgroup
  */
-public record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
+public record StagedStore(
+    Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
   private static final int ROWS = WarpgroupInstruction.ROWS;
   private static final int MATRIX = 16;
 
@@ -119,8 +120,7 @@ public record StagedStore(Buffer panels, long width, int slots, FragmentLayout l
    * @param part the warpgroup among those
    * @param group the warpgroup among those with panels
    */
-  public Stmt store(
-      Region to, Values values, Expr consumer, Expr part, Expr group, Expr thread) {
+  public Stmt store(Region to, Values values, Expr consumer, Expr part, Expr group, Expr thread) {
     long columnPanels = layout.cols() / width;
     long count = columnPanels * rowTiles;
     Var row0 = Var.index("row");

@@ -170,7 +170,8 @@ public final class ThreadCode {
   }
 
   /** Registers for {@code lanes} elements on their way, filled by the body. */
-  public static Stmt withTemporary(String name, DType dtype, int lanes, Function<Buffer, Stmt> body) {
+  public static Stmt withTemporary(
+      String name, DType dtype, int lanes, Function<Buffer, Stmt> body) {
     Buffer temporary = Buffer.of(name, dtype, Scope.LOCAL, lanes);
     return new Stmt.Alloc(temporary, body.apply(temporary));
   }

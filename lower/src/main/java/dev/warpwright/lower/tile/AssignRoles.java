@@ -55,8 +55,8 @@ import org.jspecify.annotations.Nullable;
  * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
  * {@code lead}.
  *
- * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds of
- * the one with the most items: behind its last item an instance that has one less reads the rest
+ * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
+ * of the one with the most items: behind its last item an instance that has one less reads the rest
  * without doing anything. What is filled but once, before the items, is no role's.
  *
  * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is

@@ -195,8 +195,7 @@ final class CutRows extends Rewriter {
       Expr min = expr(range.min());
       ranges.add(
           range == cutRange
-              ? new Range(
-                  own ? min : Exprs.add(min, Exprs.mul(instance, each)), Exprs.i32(each))
+              ? new Range(own ? min : Exprs.add(min, Exprs.mul(instance, each)), Exprs.i32(each))
               : new Range(min, expr(range.extent())));
     }
     return new Region(buffer(buffer), ranges);

@@ -379,15 +379,13 @@ public final class PlanPipes {
       }
       boolean unroll = f.attrs().getLong("unrolled", 0) > 0;
       ForKind kind = unroll ? ForKind.UNROLLED : ForKind.SERIAL;
-      Attrs attrs =
-          f.attrs().without("stages").without("hold").without("lag").without("unrolled");
+      Attrs attrs = f.attrs().without("stages").without("hold").without("lag").without("unrolled");
       Feed feed = feeds.stream().filter(each -> each.loop == f).findFirst().orElse(null);
       Ring ring = feed == null ? null : feed.ring;
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());
-        return new Stmt.For(
-            f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
+        return new Stmt.For(f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
       }
       Stmt produce =
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
@@ -395,13 +393,7 @@ public final class PlanPipes {
           new Stmt.Flow.Consume(
               pipe, false, Stmts.seq(feed.rest.stream().map(this::stmt).toList()));
       return new Stmt.For(
-          f.var(),
-          expr(f.min()),
-          expr(f.extent()),
-          kind,
-          null,
-          attrs,
-          Stmts.seq(produce, consume));
+          f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, Stmts.seq(produce, consume));
     }
   }
 }

@@ -206,8 +206,7 @@ final class ResidentTiles {
               // Without items nothing is copied that nobody waits for.
               return Stmts.when(
                   Exprs.fold(BinaryOp.GT, items.extent(), Exprs.i32(0)),
-                  Stmts.seq(
-                      produce, items, new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY)));
+                  Stmts.seq(produce, items, new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY)));
             }
             return s == kept.loop ? used(kept, pipe, all) : super.stmt(s);
           }

@@ -129,7 +129,8 @@ class FlowPassesTest {
         "wgmma.wait(0)",
         "waits for");
     fails(text, "expect_tx(&full[stage], 12288)", "expect_tx(&full[stage], 12290)", "waits for");
-    fails(text, "expect_tx(&full[stage], 12288)", "expect_tx(&full[stage], 8192)", "does not expect");
+    fails(
+        text, "expect_tx(&full[stage], 12288)", "expect_tx(&full[stage], 8192)", "does not expect");
     fails(text, "mbarrier.init(&empty[s], 1)", "mbarrier.init(&empty[s], 2)", "waits for");
     String arrive = "mbarrier.arrive(&empty[select(stage == 0, 2, stage + -1)])";
     fails(text, arrive, arrive + "\n" + arrive, "before anybody has seen");

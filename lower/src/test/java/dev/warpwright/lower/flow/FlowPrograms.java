@@ -75,8 +75,10 @@ final class FlowPrograms {
     String work =
         blocks == 0
             ? "bind m: blockIdx.y in $ROWS { bind n: blockIdx.x in $COLUMNS {"
-            : "bind bx: blockIdx.x in $BLOCKS { persistent item in ($TILES - bx + $BLOCKS - 1) / $BLOCKS {"
-                + " let t: i32 = bx + item * $BLOCKS\n let m: i32 = t / $COLUMNS\n let n: i32 = t % $COLUMNS\n";
+            : "bind bx: blockIdx.x in $BLOCKS { persistent item in ($TILES - bx + $BLOCKS - 1) /"
+                  + " $BLOCKS { let t: i32 = bx + item * $BLOCKS\n"
+                  + " let m: i32 = t / $COLUMNS\n"
+                  + " let n: i32 = t % $COLUMNS\n";
     String text = GEMM.replace("$WORK", work).replace("$STORE", store).replace("$END", "} }");
     return parse(
         fill(
@@ -101,7 +103,8 @@ final class FlowPrograms {
    * A network of as many layers as groups and their size say, whose layers but the last of each
    * group stay in shared memory, if {@code resident}; else all of them.
    */
-  static PrimFunc network(String type, int width, int groups, int kept, boolean streamed, int workers) {
+  static PrimFunc network(
+      String type, int width, int groups, int kept, boolean streamed, int workers) {
     String text =
         """
         primfunc mlp(x: $T[M, $W], W: $T[$L, $W, $W], y: $T[M, $W], M: i32 in 1..8388608, G: i32 in 1..1024)

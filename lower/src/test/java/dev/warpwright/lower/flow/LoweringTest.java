@@ -41,7 +41,8 @@ class LoweringTest {
   }
 
   /** Arguments whose sums are exact, in whatever order and with whatever rounding they are made. */
-  static Arguments exact(List<? extends dev.warpwright.ir.Param> params, Map<String, Long> scalars) {
+  static Arguments exact(
+      List<? extends dev.warpwright.ir.Param> params, Map<String, Long> scalars) {
     Arguments arguments = Arguments.random(params, SEED, scalars);
     java.util.SplittableRandom random = new java.util.SplittableRandom(SEED);
     for (var param : params) {

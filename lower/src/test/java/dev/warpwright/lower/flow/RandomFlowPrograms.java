@@ -108,16 +108,15 @@ final class RandomFlowPrograms {
         persistent
             ? String.format(
                 Locale.ROOT,
-                "bind bx: blockIdx.x in %d {%npersistent item in (%d - bx + %d) / %d {%nlet m: i32 ="
-                    + " bx + item * %d%n%s}%n}%n",
+                "bind bx: blockIdx.x in %d {%npersistent item in (%d - bx + %d) / %d {%nlet m: i32"
+                    + " = bx + item * %d%n%s}%n}%n",
                 blocks,
                 items,
                 blocks - 1,
                 blocks,
                 blocks,
                 inside)
-            : String.format(
-                Locale.ROOT, "bind m: blockIdx.x in %d {%n%s}%n", items, inside);
+            : String.format(Locale.ROOT, "bind m: blockIdx.x in %d {%n%s}%n", items, inside);
     String resident = random.nextBoolean() ? "resident = 8192, " : "";
     return "primfunc f("
         + String.join(", ", params)
@@ -137,7 +136,21 @@ final class RandomFlowPrograms {
     String loop = loop();
     Map<String, Object> values =
         Map.of(
-            "T", type, "R", rows, "D", depth, "N", n, "S", step, "L", l, "LOOP", loop, "C",
+            "T",
+            type,
+            "R",
+            rows,
+            "D",
+            depth,
+            "N",
+            n,
+            "S",
+            step,
+            "L",
+            l,
+            "LOOP",
+            loop,
+            "C",
             depth / step);
     params.add(FlowPrograms.fill("W$L: $T[$N, $D]", values));
     allocs.add(FlowPrograms.fill("a$D: $T[$R, $D] fragment", values));

@@ -36,7 +36,8 @@ class RandomFlowProgramsTest {
       String text = IrPrinter.text(kernel);
       seen.merge("kernels", 1, Integer::sum);
       seen.merge("operands in registers", text.contains(".ra(") ? 1 : 0, Integer::sum);
-      seen.merge("variables go round", text.contains("let stage: i32 = next") ? 1 : 0, Integer::sum);
+      seen.merge(
+          "variables go round", text.contains("let stage: i32 = next") ? 1 : 0, Integer::sum);
     }
     assertThat(seen.get("kernels")).as("%s", seen).isGreaterThan(PROGRAMS / 2);
     assertThat(seen.get("operands in registers")).as("%s", seen).isGreaterThan(PROGRAMS / 5);
