@@ -201,7 +201,7 @@ public final class AssignRoles {
             1,
             1,
             Attrs.NONE.with("registers", PRODUCER_REGISTERS),
-            FreshNames.of(filled));
+            FreshNames.of(FillOrder.apply(filled)));
     Role consumer = new Role("math", g, consumers, WARPS, Attrs.NONE, body);
     return new Stmt.Flow.Roles(List.of(producer, consumer));
   }
