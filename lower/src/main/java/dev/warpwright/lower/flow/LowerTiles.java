@@ -74,6 +74,10 @@ final class LowerTiles {
     if (threads == 0) {
       throw new LoweringException(func.name() + " has no roles");
     }
+    if (threads > GpuTarget.THREADS_PER_BLOCK) {
+      throw new LoweringException(
+          func.name() + " has roles of " + threads + " threads; a block has at most 1024");
+    }
     // Tiles first: they ask for more alignment.
     shared.addAll(barriers);
     bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(threads)));

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of {@link AssignRoles} that orders what a producer fills first: one stage of a ring, then
- * what stays.
+ * The part of {@link AssignRoles} that orders what a producer fills first: one stage of a ring,
+ * then what stays.
  *
  * <pre>{@code
  * produce kept { … }                      persistent i in n {

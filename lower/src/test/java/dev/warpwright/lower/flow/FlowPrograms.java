@@ -76,9 +76,9 @@ final class FlowPrograms {
         blocks == 0
             ? "bind m: blockIdx.y in $ROWS { bind n: blockIdx.x in $COLUMNS {"
             : "bind bx: blockIdx.x in $BLOCKS { persistent item in ($TILES - bx + $BLOCKS - 1) /"
-                  + " $BLOCKS { let t: i32 = bx + item * $BLOCKS\n"
-                  + " let m: i32 = t / $COLUMNS\n"
-                  + " let n: i32 = t % $COLUMNS\n";
+                + " $BLOCKS { let t: i32 = bx + item * $BLOCKS\n"
+                + " let m: i32 = t / $COLUMNS\n"
+                + " let n: i32 = t % $COLUMNS\n";
     String text = GEMM.replace("$WORK", work).replace("$STORE", store).replace("$END", "} }");
     return parse(
         fill(
