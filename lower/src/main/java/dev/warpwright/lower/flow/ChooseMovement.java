@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,7 +141,7 @@ final class ChooseMovement extends Rewriter {
     if (rows != tile.get(0)
         || !Exprs.isConst(rows.min(), 0)
         || !Exprs.isConst(columns.min(), 0)
-        || Guards.extent(columns) % SwizzledTile.width(laid.get(to)) != 0) {
+        || Guards.extent(columns) % SwizzledTile.width(Objects.requireNonNull(laid.get(to))) != 0) {
       return "it fills a part of the tile that is not its first rows and panels";
     }
     List<Range> source = copy.from().ranges();

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.ir.visit.Rewriter;
@@ -95,7 +96,7 @@ final class LowerPipes {
   /** Code of one thread among those that execute it. */
   static Stmt one(Stmt... stmts) {
     return new Stmt.For(
-        dev.warpwright.ir.Var.index("one"),
+        Var.index("one"),
         Exprs.i32(0),
         Exprs.i32(1),
         ForKind.SERIAL,

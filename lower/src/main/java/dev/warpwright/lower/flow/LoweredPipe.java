@@ -10,6 +10,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.FlowSites;
+import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.RingBarriers;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +100,7 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
   /** All that it takes of shared memory. */
   List<Buffer> buffers() {
     List<Buffer> all = new ArrayList<>();
-    pipe.buffers().forEach(tile -> all.add(rings.get(tile)));
+    pipe.buffers().forEach(tile -> all.add(Objects.requireNonNull(rings.get(tile))));
     all.add(barriers.full());
     if (!resident) {
       all.add(barriers.empty());
@@ -139,7 +141,7 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
     DType dtype = copy.to().buffer().dtype();
     long elements = 1;
     for (var range : copy.to().tile()) {
-      elements *= dev.warpwright.lower.gpu.Guards.extent(range);
+      elements *= Guards.extent(range);
     }
     return elements * dtype.bytes();
   }

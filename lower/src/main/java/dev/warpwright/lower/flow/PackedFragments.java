@@ -19,6 +19,7 @@ import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.PermutedMap;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.MatrixRows;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.HashMap;
@@ -88,8 +89,8 @@ final class PackedFragments {
             && Guards.extent(global.tile().get(0)) == layout.rows()
             && Guards.extent(global.tile().get(1)) == layout.cols()
             && memory.extent(rank - 1) % lanes == 0
-            && (memory.layout() == null || dev.warpwright.target.MatrixRows.are(memory))
-            && dev.warpwright.target.MatrixRows.pitch(memory) % lanes == 0
+            && (memory.layout() == null || MatrixRows.are(memory))
+            && MatrixRows.pitch(memory) % lanes == 0
             && memory.alignment() >= lanes * memory.dtype().bytes()
             && CopyLowering.multipleOf(global.ranges().getLast().min(), lanes);
     if (!fits) {

@@ -26,8 +26,10 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -146,9 +148,13 @@ final class PipeSteps {
           "pipe " + pipe.name() + " in a role is not one stage in registers");
     }
     Map<Buffer, Buffer> fragments = new IdentityHashMap<>();
-    pipe.buffers().forEach(tile -> fragments.put(tile, tile.withScope(Scope.FRAGMENT)));
-    Stmt renamed = Substitution.ofBuffers(fragments).stmt(body);
-    return Stmts.alloc(pipe.buffers().stream().map(fragments::get).toList(), renamed);
+    List<Buffer> held = new ArrayList<>();
+    for (Buffer tile : pipe.buffers()) {
+      Buffer fragment = tile.withScope(Scope.FRAGMENT);
+      fragments.put(tile, fragment);
+      held.add(fragment);
+    }
+    return Stmts.alloc(held, Substitution.ofBuffers(fragments).stmt(body));
   }
 
   private Stmt produce(Stmt.Flow.Produce produce) {
@@ -196,7 +202,7 @@ final class PipeSteps {
 
   private Expr at(Stmt.Flow site) {
     Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
-    return java.util.Objects.requireNonNull(numbers.get(pipe)).at(site);
+    return Objects.requireNonNull(numbers.get(pipe)).at(site);
   }
 
   /** Fills the slices of a resident pipe, each with a barrier of its own. */
@@ -224,7 +230,7 @@ final class PipeSteps {
       throw new LoweringException(
           "the copy to " + copy.to().buffer().name() + " is carried by nobody");
     }
-    Buffer ring = java.util.Objects.requireNonNull(lowered.ring(copy.to().buffer()));
+    Buffer ring = Objects.requireNonNull(lowered.ring(copy.to().buffer()));
     Region from = copy.from();
     long rows = Guards.extent(copy.to().tile().get(0));
     long columns = Guards.extent(copy.to().tile().get(1));
@@ -270,7 +276,7 @@ final class PipeSteps {
 
   /** Looks at slices, which are waited for in the first item. */
   private Stmt peek(Stmt.Flow.Consume consume, LoweredPipe lowered, Site site) {
-    Set<Expr> slices = new java.util.LinkedHashSet<>();
+    Set<Expr> slices = new LinkedHashSet<>();
     new Rewriter() {
       @Override
       public Region region(Region region) {
@@ -387,7 +393,7 @@ final class PipeSteps {
     }
     Overlap overlap = new Overlap(f, consume.pipe().options().hold());
     Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
-    StageNumbers counted = java.util.Objects.requireNonNull(numbers.get(consume.pipe()));
+    StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
     Stmt release = lowered.release(cursor(consume.pipe()).last(counted.behind(f)));
     boolean any = bounds.of(f.extent()).min() > 0;
     return Stmts.seq(

@@ -11,6 +11,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ThreadCode;
@@ -110,8 +111,7 @@ final class Products {
   private Expr inRegisters(Operand a, Expr kk) {
     int step = 2 * 8;
     Expr first = a.columns().min();
-    if (!a.rows().equals(Range.of(a.buffer().extent(0)))
-        || !dev.warpwright.lower.gpu.CopyLowering.multipleOf(first, step)) {
+    if (!a.rows().equals(Range.of(a.buffer().extent(0))) || !CopyLowering.multipleOf(first, step)) {
       throw new LoweringException(
           "fragment " + a.buffer().name() + " is no operand from column " + first + " on");
     }

@@ -11,11 +11,16 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.Roles;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
@@ -43,7 +48,6 @@ final class RoleCode {
   private final PackedFragments packed;
   private final Products products;
   private final FoldedFills fills;
-  private final Map<Buffer, OperandRing> rings;
   private final Expr instance;
   private final int instances;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
@@ -60,7 +64,6 @@ final class RoleCode {
       Bounds bounds) {
     this.instance = instance;
     this.instances = instances;
-    this.rings = rings;
     this.code =
         new ThreadCode(
             thread,
@@ -74,11 +77,10 @@ final class RoleCode {
 
   /** Registers in which a thread holds fragments. */
   static int registers(Stmt body) {
-    Map<Buffer, dev.warpwright.ir.layout.FragmentLayout> layouts =
+    Map<Buffer, FragmentLayout> layouts =
         FragmentInference.infer(body, WarpgroupInstruction.THREADS);
     int[] sum = {0};
-    layouts.forEach(
-        (fragment, layout) -> sum[0] += dev.warpwright.lower.gpu.Roles.registers(fragment, layout));
+    layouts.forEach((fragment, layout) -> sum[0] += Roles.registers(fragment, layout));
     return sum[0];
   }
 
@@ -208,14 +210,14 @@ final class RoleCode {
   }
 
   private static boolean writes(Buffer operand) {
-    return operand.dtype() == dev.warpwright.ir.type.DType.F32;
+    return operand.dtype() == DType.F32;
   }
 
   private Stmt loop(Stmt.For f) {
     if (f.attrs().has(LowerPipes.THREADS)) {
       return new Stmt.If(
           Exprs.eq(code.thread(), Exprs.i32(0)),
-          dev.warpwright.ir.visit.Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),
+          Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),
           null);
     }
     Set<Buffer> before = new HashSet<>(underWay);
@@ -302,7 +304,7 @@ final class RoleCode {
     }
     Buffer tile = copy.from().buffer();
     Set<Buffer> fragments = FragmentInference.fragments(map);
-    String why = dev.warpwright.lower.gpu.BulkLoad.storeRefusal(copy.to().buffer());
+    String why = BulkLoad.storeRefusal(copy.to().buffer());
     if (why == null
         && (map.stores().size() != 1
             || map.stores().getFirst().buffer() != tile

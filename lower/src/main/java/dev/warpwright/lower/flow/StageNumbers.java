@@ -129,21 +129,18 @@ final class StageNumbers {
         Expr each = count(f.body());
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
-        boolean regular = each != null && !mentions(each, inside);
+        Expr step = each != null && !mentions(each, inside) ? each : null;
         Expr first =
-            number == null || !regular
+            number == null || step == null
                 ? null
-                : Exprs.add(number, rounds(each, Exprs.sub(f.var(), f.min())));
-        if (first == null && each != null && Exprs.isConst(each, 0)) {
-          first = number;
-        }
+                : Exprs.add(number, rounds(step, Exprs.sub(f.var(), f.min())));
         Set<Var> more = new HashSet<>(unrolled);
         if (f.kind() == ForKind.UNROLLED) {
           more.add(f.var());
         }
         assign(f.body(), first, more);
-        if (number != null && regular) {
-          behind.put(f, Exprs.add(number, rounds(each, f.extent())));
+        if (number != null && step != null) {
+          behind.put(f, Exprs.add(number, rounds(step, f.extent())));
         }
       }
       case Stmt.If(Expr _, Stmt then, Stmt otherwise) -> {

@@ -7,6 +7,7 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Exchanges a stage's tiles for those of the ring, which count the stages first. */
 final class StageOfRing extends Rewriter {
@@ -42,7 +43,7 @@ final class StageOfRing extends Rewriter {
         at.add(stage);
       }
       at.addAll(exprs(indices));
-      Buffer ring = java.util.Objects.requireNonNull(pipe.ring(buffer));
+      Buffer ring = Objects.requireNonNull(pipe.ring(buffer));
       return new Expr.Load(ring, at);
     }
     return super.expr(e);

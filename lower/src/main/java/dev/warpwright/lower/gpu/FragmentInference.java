@@ -46,8 +46,9 @@ public final class FragmentInference {
           if (s instanceof Stmt.TileMma mma) {
             inference.assign(mma.c().buffer(), inference.accumulator(mma));
             inference.operand(mma);
-          } else if (s instanceof Stmt.TileMap map && PermutedMap.of(map) != null) {
-            permuted.add(PermutedMap.of(map));
+          } else if (s instanceof Stmt.TileMap map
+              && PermutedMap.of(map) instanceof PermutedMap found) {
+            permuted.add(found);
           } else if (s instanceof Stmt.TileMap || s instanceof Stmt.TileCopy) {
             Set<Buffer> fragments = fragments(s);
             if (fragments.size() > 1) {

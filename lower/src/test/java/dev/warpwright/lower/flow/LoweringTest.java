@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -16,8 +17,10 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,10 +44,9 @@ class LoweringTest {
   }
 
   /** Arguments whose sums are exact, in whatever order and with whatever rounding they are made. */
-  static Arguments exact(
-      List<? extends dev.warpwright.ir.Param> params, Map<String, Long> scalars) {
+  static Arguments exact(List<? extends Param> params, Map<String, Long> scalars) {
     Arguments arguments = Arguments.random(params, SEED, scalars);
-    java.util.SplittableRandom random = new java.util.SplittableRandom(SEED);
+    SplittableRandom random = new SplittableRandom(SEED);
     for (var param : params) {
       if (param instanceof Buffer buffer) {
         NdArray array = arguments.get(buffer.name());
@@ -80,7 +82,7 @@ class LoweringTest {
   /** Every pass up to threads gives a program that is verified, printed, parsed and executed. */
   private static void eachPassComputes(
       PrimFunc func, String out, Map<String, Long> scalars, Arguments expected) {
-    List<String> passes = new java.util.ArrayList<>();
+    List<String> passes = new ArrayList<>();
     Lowering.lower(
         func,
         GpuTarget.SM_90A,
