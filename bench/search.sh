@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How soon does the search find fast kernels? Tunes products of which there are no records, with each way to choose candidates
+# How soon does the search find fast kernels? Tunes GEMMs of which there are no records, with each way to choose candidates
 # and several seeds, and prints how far the best was after so many trials and seconds; writes the curves as SVG. Usage:
 #
 #   bench/search.sh OUT [trials=64] [seeds=2] [search.txt]

@@ -1,5 +1,6 @@
 module dev.warpwright.sim {
   requires static org.jspecify;
+  requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
 

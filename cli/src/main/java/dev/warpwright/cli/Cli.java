@@ -65,13 +65,7 @@ final class Cli {
 
   private int executeHere(String... args) {
     try {
-      int code = perform(args);
-      // A PrintStream keeps its troubles to itself: a full disk must not look like success.
-      if (out.checkError()) {
-        say("cannot write to standard output");
-        return ExitCode.USAGE;
-      }
-      return code;
+      return written(out, err, perform(args));
     } catch (ParameterException e) {
       boolean atRoot = !(e.getCommandLine().getCommand() instanceof Command);
       String what =
@@ -101,6 +95,15 @@ final class Cli {
     } catch (RuntimeException | Error e) {
       return bug(e);
     }
+  }
+
+  /** A PrintStream keeps its troubles to itself: a full disk must not look like success. */
+  static int written(PrintStream out, PrintStream err, int code) {
+    if (out.checkError()) {
+      err.println("warpwright: cannot write to standard output");
+      return ExitCode.USAGE;
+    }
+    return code;
   }
 
   /** The end of every road that nobody thought of. */

@@ -12,7 +12,7 @@ import dev.warpwright.cli.export.ExportAction;
 import dev.warpwright.cli.export.ExportCommand;
 import dev.warpwright.cli.export.ShapesAction;
 import dev.warpwright.cli.export.ShapesCommand;
-import dev.warpwright.cli.jobs.Jobs;
+import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.jobs.JobsAction;
 import dev.warpwright.cli.jobs.JobsCommand;
 import dev.warpwright.cli.kernels.CheckAction;
@@ -55,8 +55,8 @@ public final class Main {
       System.setOut(Streams.out());
       System.setErr(Streams.err());
       code = execute(System.out, System.err, args);
-      if (System.getProperty(Jobs.FOLDER) != null) {
-        Jobs.ended(code);
+      if (System.getProperty(JobFolder.FOLDER) != null) {
+        JobFolder.ended(code);
       }
     } catch (Throwable e) {
       // Java would end with 1, which says that a result is wrong. Where memory ends even before a
@@ -72,7 +72,7 @@ public final class Main {
     // Scripts ask for the version to see whether there is a Warpwright: it needs no parser.
     if (args.length == 1 && (args[0].equals("version") || args[0].equals("--version"))) {
       Cli.print(out, Version.current().report(), false);
-      return out.checkError() ? ExitCode.USAGE : ExitCode.OK;
+      return Cli.written(out, err, ExitCode.OK);
     }
     return new Cli(out, err, commands()).execute(args);
   }
@@ -83,13 +83,13 @@ public final class Main {
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
-        new TuneCommand(new TuneAction(), Jobs::ofUser),
+        new TuneCommand(new TuneAction(), JobFolder::ofUser),
         new PerfCommand(new PerfAction()),
         new ExplainCommand(new ExplainAction()),
         new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),
         new JobsCommand(
-            (request, progress) -> new JobsAction(Jobs.ofUser()).perform(request, progress)),
+            (request, progress) -> new JobsAction(JobFolder.ofUser()).perform(request, progress)),
         new OrderCommand(new OrderAction(), new MeasureAction()),
         new AnalyzeCommand(new AnalyzeAction()),
         new ExploreCommand(new ExploreAction()),

@@ -23,7 +23,7 @@ import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunCommand;
 import dev.warpwright.cli.run.RunRequest;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.workload.Precision;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -8,9 +8,9 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Precision;
 import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */

@@ -4,9 +4,9 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.families.tuned.ProductKernels;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Precision;
 import org.jspecify.annotations.Nullable;
 
 /** Where programs run. */

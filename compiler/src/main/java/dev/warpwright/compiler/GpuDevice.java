@@ -7,10 +7,10 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.ProductKernels;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
+import dev.warpwright.workload.Precision;
 
 /** An NVIDIA GPU. */
 public final class GpuDevice implements Device {
@@ -42,7 +42,7 @@ public final class GpuDevice implements Device {
 
   @Override
   public void checkPrecision(Precision precision) {
-    Precisions.check(precision, gpu.target());
+    precision.check(gpu.target());
   }
 
   @Override

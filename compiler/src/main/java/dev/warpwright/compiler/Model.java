@@ -1,13 +1,13 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
+import dev.warpwright.workload.Precision;
 
 /** An imported network, for no device yet. */
 public record Model(Graph graph) {
   /** Compiles in the precision of the file. */
   public CompiledModel compile(Device device) {
-    return compile(device, Precision.of(graph));
+    return compile(device, graph.precision());
   }
 
   /**

@@ -6,9 +6,9 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.ProductKernels;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Precision;
 
 /** A GPU that is not here: programs can be compiled for it, and no more. */
 public record OfflineGpu(GpuTarget gpu) implements Device {
@@ -29,7 +29,7 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
 
   @Override
   public void checkPrecision(Precision precision) {
-    Precisions.check(precision, gpu);
+    precision.check(gpu);
   }
 
   @Override

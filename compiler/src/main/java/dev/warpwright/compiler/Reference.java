@@ -7,12 +7,12 @@ import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -13,10 +13,10 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Precision;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,9 +146,9 @@ class CompileMatrixTest {
         Executors.newFixedThreadPool(
             Runtime.getRuntime().availableProcessors(), Thread.ofPlatform().daemon().factory());
     List<DynamicTest> all = new ArrayList<>();
-    for (Precision precision : Precision.values()) {
+    for (Precision precision : Precision.OF_NETWORKS) {
       for (GpuTarget target : GpuTarget.ALL) {
-        if (Precisions.supports(target, precision)) {
+        if (precision.supportedBy(target)) {
           Future<T> made = pool.submit(() -> make.apply(precision, target));
           tests.of(precision, target, made).forEach(all::add);
         }

@@ -3,9 +3,9 @@ package dev.warpwright.compiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -15,9 +15,11 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -77,11 +79,11 @@ class OperatorTest {
   }
 
   /** Whether a small error of an operand may change the result a lot. */
-  private static boolean jumps(ElementwiseOp op) {
+  private static boolean jumps(Pointwise op) {
     return op.isTruth() || op == ElementwiseOp.FLOOR || op == ElementwiseOp.CEIL;
   }
 
-  private Value compare(ElementwiseOp op, Value x) {
+  private Value compare(Pointwise op, Value x) {
     return elementwise(op, FEATURES, List.of(of(x), grid()));
   }
 
@@ -95,7 +97,7 @@ class OperatorTest {
     double[] values = new double[FEATURES];
     Arrays.setAll(values, i -> (2 + random.nextInt(16)) / 8.0);
     return new Operand.OfTensor(
-        Tensor.ofDoubles("grid", DType.F32, List.of((long) FEATURES), values));
+        ConstantTensor.ofDoubles("grid", DType.F32, List.of((long) FEATURES), values));
   }
 
   @TestFactory
@@ -149,7 +151,7 @@ class OperatorTest {
         test("any", (x, y) -> columns(y, 7, 7, 0, 20, 3)),
         test("concat", (x, y) -> concat(y, x, slice(y, 1, 5))),
         test("concat of one feature", (x, y) -> concat(linear(x, 1), y)),
-        test("concat of computed", (x, y) -> concat(unary(ElementwiseOp.TANH, y), x, y)),
+        test("concat of computed", (x, y) -> concat(unary(Activation.TANH, y), x, y)),
         test("concat and product", (x, y) -> linear(concat(x, y, x), 33)),
         test("concat of sums", (x, y) -> concat(reduce(RowReduce.Kind.SUM, y), x)),
         test(
@@ -160,8 +162,7 @@ class OperatorTest {
                   ElementwiseOp.MUL,
                   16,
                   List.of(
-                      of(slice(both, 0, 16)),
-                      of(unary(ElementwiseOp.SIGMOID, slice(both, 16, 16)))));
+                      of(slice(both, 0, 16)), of(unary(Activation.SIGMOID, slice(both, 16, 16)))));
             }));
   }
 
@@ -226,7 +227,7 @@ class OperatorTest {
     return norm == 0 ? Math.sqrt(difference) : Math.sqrt(difference / norm);
   }
 
-  private static List<Operand> operands(ElementwiseOp op, Value first, Operand other) {
+  private static List<Operand> operands(Pointwise op, Value first, Operand other) {
     List<Operand> operands = new ArrayList<>(List.of(of(first)));
     while (operands.size() < op.arity()) {
       operands.add(other);
@@ -239,7 +240,7 @@ class OperatorTest {
   }
 
   private Operand scalar(double value) {
-    return new Operand.OfTensor(Tensor.ofDoubles("scalar", DType.F32, List.of(), value));
+    return new Operand.OfTensor(ConstantTensor.ofDoubles("scalar", DType.F32, List.of(), value));
   }
 
   private Operand vector(int features) {
@@ -253,16 +254,16 @@ class OperatorTest {
   /** Of positive numbers, so that its output is positive too. */
   private Value linear(Value x, int features) {
     Value y = value(features);
-    Tensor weight = tensor(1.0 / x.features(), (long) features, (long) x.features());
+    ConstantTensor weight = tensor(1.0 / x.features(), (long) features, (long) x.features());
     nodes.add(new Linear(y, x, weight, tensor(0.5, (long) features), "linear"));
     return y;
   }
 
-  private Value unary(ElementwiseOp op, Value x) {
+  private Value unary(Pointwise op, Value x) {
     return elementwise(op, x.features(), List.of(of(x)));
   }
 
-  private Value elementwise(ElementwiseOp op, int features, List<Operand> operands) {
+  private Value elementwise(Pointwise op, int features, List<Operand> operands) {
     Value y = value(features);
     nodes.add(new Elementwise(y, op, operands, op.text()));
     return y;
@@ -292,12 +293,12 @@ class OperatorTest {
     return y;
   }
 
-  private Tensor tensor(double bound, Long... shape) {
+  private ConstantTensor tensor(double bound, Long... shape) {
     List<Long> extents = List.of(shape);
-    double[] values = new double[(int) Tensor.elementCount(extents)];
+    double[] values = new double[(int) ConstantTensor.elementCount(extents)];
     for (int i = 0; i < values.length; i++) {
       values[i] = bound * random.nextDouble();
     }
-    return Tensor.ofDoubles("constant", DType.F32, extents, values);
+    return ConstantTensor.ofDoubles("constant", DType.F32, extents, values);
   }
 }

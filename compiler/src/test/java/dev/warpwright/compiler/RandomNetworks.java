@@ -3,6 +3,7 @@ package dev.warpwright.compiler;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -14,8 +15,9 @@ import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.Operand.OfTensor;
 import dev.warpwright.model.graph.Operand.OfValue;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -126,16 +128,17 @@ final class RandomNetworks {
   private Value linear(Value x, int features) {
     Value y = value(features);
     // Uniform with variance 1/K, so that values keep their size from layer to layer.
-    Tensor weight = tensor(Math.sqrt(3.0 / x.features()), (long) features, (long) x.features());
-    Tensor bias = random.nextInt(4) == 0 ? null : tensor(0.5, (long) features);
+    ConstantTensor weight =
+        tensor(Math.sqrt(3.0 / x.features()), (long) features, (long) x.features());
+    ConstantTensor bias = random.nextInt(4) == 0 ? null : tensor(0.5, (long) features);
     nodes.add(new Linear(y, x, weight, bias, "linear"));
     return y;
   }
 
   private Value norm(Value x) {
     Value y = value(x.features());
-    @Nullable Tensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
-    @Nullable Tensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    @Nullable ConstantTensor scale = random.nextBoolean() ? null : tensor(1, (long) x.features());
+    @Nullable ConstantTensor bias = random.nextBoolean() ? null : tensor(1, (long) x.features());
     nodes.add(new LayerNorm(y, x, scale, bias, 1e-3, "norm"));
     return linear(y, width());
   }
@@ -180,7 +183,7 @@ final class RandomNetworks {
     nodes.add(Columns.slice(left, both, 0, "left"));
     Value right = value(features);
     nodes.add(Columns.slice(right, both, features, "right"));
-    return op(ElementwiseOp.MUL, left, op(ElementwiseOp.SIGMOID, right));
+    return op(ElementwiseOp.MUL, left, op(Activation.SIGMOID, right));
   }
 
   /** Every second feature, the last ones, or any of them. */
@@ -207,8 +210,8 @@ final class RandomNetworks {
     Value one = random.nextBoolean() ? linear(x, 1) : reduce(RowReduce.Kind.MIN, x);
     Value y = linear(x, features);
     return switch (random.nextInt(3)) {
-      case 0 -> op(ElementwiseOp.MUL, op(ElementwiseOp.SIGMOID, one), y);
-      case 1 -> op(ElementwiseOp.MAX, y, op(ElementwiseOp.TANH, one));
+      case 0 -> op(ElementwiseOp.MUL, op(Activation.SIGMOID, one), y);
+      case 1 -> op(ElementwiseOp.MAX, y, op(Activation.TANH, one));
       default -> op(ElementwiseOp.WHERE, op(ElementwiseOp.GREATER, y, one), y, one);
     };
   }
@@ -231,28 +234,28 @@ final class RandomNetworks {
 
   private Value activation(int kind, Value x) {
     return switch (kind) {
-      case 0 -> op(ElementwiseOp.RELU, x);
-      case 1 -> op(ElementwiseOp.GELU, x);
-      case 2 -> op(ElementwiseOp.GELU_TANH, x);
-      case 3 -> op(ElementwiseOp.TANH, x);
-      case 4 -> op(ElementwiseOp.SIGMOID, x);
-      case 5 -> op(ElementwiseOp.SIN, x);
-      case 6 -> op(ElementwiseOp.COS, x);
-      case 7 -> op(ElementwiseOp.ERF, x);
-      case 8 -> op(ElementwiseOp.MUL, x, op(ElementwiseOp.SIGMOID, x));
+      case 0 -> op(Activation.RELU, x);
+      case 1 -> op(Activation.GELU, x);
+      case 2 -> op(Activation.GELU_TANH, x);
+      case 3 -> op(Activation.TANH, x);
+      case 4 -> op(Activation.SIGMOID, x);
+      case 5 -> op(Activation.SIN, x);
+      case 6 -> op(Activation.COS, x);
+      case 7 -> op(Activation.ERF, x);
+      case 8 -> op(ElementwiseOp.MUL, x, op(Activation.SIGMOID, x));
       case 9 -> op(ElementwiseOp.EXP, op(ElementwiseOp.NEG, op(ElementwiseOp.ABS, x)));
       case 10 -> op(ElementwiseOp.LOG, withScalar(ElementwiseOp.ADD, op(ElementwiseOp.EXP, x), 1));
       case 11 -> op(ElementwiseOp.RECIPROCAL, withScalar(ElementwiseOp.ADD, square(x), 1));
       case 12 -> op(ElementwiseOp.SQRT, withScalar(ElementwiseOp.ADD, square(x), 0.25));
       case 13 -> withScalar(ElementwiseOp.MAX, withScalar(ElementwiseOp.MIN, x, 1.5), -0.5);
-      case 14 -> op(ElementwiseOp.SUB, x, op(ElementwiseOp.TANH, x));
+      case 14 -> op(ElementwiseOp.SUB, x, op(Activation.TANH, x));
       case 15 -> withVector(ElementwiseOp.MUL, op(ElementwiseOp.IDENTITY, x));
       case 16 -> withVector(ElementwiseOp.ADD, withScalar(ElementwiseOp.DIV, x, 1.5));
       case 17 -> withScalar(ElementwiseOp.LEAKY_RELU, x, 0.1);
       case 18 -> withVector(ElementwiseOp.LEAKY_RELU, x);
       case 19 -> withScalar(ElementwiseOp.ELU, x, 1.2);
-      case 20 -> op(ElementwiseOp.SOFTPLUS, x);
-      case 21 -> op(ElementwiseOp.MISH, x);
+      case 20 -> op(Activation.SOFTPLUS, x);
+      case 21 -> op(Activation.MISH, x);
       case 22 -> hardSwish(x);
       // Continuous where the comparisons change, so that rounding cannot decide.
       case 23 ->
@@ -265,7 +268,7 @@ final class RandomNetworks {
   }
 
   private Value hardSwish(Value x) {
-    Value shifted = op(ElementwiseOp.RELU, withScalar(ElementwiseOp.ADD, x, 3));
+    Value shifted = op(Activation.RELU, withScalar(ElementwiseOp.ADD, x, 3));
     Value bounded = withScalar(ElementwiseOp.MIN, shifted, 6);
     return op(ElementwiseOp.MUL, x, withScalar(ElementwiseOp.DIV, bounded, 6));
   }
@@ -281,7 +284,7 @@ final class RandomNetworks {
     return withScalar(ElementwiseOp.POW, x, 2);
   }
 
-  private Value op(ElementwiseOp kind, Value... operands) {
+  private Value op(Pointwise kind, Value... operands) {
     List<Operand> list = new ArrayList<>();
     for (Value operand : operands) {
       list.add(new OfValue(operand));
@@ -293,28 +296,28 @@ final class RandomNetworks {
     return elementwise(kind, widest, list);
   }
 
-  private Value withScalar(ElementwiseOp kind, Value x, double scalar) {
-    Tensor tensor = Tensor.ofDoubles("scalar", DType.F32, List.of(), scalar);
+  private Value withScalar(Pointwise kind, Value x, double scalar) {
+    ConstantTensor tensor = ConstantTensor.ofDoubles("scalar", DType.F32, List.of(), scalar);
     return elementwise(kind, x, List.of(new OfValue(x), new OfTensor(tensor)));
   }
 
-  private Value withVector(ElementwiseOp kind, Value x) {
+  private Value withVector(Pointwise kind, Value x) {
     OfTensor vector = new OfTensor(tensor(1, (long) x.features()));
     return elementwise(kind, x, List.of(new OfValue(x), vector));
   }
 
-  private Value elementwise(ElementwiseOp kind, Value x, List<Operand> operands) {
+  private Value elementwise(Pointwise kind, Value x, List<Operand> operands) {
     Value y = value(x.features());
     nodes.add(new Elementwise(y, kind, operands, kind.text()));
     return y;
   }
 
-  private Tensor tensor(double bound, Long... shape) {
+  private ConstantTensor tensor(double bound, Long... shape) {
     List<Long> extents = List.of(shape);
-    double[] values = new double[(int) Tensor.elementCount(extents)];
+    double[] values = new double[(int) ConstantTensor.elementCount(extents)];
     for (int i = 0; i < values.length; i++) {
       values[i] = bound * (2 * random.nextDouble() - 1);
     }
-    return Tensor.ofDoubles("constant", DType.F32, extents, values);
+    return ConstantTensor.ofDoubles("constant", DType.F32, extents, values);
   }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,12 +19,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * No figure of the README without its source. Each row of its tables links the documents that its
+ * No figure of the README, or of the status page, without its source. Each row of its tables links the documents that its
  * figures come from, and each number of the row's last cell stands in one of them, or is what a
  * number there rounds to. Sentences that must be the same in both stand in the document behind its
- * table, as {@code <!-- README: the sentence -->}, and the README repeats them to the letter.
+ * table, as {@code <!-- README: the sentence -->}, and the status page repeats them to the letter.
  */
 final class ReadmeFiguresTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -136,11 +138,19 @@ final class ReadmeFiguresTest {
     return problems;
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"README.md", "docs/status.md"})
+  void eachFigureOfATableStandsInADocumentThatItsRowLinks(String name) {
+    Path file = ROOT.resolve(name);
+    String text = read(file);
+    assertThat(text.lines().filter(line -> line.startsWith("|")).count()).isGreaterThan(5);
+    assertThat(problems(Objects.requireNonNull(file.getParent()), text)).isEmpty();
+  }
+
   @Test
-  void eachFigureOfATableStandsInADocumentThatItsRowLinks() {
-    String readme = read(ROOT.resolve("README.md"));
-    assertThat(readme.lines().filter(line -> line.startsWith("|")).count()).isGreaterThan(5);
-    assertThat(problems(ROOT, readme)).isEmpty();
+  void noLineOfTheReadmeIsTooLongToRead() {
+    assertThat(read(ROOT.resolve("README.md")).lines().filter(line -> line.length() > 200))
+        .isEmpty();
   }
 
   @Test
@@ -163,8 +173,9 @@ final class ReadmeFiguresTest {
       }
     }
     assertThat(sentences).isNotEmpty();
+    Path docs = ROOT.resolve("docs");
     List<String> rows =
-        read(ROOT.resolve("README.md")).lines().filter(line -> line.startsWith("|")).toList();
+        read(docs.resolve("status.md")).lines().filter(line -> line.startsWith("|")).toList();
     sentences.forEach(
         (sentence, file) ->
             assertThat(rows)
@@ -172,7 +183,7 @@ final class ReadmeFiguresTest {
                 .anyMatch(
                     row ->
                         row.contains(sentence)
-                            && documents(ROOT, row).stream()
+                            && documents(docs, row).stream()
                                 .anyMatch(document -> document.normalize().equals(file))));
   }
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.compiler.execute.Executable;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.lang.reflect.Array;
 import java.util.Arrays;
 import java.util.List;
@@ -72,7 +72,7 @@ class RealModelsTest {
   @MethodSource("otherFormats")
   void everyFormatGivesTheSame(RealModel file) {
     Model model = file.load();
-    Precision precision = Precision.of(model.graph());
+    Precision precision = model.graph().precision();
     for (Device device : List.of(new CpuDevice(), new SimulatedDevice(GpuTarget.SM_90A))) {
       try (device;
           CompiledModel compiled = model.compile(device, precision)) {
@@ -91,7 +91,7 @@ class RealModelsTest {
     return ofOneExporter().stream()
         .flatMap(
             model ->
-                Stream.of(Precision.values()).map(precision -> Arguments.of(model, precision)));
+                Precision.OF_NETWORKS.stream().map(precision -> Arguments.of(model, precision)));
   }
 
   @ParameterizedTest

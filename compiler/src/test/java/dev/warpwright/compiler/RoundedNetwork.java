@@ -2,13 +2,13 @@ package dev.warpwright.compiler;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -51,8 +51,7 @@ final class RoundedNetwork {
     return switch (precision) {
       case F32 -> v -> (float) v;
       case TF32 -> v -> Numerics.tf32((float) v);
-      case F16 -> v -> Numerics.round(DType.F16, v);
-      case BF16 -> v -> Numerics.round(DType.BF16, v);
+      default -> v -> Numerics.round(precision.operand(), v);
     };
   }
 
@@ -66,7 +65,8 @@ final class RoundedNetwork {
 
   private static Linear rounded(Linear linear, Precision precision) {
     double[] weights = rounded(linear.weight().toDoubles(), narrow(precision));
-    Tensor weight = Tensor.ofDoubles("rounded", DType.F64, linear.weight().shape(), weights);
+    ConstantTensor weight =
+        ConstantTensor.ofDoubles("rounded", DType.F64, linear.weight().shape(), weights);
     return new Linear(linear.output(), linear.input(), weight, linear.bias(), linear.name());
   }
 }

@@ -6,16 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -35,11 +37,11 @@ class SeveralOutputsTest {
   private static Linear linear(Random random, Value from, Value to) {
     double[] weights = random.doubles((long) from.features() * to.features(), -0.3, 0.3).toArray();
     List<Long> shape = List.of((long) to.features(), (long) from.features());
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, shape, weights);
+    ConstantTensor weight = ConstantTensor.ofDoubles("w", DType.F32, shape, weights);
     return new Linear(to, from, weight, null, "linear");
   }
 
-  private static Elementwise op(ElementwiseOp op, Value from, Value to) {
+  private static Elementwise op(Pointwise op, Value from, Value to) {
     return new Elementwise(to, op, List.of(new Operand.OfValue(from)), op.text());
   }
 
@@ -63,7 +65,7 @@ class SeveralOutputsTest {
             List.of(score, policy, trunk, again, same),
             List.of(
                 linear(random, x, product),
-                op(ElementwiseOp.TANH, product, trunk),
+                op(Activation.TANH, product, trunk),
                 linear(random, trunk, policy),
                 op(ElementwiseOp.IDENTITY, policy, again),
                 op(ElementwiseOp.IDENTITY, x, same),

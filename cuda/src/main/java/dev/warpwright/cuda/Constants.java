@@ -9,7 +9,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
@@ -213,7 +213,7 @@ final class Constants {
     for (Expr index : indices) {
       Expr first = index instanceof Expr.Ramp ramp ? ramp.base() : index;
       if (first.type().equals(Type.I32)) {
-        Linear.of(first)
+        LinearForm.of(first)
             .terms()
             .forEach(
                 (atom, factor) -> {

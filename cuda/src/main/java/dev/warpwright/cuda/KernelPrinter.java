@@ -15,6 +15,7 @@ import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -214,7 +215,7 @@ final class KernelPrinter {
         String name = names.declare(buffer, buffer.name());
         yield accesses.writes(buffer)
             ? type + "* " + name
-            : "const " + type + "* __restrict__ " + name;
+            : "const " + type + (mayChange(buffer) ? "* " : "* __restrict__ ") + name;
       }
       case ScalarParam scalar -> {
         yield CudaTypes.name(scalar.var().type().dtype())
@@ -222,6 +223,15 @@ final class KernelPrinter {
             + names.declare(scalar.var(), scalar.name());
       }
     };
+  }
+
+  /**
+   * Whether the launches before may still write a buffer while the kernel runs: then nothing is
+   * promised by which a compiler could read it ahead of the wait, or through a cache for constants.
+   */
+  private boolean mayChange(Buffer buffer) {
+    return LaunchOrder.overlaps(kernel)
+        && !LaunchOrder.constants(kernel.attrs()).contains(buffer.name());
   }
 
   private void braces(String head, Stmt body) {

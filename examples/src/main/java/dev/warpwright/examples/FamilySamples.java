@@ -1,7 +1,6 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.ffn.FfnWorkload;
 import dev.warpwright.families.ffn.MergedGemm;
 import dev.warpwright.families.gemv.StreamedConfig;
 import dev.warpwright.families.gemv.StreamedGemm;
@@ -25,12 +24,13 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.SampleShapes;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.GemmWorkload.Leading;
+import dev.warpwright.workload.Precision;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -114,11 +114,11 @@ public final class FamilySamples {
     warps("mma-sync-odd-bf16", GemmWorkload.nt(67, 65, 101, DType.BF16), small);
     warps(
         "mma-sync-tf32",
-        GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
+        GemmWorkload.nt(70, 72, 52, DType.F32).with(Precision.TF32),
         new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ROW, false));
     warps(
         "mma-sync-tf32-nn",
-        GemmWorkload.of(70, 72, 52, DType.F32, Layout.NN).with(Arithmetic.TF32),
+        GemmWorkload.of(70, 72, 52, DType.F32, Layout.NN).with(Precision.TF32),
         new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ROW, false));
     warps("mma-sync-tn-f16", GemmWorkload.of(72, 136, 104, DType.F16, Layout.TN), small);
     warps(
@@ -145,10 +145,13 @@ public final class FamilySamples {
         "mma-sync-scaled-f16",
         new GemmWorkload(70, 136, 104, DType.F16, DType.F16, Layout.NN, ALL),
         small);
-    warps("mma-sync-f16-sums", GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16), small);
+    warps(
+        "mma-sync-f16-sums",
+        GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_SUMS),
+        small);
     sample(
         "mma-sync-f16-sums-turing",
-        GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Arithmetic.F16),
+        GemmWorkload.of(70, 72, 40, DType.F16, Layout.NN).with(Precision.F16_SUMS),
         w -> AmpereGemm.schedule(w, small, GpuTarget.SM_75));
     warps("mma-sync-batch", GemmWorkload.nt(70, 72, 40, DType.F16).times(Batch.of(3)), small);
     warps(
@@ -205,15 +208,15 @@ public final class FamilySamples {
         new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true));
     warpgroups(
         "wgmma-f16-sums",
-        GemmWorkload.nt(40, 72, 392, DType.F16).with(Arithmetic.F16),
+        GemmWorkload.nt(40, 72, 392, DType.F16).with(Precision.F16_SUMS),
         HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-sums-tt",
-        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT).with(Arithmetic.F16),
+        GemmWorkload.of(136, 104, 72, DType.F16, Layout.TT).with(Precision.F16_SUMS),
         HopperConfig.pairs(128, 40, 3, 2, 2).withCluster(1, 2));
     warpgroups(
         "wgmma-f16-sums-nn-scaled",
-        new GemmWorkload(100, 72, 264, DType.F16, DType.F16, Layout.NN, ALL, Arithmetic.F16),
+        new GemmWorkload(100, 72, 264, Precision.F16_SUMS, DType.F16, Layout.NN, ALL),
         HopperConfig.pairs(64, 48, 3, 1, 2));
     warpgroups(
         "wgmma-odd-bf16",
@@ -287,7 +290,7 @@ public final class FamilySamples {
             .withDivision(new WorkDivision.Parts(3)));
     warpgroups(
         "wgmma-tf32",
-        GemmWorkload.nt(136, 120, 44, DType.F32).with(Arithmetic.TF32),
+        GemmWorkload.nt(136, 120, 44, DType.F32).with(Precision.TF32),
         HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32));
     warpgroups(
         "wgmma-e4m3",
@@ -362,7 +365,8 @@ public final class FamilySamples {
     plain("plain-i8", GemmWorkload.of(5, 3, 7, DType.I8, Layout.TT));
     plain("plain-f64", GemmWorkload.of(1, 1, 1, DType.F64, Layout.NT));
     plain("plain-scaled", new GemmWorkload(9, 17, 3, DType.F16, DType.F32, Layout.NT, ALL));
-    plain("plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Arithmetic.F16));
+    plain(
+        "plain-f16-sums", GemmWorkload.of(9, 17, 5, DType.F16, Layout.TN).with(Precision.F16_SUMS));
     plain("plain-batch", GemmWorkload.nt(9, 17, 21, DType.F16).times(new Batch(3, true, false)));
     plain(
         "plain-batch-apart",

@@ -11,7 +11,6 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
@@ -21,6 +20,7 @@ import dev.warpwright.verify.CheckOptions;
 import dev.warpwright.verify.CheckSubject;
 import dev.warpwright.verify.Checks;
 import dev.warpwright.verify.MutationSubject;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.KernelSpecialization;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -259,7 +259,7 @@ public record RepositoryKernels(Path folder, long seed) {
     all.addAll(families());
     all.addAll(ladder());
     for (String name : networks()) {
-      for (Precision precision : Precision.values()) {
+      for (Precision precision : Precision.OF_NETWORKS) {
         all.addAll(network(name, precision));
       }
     }

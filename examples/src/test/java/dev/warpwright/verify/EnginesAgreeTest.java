@@ -3,9 +3,9 @@ package dev.warpwright.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.examples.RepositoryKernels;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.warpwright.examples.RepositoryKernels;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.verify.mutation.Mutant;
 import dev.warpwright.verify.mutation.Mutation;
 import dev.warpwright.verify.mutation.Mutations;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

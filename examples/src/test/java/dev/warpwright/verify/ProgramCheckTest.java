@@ -11,15 +11,15 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -130,7 +130,7 @@ class ProgramCheckTest {
     if (changed >= 0) {
       weights[changed] = -weights[changed];
     }
-    Tensor w = Tensor.ofDoubles("w", DType.F32, List.of(10L, 64L), weights);
+    ConstantTensor w = ConstantTensor.ofDoubles("w", DType.F32, List.of(10L, 64L), weights);
     return new Graph("layer", List.of(x), List.of(y), List.of(new Linear(y, x, w, null, "a")));
   }
 }

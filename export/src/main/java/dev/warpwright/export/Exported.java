@@ -15,7 +15,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +39,7 @@ record Exported(
     GpuTarget target,
     Program program,
     Map<Buffer, State> state,
-    @Nullable Workload workload,
+    @Nullable BoundWorkload workload,
     Map<String, Trace> traces,
     @Nullable Sample sample) {
 
@@ -75,7 +75,7 @@ record Exported(
    */
   static Exported ofKernel(Kernel kernel, GpuTarget target, String about, @Nullable Trace trace) {
     Kernel shaped = kernel;
-    Workload workload = null;
+    BoundWorkload workload = null;
     Map<Buffer, State> state = new LinkedHashMap<>();
     if (kernel.attrs().has("workload")) {
       BoundKernel bound = BoundKernel.of(kernel, Map.of());
@@ -118,7 +118,8 @@ record Exported(
   }
 
   /** A program that launches the kernel on buffers of its own. */
-  private static Program program(Kernel kernel, @Nullable Workload workload, Set<Buffer> state) {
+  private static Program program(
+      Kernel kernel, @Nullable BoundWorkload workload, Set<Buffer> state) {
     List<ProgramParam> params = new ArrayList<>();
     List<Buffer> workspace = new ArrayList<>();
     List<Argument> arguments = new ArrayList<>();
@@ -139,8 +140,8 @@ record Exported(
   /** Whether the host program knows what should come out. */
   boolean isChecked() {
     return switch (workload) {
-      case Workload.Gemm product -> product.group() == null;
-      case Workload.FfnGelu _ -> true;
+      case BoundWorkload.Gemm product -> product.group() == null;
+      case BoundWorkload.Ffn _ -> true;
       case null -> sample != null;
     };
   }

@@ -6,7 +6,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.schedule.trace.ScheduleText;
 import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +31,7 @@ final class HeaderText {
     out.append("#include <cuda_runtime.h>\n\n#include <cstddef>\n\n");
     Map<String, Long> constants = new LinkedHashMap<>();
     switch (exported.workload()) {
-      case Workload.Gemm product -> {
+      case BoundWorkload.Gemm product -> {
         if (product.batch().isMany()) {
           constants.put("kBatch", product.batch().count());
         }
@@ -39,7 +39,7 @@ final class HeaderText {
         constants.put("kN", product.n());
         constants.put("kK", product.k());
       }
-      case Workload.FfnGelu block -> {
+      case BoundWorkload.Ffn block -> {
         constants.put("kM", block.y().extent(0));
         constants.put("kInputs", block.x().extent(1));
         constants.put("kHidden", block.h().extent(1));

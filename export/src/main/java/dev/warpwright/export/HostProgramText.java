@@ -7,7 +7,7 @@ import dev.warpwright.export.Exported.State;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -299,7 +299,7 @@ final class HostProgramText {
   }
 
   private String deviation(Buffer input) {
-    Workload workload = exported.workload();
+    BoundWorkload workload = exported.workload();
     boolean bytes = input.dtype() == DType.I8 || input.dtype() == DType.U8;
     double deviation =
         workload != null ? workload.deviation(input) : bytes ? DEVIATION_OF_BYTES : 1;
@@ -336,7 +336,7 @@ final class HostProgramText {
   private void time() {
     String rate = "";
     String values = "";
-    if (exported.workload() instanceof Workload.Gemm product) {
+    if (exported.workload() instanceof BoundWorkload.Gemm product) {
       rate = ", %.0f GFLOP/s";
       values =
           (product.batch().isMany() ? ", 2.0 * kBatch" : ", 2.0")

@@ -17,6 +17,7 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.target.KernelResources;
@@ -164,7 +165,10 @@ final class LaunchText {
     return hasMaps(exported)
         || exported.program().steps().stream().anyMatch(Memset.class::isInstance)
         || exported.program().kernels().stream()
-            .anyMatch(kernel -> KernelResources.of(kernel).dynamicSharedBytes() > 0);
+            .anyMatch(
+                kernel ->
+                    KernelResources.of(kernel).dynamicSharedBytes() > 0
+                        || LaunchOrder.overlaps(kernel));
   }
 
   private void launch(Launch launch) {
@@ -211,11 +215,34 @@ final class LaunchText {
     String block = single ? "(kBlockX, kBlockY, kBlockZ)" : dim(kernel, ThreadAxis.THREAD_X, at);
     line(1, "const dim3 grid" + suffix + grid + ";");
     line(1, "const dim3 block" + suffix + block + ";");
+    if (LaunchOrder.overlaps(kernel)) {
+      overlapping(function, suffix, bytes, arguments);
+      return;
+    }
     line(
         1,
         String.format(
             Locale.ROOT, "%s<<<grid%s, block%s, %s, stream>>>(", function, suffix, suffix, bytes));
     line(3, wrapped(arguments, 3) + ");");
+  }
+
+  /**
+   * A launch that may begin before those before it have ended: the kernel waits for them itself.
+   */
+  private void overlapping(String function, String suffix, String bytes, List<String> arguments) {
+    line(1, "cudaLaunchAttribute overlap" + suffix + " = {};");
+    line(1, "overlap" + suffix + ".id = cudaLaunchAttributeProgrammaticStreamSerialization;");
+    line(1, "overlap" + suffix + ".val.programmaticStreamSerializationAllowed = 1;");
+    line(1, "cudaLaunchConfig_t config" + suffix + " = {};");
+    line(1, "config" + suffix + ".gridDim = grid" + suffix + ";");
+    line(1, "config" + suffix + ".blockDim = block" + suffix + ";");
+    line(1, "config" + suffix + ".dynamicSmemBytes = " + bytes + ";");
+    line(1, "config" + suffix + ".stream = stream;");
+    line(1, "config" + suffix + ".attrs = &overlap" + suffix + ";");
+    line(1, "config" + suffix + ".numAttrs = 1;");
+    line(1, "status = cudaLaunchKernelEx(&config" + suffix + ", " + function + ",");
+    line(3, wrapped(arguments, 3) + ");");
+    giveUp();
   }
 
   private String pointer(Buffer buffer) {

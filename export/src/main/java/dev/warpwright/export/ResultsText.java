@@ -7,7 +7,8 @@ import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -41,15 +42,15 @@ final class ResultsText {
       return false;
     }
     return switch (exported.workload()) {
-      case Workload.Gemm g ->
+      case BoundWorkload.Gemm g ->
           (double) g.batch().count() * g.m() * g.n() * Math.max(1, g.k()) > HOST_WORK;
-      case Workload.FfnGelu block -> rows(block) < block.m();
+      case BoundWorkload.Ffn block -> rows(block) < block.m();
       case null -> false;
     };
   }
 
   /** Rows of a feed-forward block that the host program computes. */
-  private static long rows(Workload.FfnGelu block) {
+  private static long rows(BoundWorkload.Ffn block) {
     double work = (double) block.hidden() * (block.k() + block.n());
     return Math.min(block.m(), Math.max(FEWEST_ROWS, (long) (HOST_WORK / work)));
   }
@@ -84,12 +85,12 @@ final class ResultsText {
             bound.tiny(),
             ErrorBound.DEVIATIONS));
     switch (exported.workload()) {
-      case Workload.Gemm product -> {
+      case BoundWorkload.Gemm product -> {
         download(product.c());
         product(product);
         verdict("const bool right", "", product.tolerance());
       }
-      case Workload.FfnGelu block -> {
+      case BoundWorkload.Ffn block -> {
         download(block.y());
         feedForward(block);
         verdict("const bool right", "", block.tolerance());
@@ -137,7 +138,7 @@ final class ResultsText {
         """);
   }
 
-  private void product(Workload.Gemm product) {
+  private void product(BoundWorkload.Gemm product) {
     boolean many = product.batch().isMany();
     boolean every = !isDrawn(exported);
     out.append(
@@ -182,9 +183,9 @@ final class ResultsText {
     }
   }
 
-  /** As {@link dev.warpwright.workload.kernel.ProductDeviation}. */
-  private String deviation(Workload.Gemm product) {
-    Workload.Spread spread = product.spread(0);
+  /** As {@link dev.warpwright.workload.ProductDeviation}. */
+  private String deviation(BoundWorkload.Gemm product) {
+    ProductDeviation spread = product.deviation(0);
     line(
         String.format(
             Locale.ROOT,
@@ -217,20 +218,21 @@ final class ResultsText {
         String.format(Locale.ROOT, "  const double rounded = %s * (%s);", 2 * spread.unit(), most));
     return String.format(
         Locale.ROOT,
-        "(%s * (factor * of_sum + rounded) + rounded)%s%s",
-        spread.lipschitz(),
+        "(%s * (factor * of_sum + rounded) + rounded%s)%s%s",
+        epilogue.activation().slope(),
+        spread.offset() == 0 ? "" : " + " + 2 * spread.unit() * spread.offset(),
         gate,
         residual);
   }
 
-  private String a(Workload.Gemm product) {
+  private String a(BoundWorkload.Gemm product) {
     return value(
         product.a(),
         (product.a().rank() == 3 ? "z * kM * kK + " : "")
             + (product.layout().transposedA() ? "k * kM + i" : "i * kK + k"));
   }
 
-  private String b(Workload.Gemm product) {
+  private String b(BoundWorkload.Gemm product) {
     return value(
         product.b(),
         (product.b().rank() == 3 ? "z * kN * kK + " : "")
@@ -247,7 +249,7 @@ final class ResultsText {
   }
 
   /** What follows the sum, as in {@link Epilogue}. */
-  private String epilogue(Workload.Gemm product) {
+  private String epilogue(BoundWorkload.Gemm product) {
     Epilogue epilogue = product.epilogue();
     List<Epilogue.Operand> operands = epilogue.operands();
     String linear = epilogue.alpha() == 1 ? "sum" : epilogue.alpha() + " * sum";
@@ -267,19 +269,10 @@ final class ResultsText {
       return behind.isEmpty() ? linear : "(" + linear + ")" + behind;
     }
     line(String.format(Locale.ROOT, "  const double x = %s;", linear));
-    String activated =
-        switch (epilogue.activation()) {
-          case NONE -> "x";
-          case RELU -> "std::max(x, 0.0)";
-          case GELU -> "0.5 * x * (1 + std::erf(x / std::sqrt(2.0)))";
-          case GELU_TANH ->
-              "0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))";
-          case SILU -> "x / (1 + std::exp(-x))";
-        };
-    return activated + behind;
+    return epilogue.activation().cpp() + behind;
   }
 
-  private void feedForward(Workload.FfnGelu block) {
+  private void feedForward(BoundWorkload.Ffn block) {
     String x = signature.text().of(block.x());
     String w1 = signature.text().of(block.w1());
     String w2 = signature.text().of(block.w2());
@@ -328,7 +321,7 @@ final class ResultsText {
             w1,
             w2,
             y,
-            block.spread(1).relative(),
+            block.deviation(1).relative(),
             row,
             rows));
   }

@@ -22,6 +22,9 @@ import java.util.Random;
 
 /** A model's constants, random rows, and what the model makes of them in double precision. */
 final class SampleFiles {
+  /** The reference keeps each element in 8 bytes, of 2 GiB at most. */
+  private static final long MOST_ELEMENTS = (1L << 28) - 2;
+
   /** The file of constants. */
   static final String CONSTANTS = "constants.bin";
 
@@ -76,6 +79,10 @@ final class SampleFiles {
     Random random = new Random(SEED);
     List<float[]> inputs = new ArrayList<>();
     for (Buffer input : compiled.network().inputs()) {
+      if (rows > MOST_ELEMENTS / Math.max(1, input.extent(1))) {
+        throw new UserError(
+            rows + " rows of " + input.name() + " are too many for the reference; take fewer rows");
+      }
       float[] values = new float[Math.toIntExact(rows * input.extent(1))];
       for (int i = 0; i < values.length; i++) {
         values[i] = (float) rounded(random.nextGaussian(), input.dtype());

@@ -11,7 +11,8 @@ import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -322,14 +323,14 @@ final class TorchText {
   /** Compares with what PyTorch computes, where that is one line. */
   private static void check(
       StringBuilder out, Exported exported, Signature signature, String name) {
-    if (exported.workload() instanceof Workload.Gemm product
+    if (exported.workload() instanceof BoundWorkload.Gemm product
         && exported.isChecked()
         && product.k() > 0) {
       out.append(product(product, signature, name));
     }
   }
 
-  private static String product(Workload.Gemm product, Signature signature, String name) {
+  private static String product(BoundWorkload.Gemm product, Signature signature, String name) {
     List<String> lines = new ArrayList<>();
     for (Buffer input : product.inputs()) {
       String shape = shape(signature, input);
@@ -362,8 +363,8 @@ final class TorchText {
   }
 
   /** By how much the worst element is further off than its own products allow: {@code worst}. */
-  private static List<String> deviation(Workload.Gemm product, Signature signature) {
-    Workload.Spread spread = product.spread(0);
+  private static List<String> deviation(BoundWorkload.Gemm product, Signature signature) {
+    ProductDeviation spread = product.deviation(0);
     ErrorBound bound = ErrorBound.of(product.c().dtype());
     Layout layout = product.layout();
     String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
@@ -393,8 +394,9 @@ final class TorchText {
       lines.add(
           String.format(
               Locale.ROOT,
-              "before = (%s * (factor * before + rounded) + rounded)%s",
-              spread.lipschitz(),
+              "before = (%s * (factor * before + rounded) + rounded%s)%s",
+              epilogue.activation().slope(),
+              spread.offset() == 0 ? "" : " + " + 2 * spread.unit() * spread.offset(),
               behind));
     }
     lines.add("before = " + ErrorBound.DEVIATIONS + " * before");
@@ -410,7 +412,7 @@ final class TorchText {
   }
 
   /** What the product is in double precision, with what follows it; see {@link Epilogue}. */
-  private static String formula(Workload.Gemm product, Signature signature) {
+  private static String formula(BoundWorkload.Gemm product, Signature signature) {
     Layout layout = product.layout();
     String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");
     String b = signature.text().of(product.b()) + ".double()" + (layout.transposedB() ? ".mT" : "");
@@ -429,14 +431,6 @@ final class TorchText {
         case RESIDUAL -> behind += " + " + operand;
       }
     }
-    String function = "torch.nn.functional.";
-    return switch (epilogue.activation()) {
-          case NONE -> "(" + linear + ")";
-          case RELU -> function + "relu(" + linear + ")";
-          case GELU -> function + "gelu(" + linear + ")";
-          case GELU_TANH -> function + "gelu(" + linear + ", approximate=\"tanh\")";
-          case SILU -> function + "silu(" + linear + ")";
-        }
-        + behind;
+    return epilogue.activation().torch(linear) + behind;
   }
 }

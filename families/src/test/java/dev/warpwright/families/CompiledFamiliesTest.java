@@ -24,11 +24,11 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.io.IOException;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,7 +81,7 @@ class CompiledFamiliesTest {
         set(
             "tf32",
             HopperGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F32).with(Arithmetic.TF32),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F32).with(Precision.TF32),
                 HopperConfig.pairs(128, 256, 4, 2, 132).withTileK(32))),
         set(
             "8-bit floats",
@@ -91,12 +91,12 @@ class CompiledFamiliesTest {
         set(
             "sums in f16",
             HopperGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
                 HopperConfig.pairs(128, 256, 4, 2, 132))),
         set(
             "sums in f16 by mma.sync",
             AmpereGemm.schedule(
-                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+                GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
                 new AmpereConfig(128, 128, 64, 3, 2, 2, 2, ORDER, false),
                 GpuTarget.SM_90A)),
         set(
@@ -129,7 +129,7 @@ class CompiledFamiliesTest {
         set(
             "tf32 across K by mma.sync",
             AmpereGemm.schedule(
-                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Arithmetic.TF32),
+                GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.TN).with(Precision.TF32),
                 new AmpereConfig(128, 256, 32, 2, 2, 4, 1, ORDER, false),
                 GpuTarget.SM_90A)),
         set(

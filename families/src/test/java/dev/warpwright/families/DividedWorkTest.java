@@ -12,9 +12,9 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,7 +62,7 @@ class DividedWorkTest {
         mma(GemmWorkload.nt(130, 200, 136, DType.BF16), small, "stream:0", 5, GpuTarget.SM_80),
         mma(of(130, 200, 161, Epilogue.NONE), small, "stream:1", 5, GpuTarget.SM_75),
         mma(
-            GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(70, 72, 52, DType.F32).with(Precision.TF32),
             new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
             "parts:3",
             0,

@@ -13,9 +13,9 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import org.junit.jupiter.api.Test;
 
 /** Configurations that do not fit are refused by one line, before a schedule is made. */
@@ -66,7 +66,7 @@ class ImpossibleConfigsTest {
         HopperConfig.pairs(128, 72, 4, 2, 132).withTileK(128),
         "72 columns of a product of bytes");
     refused(
-        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Arithmetic.F16),
+        GemmWorkload.nt(4096, 4096, 4096, DType.F16).with(Precision.F16_SUMS),
         HopperConfig.pairs(128, 256, 4, 2, 132).withDivision(new WorkDivision.Parts(4)),
         "sums in f16 are not added up");
     refused(

@@ -76,6 +76,14 @@ public non-sealed interface Intrinsic extends Op {
     return Access.NONE;
   }
 
+  /**
+   * Whether the thread waits until the launches before this one have ended, and sees what they
+   * wrote; see {@link dev.warpwright.ir.visit.LaunchOrder}.
+   */
+  default boolean awaitsPrevious() {
+    return false;
+  }
+
   /** Whether it orders memory or synchronises threads, so that nothing may be moved across it. */
   boolean isBarrier();
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.ir;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -10,7 +11,9 @@ import java.util.Optional;
  * global, shared or local.
  *
  * @param name an identifier
- * @param bindings the launch of a grid kernel, at most one for each axis; empty in a host kernel
+ * @param bindings the launch of a grid kernel, at most one for each axis, kept in the order of the
+ *     axes however they were given, so that a kernel read from its text is the same one; empty in a
+ *     host kernel
  * @param attrs {@code minBlocks}: blocks that must fit on a multiprocessor; {@code cluster}: blocks
  *     in a cluster; {@code fast}: 1 if spills and local memory are errors; {@code comment}: see
  *     {@link Attrs#COMMENT}
@@ -30,7 +33,7 @@ public record Kernel(
 
   public Kernel {
     params = List.copyOf(params);
-    bindings = List.copyOf(bindings);
+    bindings = bindings.stream().sorted(Comparator.comparing(ThreadBinding::axis)).toList();
     if (kind == Kind.HOST && !bindings.isEmpty()) {
       throw new IllegalArgumentException("host kernel " + name + " has launch indices");
     }

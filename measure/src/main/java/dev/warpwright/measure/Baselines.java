@@ -5,7 +5,7 @@ import dev.warpwright.runtime.cuda.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +29,7 @@ final class Baselines implements AutoCloseable {
    */
   record TooImprecise(Contestant contestant, double relError) {}
 
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final DeviceReference reference;
   private final Gpu device;
   private final CudaStream stream;
@@ -40,7 +40,7 @@ final class Baselines implements AutoCloseable {
   private @Nullable CublasLtPeer light;
 
   private Baselines(
-      Workload workload,
+      BoundWorkload workload,
       DeviceReference reference,
       Gpu device,
       CudaStream stream,
@@ -59,7 +59,7 @@ final class Baselines implements AutoCloseable {
    * @param progress is told of each
    */
   static Baselines open(
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       DeviceReference reference,
       Gpu device,
@@ -126,7 +126,7 @@ final class Baselines implements AutoCloseable {
    */
   private boolean add(String name, IntConsumer enqueue, CudaBuffer result) {
     Contestant contestant = new Contestant(name, enqueue);
-    if (!(workload instanceof Workload.Gemm)) {
+    if (!(workload instanceof BoundWorkload.Gemm)) {
       return admitted.add(contestant);
     }
     try {

@@ -6,7 +6,7 @@ import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundKernel.Content;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -43,12 +43,12 @@ final class BenchMemory implements AutoCloseable {
               switch (content) {
                 case Content.Table(List<Integer> values) -> {
                   int[] table = values.stream().mapToInt(Integer::intValue).toArray();
-                  CudaBuffer memory = allocate(Workload.bytes(buffer));
+                  CudaBuffer memory = allocate(BoundWorkload.bytes(buffer));
                   memory.copyFrom(MemorySegment.ofArray(table), stream);
                   shared.put(buffer, memory);
                 }
                 case Content.Zero() -> {
-                  CudaBuffer memory = allocate(Workload.bytes(buffer));
+                  CudaBuffer memory = allocate(BoundWorkload.bytes(buffer));
                   memory.poison((byte) 0, stream);
                   shared.put(buffer, memory);
                 }
@@ -60,7 +60,7 @@ final class BenchMemory implements AutoCloseable {
       Map<Buffer, CudaBuffer> memory = new HashMap<>(shared);
       for (Buffer buffer : bound.kernel().buffers()) {
         if (!shared.containsKey(buffer)) {
-          memory.put(buffer, allocate(Workload.bytes(buffer)));
+          memory.put(buffer, allocate(BoundWorkload.bytes(buffer)));
         }
       }
       sets.add(memory);

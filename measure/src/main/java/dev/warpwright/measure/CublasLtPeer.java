@@ -6,7 +6,7 @@ import dev.warpwright.runtime.cuda.CublasLt;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +18,7 @@ final class CublasLtPeer implements AutoCloseable {
 
   private final CublasLt library;
   private final CublasLt.Product product;
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final BenchMemory memory;
   private final List<CudaBuffer> results = new ArrayList<>();
   private final List<SuggestionRanking.Ranked> ranked;
@@ -26,7 +26,7 @@ final class CublasLtPeer implements AutoCloseable {
   private CublasLtPeer(
       CublasLt library,
       CublasLt.Product product,
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       CudaContext context,
       CudaStream stream) {
@@ -35,7 +35,7 @@ final class CublasLtPeer implements AutoCloseable {
     this.workload = workload;
     this.memory = memory;
     for (int set = 0; set < memory.count(); set++) {
-      results.add(memory.allocate(Workload.bytes(workload.result())));
+      results.add(memory.allocate(BoundWorkload.bytes(workload.result())));
     }
     List<Contestant> suggestions = new ArrayList<>();
     for (int i = 0; i < product.algorithms(); i++) {
@@ -50,7 +50,7 @@ final class CublasLtPeer implements AutoCloseable {
    * them.
    */
   static Optional<CublasLtPeer> open(
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       CudaBuffer workspace,
       CudaContext context,
@@ -73,7 +73,7 @@ final class CublasLtPeer implements AutoCloseable {
 
   /** Null where the library has no algorithm for the types or the alignment. */
   private static CublasLt.@Nullable Product product(
-      CublasLt library, Workload workload, CudaBuffer workspace) {
+      CublasLt library, BoundWorkload workload, CudaBuffer workspace) {
     try {
       CublasLt.Product product =
           library.product(CublasPeer.gemm(workload, 0), workspace, MOST_ALGORITHMS);

@@ -6,7 +6,7 @@ import dev.warpwright.runtime.cuda.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -16,19 +16,19 @@ import java.util.Locale;
  * between them, or one for each group of grouped products.
  */
 final class CublasPeer {
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final BenchMemory memory;
   private final Cublas cublas;
   private final List<List<CudaBuffer>> results = new ArrayList<>();
 
-  CublasPeer(Workload workload, BenchMemory memory, Cublas cublas) {
+  CublasPeer(BoundWorkload workload, BenchMemory memory, Cublas cublas) {
     this.workload = workload;
     this.memory = memory;
     this.cublas = cublas;
     for (int set = 0; set < memory.count(); set++) {
       List<CudaBuffer> own = new ArrayList<>();
       for (Buffer output : workload.outputs()) {
-        own.add(memory.allocate(Workload.bytes(output)));
+        own.add(memory.allocate(BoundWorkload.bytes(output)));
       }
       results.add(own);
     }
@@ -49,17 +49,17 @@ final class CublasPeer {
   }
 
   /** What a peer leaves out. */
-  static String plain(Workload workload) {
+  static String plain(BoundWorkload workload) {
     return isWhole(workload) ? "" : " (the product alone)";
   }
 
   /** Whether a peer computes all of a workload, so that its result can be checked. */
-  static boolean isWhole(Workload workload) {
-    return workload instanceof Workload.Gemm gemm && gemm.epilogue().equals(Epilogue.NONE);
+  static boolean isWhole(BoundWorkload workload) {
+    return workload instanceof BoundWorkload.Gemm gemm && gemm.epilogue().equals(Epilogue.NONE);
   }
 
-  static boolean isGrouped(Workload workload) {
-    return workload instanceof Workload.Gemm gemm && gemm.batch().isGrouped();
+  static boolean isGrouped(BoundWorkload workload) {
+    return workload instanceof BoundWorkload.Gemm gemm && gemm.batch().isGrouped();
   }
 
   CudaBuffer result(int set) {
@@ -68,7 +68,7 @@ final class CublasPeer {
 
   void enqueue(int set) {
     CudaBuffer left = memory.get(set, workload.inputs().getFirst());
-    if (workload instanceof Workload.Gemm gemm && gemm.batch().isGrouped()) {
+    if (workload instanceof BoundWorkload.Gemm gemm && gemm.batch().isGrouped()) {
       enqueueGroups(set, gemm, left);
       return;
     }
@@ -82,7 +82,7 @@ final class CublasPeer {
   /**
    * Products of one B follow each other in memory: one of more rows, unless rows are stored apart.
    */
-  private void enqueueGroups(int set, Workload.Gemm gemm, CudaBuffer a) {
+  private void enqueueGroups(int set, BoundWorkload.Gemm gemm, CudaBuffer a) {
     List<Integer> groups = gemm.groups();
     Cublas.Gemm one = gemm(gemm, 0);
     long bytes = gemm.operands().bytes();
@@ -109,7 +109,7 @@ final class CublasPeer {
   }
 
   /** A product of the workload; of grouped products, the first. */
-  static Cublas.Gemm gemm(Workload workload, int product) {
+  static Cublas.Gemm gemm(BoundWorkload workload, int product) {
     Buffer weights = workload.inputs().get(product + 1);
     Buffer output = workload.outputs().get(product);
     return new Cublas.Gemm(
@@ -133,8 +133,8 @@ final class CublasPeer {
     return Math.toIntExact(MatrixRows.pitch(matrix));
   }
 
-  private static Cublas.Batch batch(Workload workload) {
-    return workload instanceof Workload.Gemm gemm
+  private static Cublas.Batch batch(BoundWorkload workload) {
+    return workload instanceof BoundWorkload.Gemm gemm
             && gemm.batch().isMany()
             && !gemm.batch().isGrouped()
         ? new Cublas.Batch(
@@ -146,12 +146,12 @@ final class CublasPeer {
   }
 
   /** What we compute in; of f32 operands the library uses no tensor cores for that, either. */
-  private static Cublas.Compute compute(Workload workload) {
-    return switch (workload.arithmetic()) {
-      case F32 -> Cublas.Compute.F32;
+  private static Cublas.Compute compute(BoundWorkload workload) {
+    return switch (workload.precision()) {
+      case F32, F16, BF16, E4M3, E5M2 -> Cublas.Compute.F32;
       case TF32 -> Cublas.Compute.F32_TF32;
-      case F16 -> Cublas.Compute.F16;
-      case I32 -> Cublas.Compute.I32;
+      case F16_SUMS -> Cublas.Compute.F16;
+      case INT8, UINT8 -> Cublas.Compute.I32;
       case F64 -> Cublas.Compute.F64;
     };
   }

@@ -13,9 +13,10 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.MatrixRows;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.kernel.ProductDeviation;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -34,7 +35,7 @@ final class DeviceReference implements AutoCloseable {
   private static final int CHUNK = 1 << 22;
   private static final int SPOTS = 24;
 
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final BenchMemory memory;
   private final CudaStream stream;
   private final List<ReferenceProduct> products;
@@ -42,7 +43,7 @@ final class DeviceReference implements AutoCloseable {
   private final List<CudaBuffer> results = new ArrayList<>();
   private final List<CudaBuffer> deviations = new ArrayList<>();
 
-  DeviceReference(Workload workload, BenchMemory memory, Gpu device, CudaStream stream) {
+  DeviceReference(BoundWorkload workload, BenchMemory memory, Gpu device, CudaStream stream) {
     this.workload = workload;
     this.memory = memory;
     this.stream = stream;
@@ -55,9 +56,10 @@ final class DeviceReference implements AutoCloseable {
             .context()
             .load(CudaCompilers.compile(CudaPrinter.print(kernels, target), target).bytes());
     for (ReferenceProduct product : products) {
-      results.add(device.context().allocate(Workload.bytes(product.kernel().buffers().getLast())));
+      results.add(
+          device.context().allocate(BoundWorkload.bytes(product.kernel().buffers().getLast())));
       deviations.add(
-          device.context().allocate(Workload.bytes(product.deviation().buffers().getLast())));
+          device.context().allocate(BoundWorkload.bytes(product.deviation().buffers().getLast())));
     }
   }
 
@@ -112,7 +114,7 @@ final class DeviceReference implements AutoCloseable {
     long matrix = shape.extent(shape.rank() - 2);
     long step = Math.max(1, CHUNK / pitch);
     OutputError error = OutputError.NONE;
-    for (long m = 0; m < Workload.rows(shape) / matrix; m++) {
+    for (long m = 0; m < BoundWorkload.rows(shape) / matrix; m++) {
       long start = shape.rank() == 2 ? 0 : m * MatrixRows.distance(shape);
       for (long row = 0; row < matrix; row += step) {
         long rows = Math.min(step, matrix - row);
@@ -152,7 +154,7 @@ final class DeviceReference implements AutoCloseable {
         long j = random.nextLong(columns);
         HostReference.Sums sums = dot.of(product, i, j);
         Map<Epilogue.Operand, Double> values = values(set, product, i, j);
-        double want = hidden ? HostReference.gelu(sums.sum()) : finished(sums.sum(), values);
+        double want = hidden ? Activation.GELU.at(sums.sum()) : finished(sums.sum(), values);
         check(
             results.get(p),
             products.get(p).kernel(),
@@ -215,13 +217,13 @@ final class DeviceReference implements AutoCloseable {
             depth(p));
   }
 
-  private static Buffer table(Workload workload) {
-    return Objects.requireNonNull(((Workload.Gemm) workload).group());
+  private static Buffer table(BoundWorkload workload) {
+    return Objects.requireNonNull(((BoundWorkload.Gemm) workload).group());
   }
 
   /** Which B a product takes. */
   private long chosen(long product) {
-    return workload instanceof Workload.Gemm gemm && gemm.group() != null
+    return workload instanceof BoundWorkload.Gemm gemm && gemm.group() != null
         ? gemm.groups().get(Math.toIntExact(product))
         : product;
   }
@@ -243,7 +245,7 @@ final class DeviceReference implements AutoCloseable {
   /** What the workload's epilogue reads for an element. */
   private Map<Epilogue.Operand, Double> values(int set, long product, long i, long j) {
     Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
-    if (!(workload instanceof Workload.Gemm gemm)) {
+    if (!(workload instanceof BoundWorkload.Gemm gemm)) {
       return values;
     }
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
@@ -263,7 +265,7 @@ final class DeviceReference implements AutoCloseable {
 
   /** What the workload's epilogue makes of a sum. */
   private double finished(double sum, Map<Epilogue.Operand, Double> values) {
-    return workload instanceof Workload.Gemm gemm
+    return workload instanceof BoundWorkload.Gemm gemm
         ? HostReference.epilogue(gemm.epilogue(), sum, values)
         : sum;
   }

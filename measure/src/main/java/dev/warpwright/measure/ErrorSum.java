@@ -6,8 +6,8 @@ import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.kernel.ProductDeviation;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.Locale;
 
 /**
@@ -73,7 +73,7 @@ final class ErrorSum {
     long count = elements(output);
     String text =
         TEXT.replace("TYPE", output.dtype().toString())
-            .replace("ELEMENTS", Long.toString(Workload.elements(output)))
+            .replace("ELEMENTS", Long.toString(BoundWorkload.elements(output)))
             .replace("GROUPS", Long.toString(Math.ceilDiv(count, Deviations.GROUP)))
             .replace("COUNT", Long.toString(count))
             .replace("PLACE", element(output))
@@ -128,6 +128,6 @@ final class ErrorSum {
   }
 
   private static long elements(Buffer output) {
-    return Workload.rows(output) * output.extent(output.rank() - 1);
+    return BoundWorkload.rows(output) * output.extent(output.rank() - 1);
   }
 }

@@ -21,7 +21,7 @@ import dev.warpwright.tune.measure.CandidateRunner;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -240,7 +240,7 @@ public final class GpuCandidateRunner implements CandidateRunner {
 
   private static double verified(OutputError error, BoundKernel bound, String otherwise)
       throws CandidateFailure {
-    Workload workload = bound.workload();
+    BoundWorkload workload = bound.workload();
     double tolerance = workload.tolerance();
     if (!error.within(tolerance)) {
       long columns = workload.result().extent(workload.result().rank() - 1);

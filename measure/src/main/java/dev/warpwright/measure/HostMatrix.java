@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
@@ -51,8 +51,8 @@ record HostMatrix(DType dtype, long rows, long columns, Object elements) {
         MatrixRows.are(buffer) ? MatrixRows.pitch(buffer) : buffer.extent(buffer.rank() - 1);
     HostMatrix matrix =
         apart
-            ? zeros(buffer.dtype(), 1, Workload.elements(buffer))
-            : zeros(buffer.dtype(), Workload.rows(buffer), columns);
+            ? zeros(buffer.dtype(), 1, BoundWorkload.elements(buffer))
+            : zeros(buffer.dtype(), BoundWorkload.rows(buffer), columns);
     int count = matrix.count();
     IntStream.range(0, Math.ceilDiv(count, CHUNK))
         .parallel()

@@ -1,6 +1,5 @@
 package dev.warpwright.measure;
 
-import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import java.util.Map;
 
@@ -43,38 +42,7 @@ final class HostReference {
             * operands.getOrDefault(Epilogue.Operand.COLUMN_SCALE, 1.0);
     value += epilogue.beta() * operands.getOrDefault(Epilogue.Operand.ADDEND, 0.0);
     value += operands.getOrDefault(Epilogue.Operand.BIAS, 0.0);
-    return activation(epilogue.activation(), value)
-            * operands.getOrDefault(Epilogue.Operand.GATE, 1.0)
+    return epilogue.activation().at(value) * operands.getOrDefault(Epilogue.Operand.GATE, 1.0)
         + operands.getOrDefault(Epilogue.Operand.RESIDUAL, 0.0);
-  }
-
-  private static double activation(Activation activation, double x) {
-    return switch (activation) {
-      case NONE -> x;
-      case RELU -> Math.max(x, 0);
-      case GELU -> gelu(x);
-      case GELU_TANH ->
-          0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x)));
-      case SILU -> x / (1 + Math.exp(-x));
-    };
-  }
-
-  /** {@code x/2 · (1 + erf(x/√2))}, to about 1e-14. */
-  static double gelu(double x) {
-    return 0.5 * x * (1 + erf(x / Math.sqrt(2)));
-  }
-
-  /** 2/√π · e^(−x²) · Σ 2ⁿ x^(2n+1) / (2n+1)!!, whose terms all have one sign. */
-  private static double erf(double x) {
-    if (Math.abs(x) > 6) {
-      return Math.signum(x);
-    }
-    double term = x;
-    double sum = x;
-    for (int n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
-      term *= 2 * x * x / (2 * n + 1);
-      sum += term;
-    }
-    return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
   }
 }

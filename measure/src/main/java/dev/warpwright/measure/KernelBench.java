@@ -31,7 +31,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -92,7 +92,7 @@ public final class KernelBench {
   private final Consumer<String> progress;
   private final GpuTarget target;
   private final BoundKernel bound;
-  private final Workload workload;
+  private final BoundWorkload workload;
 
   private KernelBench(Request request, Gpu device, Consumer<String> progress) {
     this.request = request;
@@ -232,9 +232,7 @@ public final class KernelBench {
       }
       Times ours = times.getFirst();
       double flops = workload.flops() / (ours.graphUs() * 1e-6);
-      double peak =
-          PeakRate.flops(
-              device.context().device(), target, workload.operands(), workload.arithmetic());
+      double peak = PeakRate.flops(device.context().device(), target, workload.precision());
       if (flops > peak) {
         String failure =
             String.format(

@@ -17,7 +17,7 @@ import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -54,7 +54,7 @@ public final class KernelSeries {
   private final CudaStream stream;
   private final BenchMemory memory;
   private final DeviceReference reference;
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final int rounds;
 
   private KernelSeries(
@@ -62,7 +62,7 @@ public final class KernelSeries {
       CudaStream stream,
       BenchMemory memory,
       DeviceReference reference,
-      Workload workload,
+      BoundWorkload workload,
       int rounds) {
     this.device = device;
     this.stream = stream;

@@ -14,7 +14,7 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -122,7 +122,7 @@ public final class OrderBench implements AutoCloseable {
   }
 
   private Result wrong(String what, OutputError error) {
-    Workload workload = data.workload();
+    BoundWorkload workload = data.workload();
     long columns = workload.result().extent(workload.result().rank() - 1);
     return new Result(
         Double.NaN,
@@ -132,13 +132,10 @@ public final class OrderBench implements AutoCloseable {
         what + ": " + error.why(workload.tolerance(), columns));
   }
 
-  private void checkRate(Workload workload, double micros) {
+  private void checkRate(BoundWorkload workload, double micros) {
     double peak =
         PeakRate.flops(
-            device.context().device(),
-            (GpuTarget) device.target(),
-            workload.operands(),
-            workload.arithmetic());
+            device.context().device(), (GpuTarget) device.target(), workload.precision());
     if (workload.flops() / (micros * 1e-6) > peak) {
       throw new DeviceError(
           String.format(

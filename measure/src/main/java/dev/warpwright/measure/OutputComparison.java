@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.Locale;
 
 /**
@@ -34,7 +34,7 @@ final class OutputComparison {
 
   /** Counts words of 32 bits (bytes, if those do not fit) that are not equal. */
   static Kernel ofBits(Buffer output) {
-    long bytes = Workload.bytes(output);
+    long bytes = BoundWorkload.bytes(output);
     boolean words = bytes % 4 == 0;
     return parse(
         words ? DType.U32 : DType.U8,

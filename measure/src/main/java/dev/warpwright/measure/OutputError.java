@@ -2,7 +2,7 @@ package dev.warpwright.measure;
 
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
-import dev.warpwright.workload.kernel.ProductDeviation;
+import dev.warpwright.workload.ProductDeviation;
 import java.util.Locale;
 import java.util.stream.IntStream;
 

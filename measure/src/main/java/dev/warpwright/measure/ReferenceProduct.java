@@ -15,11 +15,11 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.BufferRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.kernel.ProductDeviation;
-import dev.warpwright.workload.kernel.Workload;
-import dev.warpwright.workload.tensor.Ops;
+import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.ArrayList;
@@ -47,18 +47,18 @@ record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
   private static final int COLUMNS = 16;
 
   /** The products of a workload in order: each but the last gives an operand of the next one. */
-  static List<ReferenceProduct> of(Workload workload) {
+  static List<ReferenceProduct> of(BoundWorkload workload) {
     return switch (workload) {
-      case Workload.Gemm g -> List.of(of(g));
-      case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
+      case BoundWorkload.Gemm g -> List.of(of(g));
+      case BoundWorkload.Ffn(var _, Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
           // The second product starts from what a kernel stores between the two.
           List.of(
-              of("reference_hidden", x, w1, h.dtype(), Ops::gelu, workload.deviation(0)),
+              of("reference_hidden", x, w1, h.dtype(), Activation.GELU::of, workload.deviation(0)),
               of("reference", h, w2, DType.F64, v -> v, workload.deviation(1)));
     };
   }
 
-  private static ReferenceProduct of(Workload.Gemm gemm) {
+  private static ReferenceProduct of(BoundWorkload.Gemm gemm) {
     Map<Epilogue.Operand, Tensor> extras = new EnumMap<>(Epilogue.Operand.class);
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
     for (int i = 0; i < operands.size(); i++) {

@@ -12,7 +12,7 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,7 +38,7 @@ final class RepeatCheck implements AutoCloseable {
    * @param compare see {@link OutputComparison}
    */
   RepeatCheck(
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       Gpu device,
       CudaStream stream,

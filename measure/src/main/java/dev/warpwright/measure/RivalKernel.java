@@ -13,7 +13,7 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.List;
 
 /** Another kernel of a workload, on the same inputs, with results of its own. */
@@ -36,7 +36,7 @@ final class RivalKernel implements AutoCloseable {
    */
   static RivalKernel load(
       KernelBench.Rival rival,
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       Gpu device,
       CudaStream stream) {

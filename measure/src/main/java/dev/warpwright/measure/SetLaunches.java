@@ -8,7 +8,7 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundKernel.Content;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,7 +37,7 @@ record SetLaunches(List<CudaLaunch> launches, List<CudaBuffer> results, Map<Buff
   static SetLaunches of(
       BoundKernel bound,
       GridLauncher launcher,
-      Workload workload,
+      BoundWorkload workload,
       BenchMemory memory,
       CudaContext context,
       CudaStream stream,
@@ -48,7 +48,7 @@ record SetLaunches(List<CudaLaunch> launches, List<CudaBuffer> results, Map<Buff
         .forEach(
             (buffer, content) -> {
               if (shared(workload, buffer) == null) {
-                CudaBuffer fresh = context.allocate(Workload.bytes(buffer));
+                CudaBuffer fresh = context.allocate(BoundWorkload.bytes(buffer));
                 own.put(buffer, fresh);
                 fill(fresh, content, stream);
               }
@@ -60,7 +60,7 @@ record SetLaunches(List<CudaLaunch> launches, List<CudaBuffer> results, Map<Buff
       Map<Buffer, CudaBuffer> arguments = new HashMap<>(own);
       CudaBuffer result =
           ownResults
-              ? memory.allocate(Workload.bytes(workload.result()))
+              ? memory.allocate(BoundWorkload.bytes(workload.result()))
               : memory.get(set, workload.result());
       for (Buffer buffer : bound.contents().keySet()) {
         Buffer mine = shared(workload, buffer);
@@ -85,7 +85,7 @@ record SetLaunches(List<CudaLaunch> launches, List<CudaBuffer> results, Map<Buff
   }
 
   /** The input or output of this name. */
-  private static @Nullable Buffer shared(Workload workload, Buffer buffer) {
+  private static @Nullable Buffer shared(BoundWorkload workload, Buffer buffer) {
     for (List<Buffer> some : List.of(workload.inputs(), workload.outputs())) {
       for (Buffer mine : some) {
         if (mine.name().equals(buffer.name()) && mine.dtype() == buffer.dtype()) {

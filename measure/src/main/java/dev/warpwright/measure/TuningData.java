@@ -11,7 +11,7 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ import java.util.Map;
  * buffers by name; what else they need is theirs.
  */
 final class TuningData implements AutoCloseable {
-  private final Workload workload;
+  private final BoundWorkload workload;
   private final CudaStream stream;
   private final BenchMemory memory;
   private final List<DeviceReference> references = new ArrayList<>();
@@ -54,7 +54,7 @@ final class TuningData implements AutoCloseable {
     }
   }
 
-  Workload workload() {
+  BoundWorkload workload() {
     return workload;
   }
 

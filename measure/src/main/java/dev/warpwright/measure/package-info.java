@@ -3,9 +3,8 @@
  * dev.warpwright.measure.KernelBench}.
  *
  * <p>What a kernel computes and how its parameters are filled is said by its attributes, see {@link
- * dev.warpwright.workload.kernel.Workload}. Everything up to the first launch works without a GPU.
+ * dev.warpwright.workload.kernel.BoundWorkload}. Everything up to the first launch works without a
+ * GPU.
  */
 @org.jspecify.annotations.NullMarked
 package dev.warpwright.measure;
-
-

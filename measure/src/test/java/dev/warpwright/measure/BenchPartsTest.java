@@ -10,7 +10,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.Map;
 import java.util.Random;
@@ -52,10 +52,10 @@ class BenchPartsTest {
   @Test
   void ratesAreThoseOfTheArchitecture() {
     // An H200: 132 SMs at up to 1.98 GHz.
-    assertThat(132 * 1.98e9 * PeakRate.perClock(9, 0, GpuTarget.SM_90A, DType.BF16, Arithmetic.F32))
+    assertThat(132 * 1.98e9 * PeakRate.perClock(9, 0, GpuTarget.SM_90A, Precision.BF16))
         .isCloseTo(1070e12, within(1e12));
-    assertThat(PeakRate.perClock(8, 0, GpuTarget.SM_80, DType.F16, Arithmetic.F32)).isEqualTo(2048);
-    assertThat(PeakRate.perClock(8, 9, GpuTarget.SM_89, DType.F32, Arithmetic.F32)).isEqualTo(256);
+    assertThat(PeakRate.perClock(8, 0, GpuTarget.SM_80, Precision.F16)).isEqualTo(2048);
+    assertThat(PeakRate.perClock(8, 9, GpuTarget.SM_89, Precision.F32)).isEqualTo(256);
   }
 
   @Test
@@ -68,15 +68,6 @@ class BenchPartsTest {
   void hashesAreSha256() {
     assertThat(SourceHash.of("abc"))
         .isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  }
-
-  @Test
-  void hostReferencesKnowTheErrorFunction() {
-    assertThat(HostReference.gelu(0)).isZero();
-    assertThat(HostReference.gelu(1)).isCloseTo(0.8413447460685429, within(1e-15));
-    assertThat(HostReference.gelu(-1)).isCloseTo(-0.15865525393145707, within(1e-15));
-    assertThat(HostReference.gelu(20)).isEqualTo(20);
-    assertThat(HostReference.gelu(-20)).isZero();
   }
 
   @Test

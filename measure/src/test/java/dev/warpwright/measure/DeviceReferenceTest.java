@@ -12,7 +12,7 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +27,7 @@ final class DeviceReferenceTest {
 
   private final Kernel kernel = FakeBench.gemm("ours", "0.0");
   private final BoundKernel bound = BoundKernel.of(kernel, FakeBench.SHAPE);
-  private final Workload workload = bound.workload();
+  private final BoundWorkload workload = bound.workload();
   private FakeGpu gpu;
   private Gpu device;
   private CudaStream stream;

@@ -2,7 +2,7 @@ package dev.warpwright.measure;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Precision;
 
 /**
  * Sums of products as hardware computes them, by the models that were measured; see SumAccuracy.
@@ -11,18 +11,15 @@ final class EmulatedSums {
   private EmulatedSums() {}
 
   /** The sum of a[first + i] · b[first + i], accumulated by the coarsest hardware there is. */
-  static double of(DType operands, Arithmetic arithmetic, double[] a, double[] b) {
-    return switch (arithmetic) {
+  static double of(Precision precision, double[] a, double[] b) {
+    return switch (precision) {
       case F64 -> chain64(a, b);
-      case I32 -> exact(a, b);
-      case F16 -> groups(a, b, 8, 24, DType.F16, 0);
+      case INT8, UINT8 -> exact(a, b);
+      case F16_SUMS -> groups(a, b, 8, 24, DType.F16, 0);
       case TF32 -> groups(truncated(a), truncated(b), 4, 24, DType.F32, 23);
-      case F32 ->
-          switch (operands) {
-            case F16, BF16 -> groups(a, b, 8, 24, DType.F32, 23);
-            case F8E4M3, F8E5M2 -> groups(a, b, 32, 13, DType.F32, 13);
-            default -> chain32(a, b);
-          };
+      case F16, BF16 -> groups(a, b, 8, 24, DType.F32, 23);
+      case E4M3, E5M2 -> groups(a, b, 32, 13, DType.F32, 13);
+      case F32 -> chain32(a, b);
     };
   }
 

@@ -19,7 +19,7 @@ import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -45,12 +45,12 @@ class EpilogueReferenceTest {
   void kernelAndHostAgree(Activation activation) {
     Epilogue epilogue = new Epilogue(0.5, -2, true, activation, true, true, true, true);
     BoundKernel bound = BoundKernel.of(kernel(epilogue), Map.of());
-    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    BoundWorkload.Gemm gemm = (BoundWorkload.Gemm) bound.workload();
     assertThat(gemm.epilogue()).isEqualTo(epilogue);
     assertThat(gemm.inputs().stream().map(Buffer::name))
         .containsExactly("A", "B", "rowScale", "columnScale", "bias", "R", "G", "S");
     assertThat(gemm.text()).contains("lda=32 ldb=40 ldc=20");
-    assertThat(Workload.bytes(gemm.c())).isEqualTo(9 * 20 * 4);
+    assertThat(BoundWorkload.bytes(gemm.c())).isEqualTo(9 * 20 * 4);
     assertThat(bound.contents().get(gemm.extras().getFirst()))
         .isInstanceOf(BoundKernel.Content.Random.class);
 
@@ -109,7 +109,7 @@ class EpilogueReferenceTest {
             .with(new GemmWorkload.Leading(0, 0, 20));
     Kernel kernel = PlainGemm.schedule(workload, 4, 16).kernel();
     BoundKernel bound = BoundKernel.of(kernel, Map.of());
-    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    BoundWorkload.Gemm gemm = (BoundWorkload.Gemm) bound.workload();
     assertThat(gemm.k()).isZero();
     assertThat(gemm.m()).isEqualTo(9);
     assertThat(gemm.hasProducts()).isFalse();
@@ -144,7 +144,8 @@ class EpilogueReferenceTest {
   /** Errors are those of the elements, whatever lies between rows. */
   @Test
   void errorsOfPitchedResults() {
-    Workload.Gemm gemm = (Workload.Gemm) BoundKernel.of(kernel(Epilogue.NONE), Map.of()).workload();
+    BoundWorkload.Gemm gemm =
+        (BoundWorkload.Gemm) BoundKernel.of(kernel(Epilogue.NONE), Map.of()).workload();
     Kernel sum = ErrorSum.of(gemm.c());
     Arguments arguments = Arguments.random(sum.params(), SEED);
     NdArray x = arguments.get("x");
@@ -171,10 +172,10 @@ class EpilogueReferenceTest {
             .with(new GemmWorkload.Leading(0, 0, 20))
             .times(Batch.of(3).with(new Batch.Strides(300, 0, 190)));
     BoundKernel bound = BoundKernel.of(PlainGemm.schedule(workload, 4, 16).kernel(), Map.of());
-    Workload.Gemm gemm = (Workload.Gemm) bound.workload();
+    BoundWorkload.Gemm gemm = (BoundWorkload.Gemm) bound.workload();
     assertThat(gemm.text()).contains("batch=3").contains(" stridea=300 ldc=20 stridec=190");
-    assertThat(Workload.bytes(gemm.a())).isEqualTo((2 * 300 + 9 * 24) * 4);
-    assertThat(Workload.bytes(gemm.c())).isEqualTo((2 * 190 + 9 * 20) * 4);
+    assertThat(BoundWorkload.bytes(gemm.a())).isEqualTo((2 * 300 + 9 * 24) * 4);
+    assertThat(BoundWorkload.bytes(gemm.c())).isEqualTo((2 * 190 + 9 * 20) * 4);
     assertThat(gemm.leastBytes()).isEqualTo(3 * (9 * 24 + 16 * 24 + 9 * 16) * 4);
     Kernel sum = ErrorSum.of(gemm.c());
     Arguments arguments = Arguments.random(sum.params(), SEED);

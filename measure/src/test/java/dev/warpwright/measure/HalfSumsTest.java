@@ -6,9 +6,9 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HalfSumsTest {
   private static final long SEED = Long.getLong("seed", 20_261_122);
 
-  private static double tolerance(long k, Arithmetic arithmetic) {
+  private static double tolerance(long k, Precision precision) {
     Buffer a = Buffer.of("A", DType.F16, Scope.GLOBAL, 8, k);
     Buffer b = Buffer.of("B", DType.F16, Scope.GLOBAL, 8, k);
     Buffer c = Buffer.of("C", DType.F16, Scope.GLOBAL, 8, 8);
-    return new Workload.Gemm(a, b, c, GemmWorkload.Layout.NT, arithmetic).tolerance();
+    return new BoundWorkload.Gemm(a, b, c, GemmWorkload.Layout.NT, precision).tolerance();
   }
 
   /** The error of some hundred sums that are rounded after so many products. */
@@ -51,7 +51,7 @@ class HalfSumsTest {
   @ParameterizedTest
   @ValueSource(ints = {1024, 4096, 16384})
   void isAllowedWithAMarginThatStaysTheSame(int k) {
-    double allowed = tolerance(k, Arithmetic.F16);
+    double allowed = tolerance(k, Precision.F16_SUMS);
     // A rounding is about 0.4 of the largest in the mean.
     assertThat(error(k, 8)).as("K=%d, seed %d", k, SEED).isBetween(allowed / 6, allowed / 1.5);
     // No instruction rounds after every product: that is nearly all that is allowed.
@@ -61,6 +61,6 @@ class HalfSumsTest {
   @ParameterizedTest
   @ValueSource(ints = {64, 4096, 16384})
   void nothingElseIsAllowedMore(int k) {
-    assertThat(tolerance(k, Arithmetic.F32)).isEqualTo(4e-3);
+    assertThat(tolerance(k, Precision.F16)).isEqualTo(4e-3);
   }
 }

@@ -10,8 +10,10 @@ import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.FastKernelCheck;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.text.IrFile;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -85,7 +87,19 @@ class KernelFilesTest {
   @MethodSource("files")
   void staysTheSameWhenPrintedAndParsed(Path file) throws IOException {
     IrParser parser = new IrParser(Intrinsics::find);
-    Kernel kernel = parser.kernel(file.toString(), Files.readString(file));
+    IrFile content = parser.file(file.toString(), Files.readString(file));
+    for (Program program : content.programs()) {
+      assertThat(Verifier.verify(program)).isEmpty();
+      String text = IrPrinter.text(program);
+      Program again = parser.program(file.toString(), text);
+      assertThat(StructuralEquality.equal(again, program)).as("%s", text).isTrue();
+      assertThat(IrPrinter.text(again)).isEqualTo(text);
+    }
+    assertThat(content.kernels().size() + content.programs().size()).isEqualTo(1);
+    if (content.kernels().isEmpty()) {
+      return;
+    }
+    Kernel kernel = content.kernels().getFirst();
     boolean bound = kernel.attrs().getString("workload") != null;
     for (Map<String, Long> shape : SHAPES) {
       List<Kernel> forms =

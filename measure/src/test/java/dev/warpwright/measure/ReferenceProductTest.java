@@ -20,11 +20,12 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Random;
@@ -36,17 +37,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReferenceProductTest {
   private final long seed = new Random().nextLong();
 
-  private static Workload.Gemm gemm(DType dtype, long m, long n, long k, boolean transposedB) {
-    return new Workload.Gemm(
+  private static BoundWorkload.Gemm gemm(DType dtype, long m, long n, long k, boolean transposedB) {
+    return new BoundWorkload.Gemm(
         Buffer.of("A", dtype, Scope.GLOBAL, m, k),
         Buffer.of("B", dtype, Scope.GLOBAL, transposedB ? n : k, transposedB ? k : n),
         Buffer.of("C", dtype, Scope.GLOBAL, m, n),
         transposedB ? GemmWorkload.Layout.NT : GemmWorkload.Layout.NN,
-        Arithmetic.of(dtype));
+        Precision.of(dtype));
   }
 
-  private static Workload.FfnGelu ffn(long m, long k, long hidden, long n) {
-    return new Workload.FfnGelu(
+  private static BoundWorkload.Ffn ffn(long m, long k, long hidden, long n) {
+    return new BoundWorkload.Ffn(
         Buffer.of("X", DType.BF16, Scope.GLOBAL, m, k),
         Buffer.of("W1", DType.BF16, Scope.GLOBAL, hidden, k),
         Buffer.of("H", DType.BF16, Scope.GLOBAL, m, hidden),
@@ -111,9 +112,9 @@ class ReferenceProductTest {
     GemmWorkload workload =
         GemmWorkload.nt(5, 17, 9, DType.BF16).times(new Batch(3, sharedA, sharedB));
     List<Buffer> params = workload.func().params().stream().map(param -> (Buffer) param).toList();
-    Workload.Gemm gemm =
-        new Workload.Gemm(
-            params.get(0), params.get(1), params.get(2), workload.layout(), workload.arithmetic());
+    BoundWorkload.Gemm gemm =
+        new BoundWorkload.Gemm(
+            params.get(0), params.get(1), params.get(2), workload.layout(), workload.precision());
     assertThat(gemm.batch()).isEqualTo(workload.batch());
     assertThat(gemm.flops()).isEqualTo(workload.flops());
     ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
@@ -140,13 +141,13 @@ class ReferenceProductTest {
   void groupedProductsTakeTheWeightsThatATableNames() {
     GemmWorkload workload = GemmWorkload.nt(2, 3, 4, DType.BF16).times(Batch.grouped(5, 3));
     List<Buffer> params = workload.func().params().stream().map(param -> (Buffer) param).toList();
-    Workload.Gemm gemm =
-        new Workload.Gemm(
+    BoundWorkload.Gemm gemm =
+        new BoundWorkload.Gemm(
             params.get(0),
             params.get(1),
             params.get(3),
             workload.layout(),
-            workload.arithmetic(),
+            workload.precision(),
             Epilogue.NONE,
             List.of(),
             params.get(2));
@@ -171,7 +172,7 @@ class ReferenceProductTest {
 
   @Test
   void theHiddenLayerIsRoundedToItsType() {
-    Workload.FfnGelu ffn = ffn(3, 9, 21, 5);
+    BoundWorkload.Ffn ffn = ffn(3, 9, 21, 5);
     List<ReferenceProduct> products = ReferenceProduct.of(ffn);
     assertThat(products).hasSize(2);
     NdArray x = NdArray.random(DType.BF16, seed, 3, 9);
@@ -184,7 +185,7 @@ class ReferenceProductTest {
           for (int k = 0; k < 9; k++) {
             sum += x.get(i, k) * w1.get(j, k);
           }
-          double gelu = Numerics.round(DType.BF16, HostReference.gelu(sum));
+          double gelu = Numerics.round(DType.BF16, Activation.GELU.at(sum));
           assertThat(hidden.get(i, j)).as("[%d, %d], seed %d", i, j, seed).isEqualTo(gelu);
         }
       }

@@ -11,9 +11,9 @@ import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.NdArray;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -33,40 +33,40 @@ class WrongResultsTest {
   private static final int M = 16;
   private static final int N = 128;
 
-  /** A type of operands, what it is multiplied in, the type of the result, and K. */
-  private record Case(DType operands, Arithmetic arithmetic, DType result, int k) {
-    Workload.Gemm workload() {
-      return new Workload.Gemm(
-          Buffer.of("A", operands, Scope.GLOBAL, M, k),
-          Buffer.of("B", operands, Scope.GLOBAL, N, k),
+  /** What is multiplied, the type of the result, and K. */
+  private record Case(Precision precision, DType result, int k) {
+    BoundWorkload.Gemm workload() {
+      return new BoundWorkload.Gemm(
+          Buffer.of("A", precision.operand(), Scope.GLOBAL, M, k),
+          Buffer.of("B", precision.operand(), Scope.GLOBAL, N, k),
           Buffer.of("C", result, Scope.GLOBAL, M, N),
           GemmWorkload.Layout.NT,
-          arithmetic);
+          precision);
     }
   }
 
   static Stream<Case> cases() {
     List<Case> cases = new ArrayList<>();
     for (int k : new int[] {16, 200, 1024}) {
-      cases.add(new Case(DType.F32, Arithmetic.F32, DType.F32, k));
-      cases.add(new Case(DType.F32, Arithmetic.TF32, DType.F32, k));
-      cases.add(new Case(DType.F16, Arithmetic.F32, DType.F16, k));
-      cases.add(new Case(DType.F16, Arithmetic.F16, DType.F16, k));
-      cases.add(new Case(DType.F16, Arithmetic.F32, DType.F32, k));
-      cases.add(new Case(DType.BF16, Arithmetic.F32, DType.BF16, k));
-      cases.add(new Case(DType.BF16, Arithmetic.F32, DType.F32, k));
-      cases.add(new Case(DType.F8E4M3, Arithmetic.F32, DType.BF16, k));
-      cases.add(new Case(DType.F8E4M3, Arithmetic.F32, DType.F32, k));
-      cases.add(new Case(DType.F8E5M2, Arithmetic.F32, DType.F16, k));
-      cases.add(new Case(DType.I8, Arithmetic.I32, DType.I32, k));
-      cases.add(new Case(DType.F64, Arithmetic.F64, DType.F64, k));
+      cases.add(new Case(Precision.F32, DType.F32, k));
+      cases.add(new Case(Precision.TF32, DType.F32, k));
+      cases.add(new Case(Precision.F16, DType.F16, k));
+      cases.add(new Case(Precision.F16_SUMS, DType.F16, k));
+      cases.add(new Case(Precision.F16, DType.F32, k));
+      cases.add(new Case(Precision.BF16, DType.BF16, k));
+      cases.add(new Case(Precision.BF16, DType.F32, k));
+      cases.add(new Case(Precision.E4M3, DType.BF16, k));
+      cases.add(new Case(Precision.E4M3, DType.F32, k));
+      cases.add(new Case(Precision.E5M2, DType.F16, k));
+      cases.add(new Case(Precision.INT8, DType.I32, k));
+      cases.add(new Case(Precision.F64, DType.F64, k));
     }
     return cases.stream();
   }
 
   /** Operands, the reference with its deviations, and an honest result. */
   private record Product(
-      Workload.Gemm workload,
+      BoundWorkload.Gemm workload,
       double[][] a,
       double[][] b,
       HostMatrix reference,
@@ -74,7 +74,7 @@ class WrongResultsTest {
       double[] sums) {
 
     static Product of(Case c, long seed) {
-      Workload.Gemm workload = c.workload();
+      BoundWorkload.Gemm workload = c.workload();
       double[][] a = rows(HostMatrix.random(workload.a(), workload.deviation(workload.a()), seed));
       double[][] b =
           rows(HostMatrix.random(workload.b(), workload.deviation(workload.b()), seed + 1));
@@ -100,7 +100,7 @@ class WrongResultsTest {
                   ((double[]) reference.elements())[i * N + j] = sum + rest;
                   ((float[]) deviation.elements())[i * N + j] =
                       (float) workload.deviation(0).of(sum, squares, java.util.Map.of());
-                  sums[i * N + j] = EmulatedSums.of(c.operands(), c.arithmetic(), a[i], b[j]);
+                  sums[i * N + j] = EmulatedSums.of(c.precision(), a[i], b[j]);
                 }
               });
       return new Product(workload, a, b, reference, deviation, sums);

@@ -13,7 +13,6 @@ import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.schedule.primitive.Annotate;
 import dev.warpwright.schedule.primitive.Bind;
-import dev.warpwright.schedule.primitive.BlockOrder;
 import dev.warpwright.schedule.primitive.Blockize;
 import dev.warpwright.schedule.primitive.CacheRead;
 import dev.warpwright.schedule.primitive.CacheWrite;
@@ -28,10 +27,11 @@ import dev.warpwright.schedule.primitive.MergeGrids;
 import dev.warpwright.schedule.primitive.Multicast;
 import dev.warpwright.schedule.primitive.NormalForm;
 import dev.warpwright.schedule.primitive.Pad;
-import dev.warpwright.schedule.primitive.Parallel;
+import dev.warpwright.schedule.primitive.Parallelize;
 import dev.warpwright.schedule.primitive.Persistent;
 import dev.warpwright.schedule.primitive.Pipeline;
 import dev.warpwright.schedule.primitive.Reorder;
+import dev.warpwright.schedule.primitive.ReorderBlocks;
 import dev.warpwright.schedule.primitive.ReverseComputeAt;
 import dev.warpwright.schedule.primitive.ReverseComputeInline;
 import dev.warpwright.schedule.primitive.Rfactor;
@@ -143,9 +143,9 @@ public final class Schedule extends Session {
     record("bind", List.of(loop.id()), Map.of("axis", axis.text()), List.of());
   }
 
-  /** See {@link Parallel}. */
+  /** See {@link Parallelize}. */
   public void parallel(LoopRef loop) {
-    func = Parallel.apply(func, loop.variable());
+    func = Parallelize.apply(func, loop.variable());
     record("parallel", List.of(loop.id()), Map.of(), List.of());
   }
 
@@ -178,10 +178,10 @@ public final class Schedule extends Session {
 
   // --- tiles, blocks of threads, roles
 
-  /** See {@link BlockOrder}; returns the loop over tiles. */
+  /** See {@link ReorderBlocks}; returns the loop over tiles. */
   public LoopRef blockOrder(
       LoopRef rows, LoopRef columns, dev.warpwright.ir.order.BlockOrder order) {
-    Fuse.Result result = BlockOrder.apply(func, rows.variable(), columns.variable(), order);
+    Fuse.Result result = ReorderBlocks.apply(func, rows.variable(), columns.variable(), order);
     func = result.func();
     LoopRef fused = ref(result.fused());
     record(

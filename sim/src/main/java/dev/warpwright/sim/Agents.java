@@ -3,6 +3,7 @@ package dev.warpwright.sim;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Those who access memory: warps, and what works beside them (bulk copies, products of warpgroups).
@@ -21,7 +22,45 @@ final class Agents {
   private final List<Name> names = new ArrayList<>();
   private final BitSet warps = new BitSet();
 
-  private record Name(BlockRun block, String text, boolean isWarp) {}
+  /** Who launches before the kernel are, if they may still be under way; then the first agent. */
+  private static final int PREVIOUS = 0;
+
+  private record Name(@Nullable BlockRun block, String text, boolean isWarp) {}
+
+  /**
+   * Agents of a kernel that begins before the launches before it have ended: these are one agent,
+   * whose only tick is known to whoever has waited for them.
+   */
+  static Agents behindPrevious() {
+    Agents agents = new Agents(true);
+    agents.names.add(new Name(null, "the launches before", false));
+    return agents;
+  }
+
+  /** The epoch of what the launches before do. */
+  static long previous() {
+    return epoch(0, PREVIOUS, 1);
+  }
+
+  /** Lets someone know that the launches before have ended. */
+  static void learnPrevious(Actor actor, byte lane) {
+    actor.learn(lane, PREVIOUS, 1);
+  }
+
+  /** Whether a clock knows that the launches before have ended. */
+  static boolean knowsPrevious(Clock clock) {
+    return clock.get(PREVIOUS) > 0;
+  }
+
+  /** Whether the launches before are one of these agents. */
+  boolean havePrevious() {
+    return !names.isEmpty() && names.getFirst().block == null;
+  }
+
+  /** Whether an epoch is of the launches before this one, among these agents. */
+  boolean isPrevious(long epoch) {
+    return havePrevious() && agent(epoch) == PREVIOUS;
+  }
 
   /** Shared: whether several clusters share these. */
   Agents(boolean shared) {
@@ -55,7 +94,9 @@ final class Agents {
   /** The agent for a message, its block too unless it is the one given. */
   String name(int agent, BlockRun block) {
     Name name = names.get(agent);
-    return name.block == block ? name.text : name.text + " of block " + name.block;
+    return name.block == null || name.block == block
+        ? name.text
+        : name.text + " of block " + name.block;
   }
 
   /**
@@ -71,7 +112,7 @@ final class Agents {
       return name(agent, block);
     }
     Name name = agent < names.size() ? names.get(agent) : null;
-    return name != null && name.isWarp
+    return name != null && name.isWarp && name.block != null
         ? name.text + " of block " + block.in.block(cluster, name.block.rank)
         : "a copy or product of another block";
   }

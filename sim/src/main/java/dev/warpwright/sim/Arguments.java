@@ -168,7 +168,7 @@ public final class Arguments {
     }
     Symbols symbols = new Symbols();
     Context context =
-        new Context(Source.named("host expression"), Precision.EXACT, symbols, false, false, false);
+        new Context(Source.named("host expression"), FloatMode.EXACT, symbols, false, false, false);
     ExprCompiler compiler = new ExprCompiler(context, Stmt.Seq.EMPTY, CallCompiler.none("host"));
     if (e.type().dtype().isFloat()) {
       DoubleExpr value = compiler.real(e);
@@ -199,11 +199,11 @@ public final class Arguments {
   }
 
   /** Checks an array against its buffer: shape, layout and a type that the precision accepts. */
-  void check(Buffer buffer, Precision precision) {
+  void check(Buffer buffer, FloatMode precision) {
     NdArray array = get(buffer);
     boolean typeFits =
         array.dtype() == buffer.dtype()
-            || (precision == Precision.DOUBLE
+            || (precision == FloatMode.DOUBLE
                 && buffer.dtype().isFloat()
                 && array.dtype().isFloat());
     @Nullable String problem =

@@ -187,6 +187,17 @@ final class BlockRun {
         s.finish();
       }
     }
+    if (agents().havePrevious() && !Agents.knowsPrevious(known)) {
+      throw context.fault(
+          Finding.Kind.BARRIER,
+          last,
+          warps[0].lanes[0],
+          "",
+          "block "
+              + this
+              + " ends without griddepcontrol.wait: whoever waits for this launch would not have"
+              + " waited for those before it");
+    }
     int behind = known.firstBehind(outstanding);
     if (behind >= 0) {
       throw context.fault(

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Context(
     Source source,
-    Precision precision,
+    FloatMode precision,
     Symbols symbols,
     boolean grid,
     boolean track,
@@ -30,7 +30,7 @@ record Context(
   /** Everything is compiled to closures. */
   Context(
       Source source,
-      Precision precision,
+      FloatMode precision,
       Symbols symbols,
       boolean grid,
       boolean track,
@@ -45,7 +45,7 @@ record Context(
 
   /** The type in which a buffer's elements are stored. */
   DType stored(DType dtype) {
-    return precision == Precision.DOUBLE && dtype.isFloat() ? DType.F64 : dtype;
+    return precision == FloatMode.DOUBLE && dtype.isFloat() ? DType.F64 : dtype;
   }
 
   /** An error at a statement. */

@@ -27,7 +27,7 @@ class ExprCompiler {
     this.context = context;
     this.where = where;
     this.calls = calls;
-    this.exact = context.precision() == Precision.EXACT;
+    this.exact = context.precision() == FloatMode.EXACT;
     this.operators = new Operators(context, where);
   }
 

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -50,6 +51,9 @@ public final class GridInterpreter {
   private @Nullable Body closures;
   private int replays;
   private final Set<Buffer> written = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /** What the launches before may still write, if the kernel begins before they have ended. */
+  private final Set<Buffer> dependent = Collections.newSetFromMap(new IdentityHashMap<>());
 
   /**
    * A kernel's body, compiled.
@@ -93,9 +97,13 @@ public final class GridInterpreter {
     this.kernel = kernel;
     this.options = options;
     this.context =
-        new Context(Source.of(kernel), Precision.EXACT, new Symbols(), true, true, options.count());
+        new Context(Source.of(kernel), FloatMode.EXACT, new Symbols(), true, true, options.count());
     kernel.bindings().forEach(b -> context.symbols().slot(b.var()));
     findWritten();
+    if (LaunchOrder.overlaps(kernel)) {
+      Set<String> constants = LaunchOrder.constants(kernel.attrs());
+      kernel.buffers().stream().filter(b -> !constants.contains(b.name())).forEach(dependent::add);
+    }
     boolean fast = options.engine() == GridOptions.Engine.FASTEST;
     this.regions = fast && threads && !options.count() ? CompiledRegions.of(kernel, written) : null;
     this.compiled = fast && regions == null ? compiled() : null;
@@ -234,6 +242,10 @@ public final class GridInterpreter {
     long[] threads = new long[3];
     for (ThreadAxis axis : ThreadAxis.values()) {
       long extent = arguments.evaluate(kernel.extent(axis)).longValue();
+      if (extent < 0) {
+        throw new IllegalArgumentException(
+            kernel.name() + " has " + extent + " for " + axis.text() + ", 0 or more is possible");
+      }
       (axis.isBlock() ? blocks : threads)[axis.dimension()] = extent;
     }
     Index3 blockExtents = Index3.of(blocks);
@@ -254,7 +266,7 @@ public final class GridInterpreter {
       throw new SimulationError(exceeded);
     }
     List<Buffer> used = kernel.buffers().stream().filter(b -> context.symbols().knows(b)).toList();
-    used.forEach(b -> arguments.check(b, Precision.EXACT));
+    used.forEach(b -> arguments.check(b, FloatMode.EXACT));
     if (regions != null && regions.run(arguments, blockExtents)) {
       return;
     }
@@ -281,13 +293,20 @@ public final class GridInterpreter {
     }
     int size = (int) clusterSize(grid);
     boolean counts = usesCounters();
-    Agents common = new Agents(true);
+    boolean overlaps = LaunchOrder.overlaps(kernel);
+    Agents common = overlaps ? Agents.behindPrevious() : new Agents(true);
     new Scheduler(context, options, grid.loads, grid.turns, kernel.body())
         .run(
             Math.toIntExact(grid.blocks.count() / size),
             Math.max(1, options.residentBlocks() / size),
             (number, place) ->
-                start(grid, body, counts ? common : new Agents(false), number, place, size));
+                start(
+                    grid,
+                    body,
+                    counts || overlaps ? common : new Agents(false),
+                    number,
+                    place,
+                    size));
   }
 
   private void bind(Grid grid, Buffer b) {
@@ -296,9 +315,14 @@ public final class GridInterpreter {
     grid.memory[slot] = array.bytes();
     grid.outer[slot] = array.rank() == 0 ? 1 : array.shape()[0];
     grid.shapes[slot] = array.shape();
-    if (options.checkRaces() && written.contains(b)) {
+    boolean depends = dependent.contains(b);
+    if (options.checkRaces() && (depends || written.contains(b))) {
       int elements = array.bytes().length / b.dtype().bytes();
-      grid.shadows[slot] = new Shadow(context, b, elements, false, true, grid.sink);
+      Shadow shadow = new Shadow(context, b, elements, false, true, grid.sink);
+      if (depends) {
+        shadow.dependsOnPrevious();
+      }
+      grid.shadows[slot] = shadow;
     }
   }
 

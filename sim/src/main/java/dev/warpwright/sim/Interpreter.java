@@ -16,7 +16,7 @@ import java.util.Set;
  * Executes a PrimFunc, a tile program or a host kernel. The tree is compiled to closures once;
  * {@link #run} may then be called any number of times, by several threads at once.
  *
- * <p>Elements of allocated buffers start as NaN or 0xCD bytes. In {@link Precision#DOUBLE} every
+ * <p>Elements of allocated buffers start as NaN or 0xCD bytes. In {@link FloatMode#DOUBLE} every
  * float buffer is held in f64: an f64 array given for it is used in place and keeps the full
  * precision, an array of the declared type is rounded at the end.
  */
@@ -79,7 +79,7 @@ public final class Interpreter {
         arguments.check(b, context.precision());
         NdArray array = arguments.get(b);
         NdArray stored =
-            context.precision() == Precision.DOUBLE
+            context.precision() == FloatMode.DOUBLE
                 ? wide.computeIfAbsent(array, NdArray::widened)
                 : array;
         int slot = symbols.slot(b);

@@ -1,5 +1,6 @@
 package dev.warpwright.sim;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Mode;
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * layout is. At most 2 GiB.
  */
 public final class NdArray {
+  /** Of a Java array. */
+  private static final int MOST_BYTES = Integer.MAX_VALUE - 16;
+
   private final DType dtype;
   private final long[] shape;
   private final @Nullable Layout layout;
@@ -31,7 +35,7 @@ public final class NdArray {
 
   private static NdArray allocate(DType dtype, long[] shape, @Nullable Layout layout) {
     long size = Math.multiplyExact(storageElements(shape, layout), dtype.bytes());
-    if (size > Integer.MAX_VALUE - 16) {
+    if (size > MOST_BYTES) {
       throw new IllegalArgumentException(
           "array "
               + dtype
@@ -86,6 +90,28 @@ public final class NdArray {
   }
 
   /** Elements that storage for this shape spans, gaps of the layout included. */
+  /**
+   * Bytes of a buffer, each element as a type.
+   *
+   * @throws UserError if no array holds as many
+   */
+  static long storageBytes(Buffer buffer, long[] shape, DType stored) {
+    long bytes;
+    try {
+      bytes = Math.multiplyExact(storageElements(shape, buffer.layout()), stored.bytes());
+    } catch (ArithmeticException e) {
+      bytes = Long.MAX_VALUE;
+    }
+    if (bytes > MOST_BYTES) {
+      throw new UserError(
+          buffer.name()
+              + " is "
+              + Arrays.toString(shape)
+              + ": too large for the interpreter, which holds 2 GiB a buffer; take fewer rows");
+    }
+    return bytes;
+  }
+
   static long storageElements(long[] shape, @Nullable Layout layout) {
     long count = 1;
     for (long extent : shape) {

@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
  *     as late as allowed, not at once
  */
 public record Options(
-    Precision precision, Order order, long seed, boolean trackUninitialised, boolean late) {
+    FloatMode precision, Order order, long seed, boolean trackUninitialised, boolean late) {
   /** Order of independent iterations. */
   public enum Order {
     FORWARD,
@@ -25,16 +25,16 @@ public record Options(
   }
 
   /** Bit-exact, in order. */
-  public static final Options EXACT = new Options(Precision.EXACT, Order.FORWARD, 0, false);
+  public static final Options EXACT = new Options(FloatMode.EXACT, Order.FORWARD, 0, false);
 
   /** The reference of higher precision. */
-  public static final Options DOUBLE = new Options(Precision.DOUBLE, Order.FORWARD, 0, false);
+  public static final Options DOUBLE = new Options(FloatMode.DOUBLE, Order.FORWARD, 0, false);
 
   /** Bit-exact, everything checked. */
-  public static final Options CHECKED = new Options(Precision.EXACT, Order.FORWARD, 0, true);
+  public static final Options CHECKED = new Options(FloatMode.EXACT, Order.FORWARD, 0, true);
 
   /** All at once that may be. */
-  public Options(Precision precision, Order order, long seed, boolean trackUninitialised) {
+  public Options(FloatMode precision, Order order, long seed, boolean trackUninitialised) {
     this(precision, order, seed, trackUninitialised, false);
   }
 

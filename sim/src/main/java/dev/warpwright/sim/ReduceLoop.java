@@ -114,7 +114,7 @@ final class ReduceLoop {
     }
     Expr value = store.value();
     Expr.Load target = new Expr.Load(store.buffer(), store.indices());
-    boolean single = value.type().dtype() == DType.F32 && context.precision() == Precision.EXACT;
+    boolean single = value.type().dtype() == DType.F32 && context.precision() == FloatMode.EXACT;
     return switch (value) {
       case Expr.Call(MathOp op, List<Expr> args, var type)
           when op == MathOp.FMA && args.get(2).equals(target) ->
@@ -195,7 +195,7 @@ final class ReduceLoop {
     Operand x = operand(a);
     Operand y = operand(b);
     int scratch = context.symbols().newScratch();
-    boolean single = product.type().dtype() == DType.F32 && context.precision() == Precision.EXACT;
+    boolean single = product.type().dtype() == DType.F32 && context.precision() == FloatMode.EXACT;
     return (f, from, count, out) -> {
       double[] other = f.scratch[scratch];
       x.gather(f, from, count, out);

@@ -55,6 +55,9 @@ final class Shadow {
   private final EpochSets sets = new EpochSets();
   private @Nullable FlowRaces flow;
 
+  /** Who counts as the last writer of all elements at first; 0 if no one. */
+  private long firstWriter;
+
   /** Whether threads accessed it since this was last set to false. */
   boolean touched = true;
 
@@ -111,9 +114,18 @@ final class Shadow {
     states = initialisation ? new byte[elements] : null;
     if (races) {
       writers = new long[elements];
+      Arrays.fill(writers, firstWriter);
       readers = new long[elements];
       writerLanes = new byte[elements];
       readerLanes = new byte[elements];
+    }
+  }
+
+  /** Lets all elements be written by the launches before, whoever has not waited for them. */
+  void dependsOnPrevious() {
+    firstWriter = Agents.previous();
+    if (writers != null) {
+      Arrays.fill(writers, firstWriter);
     }
   }
 
@@ -519,7 +531,9 @@ final class Shadow {
                 + theirs
                 + " by "
                 + actor.agents.name(other, actor.block)
-                + " without a barrier between them"));
+                + (actor.agents.isPrevious(other)
+                    ? " without griddepcontrol.wait between them"
+                    : " without a barrier between them")));
   }
 
   /** Two lanes of one warp, the other of which may be several. */

@@ -181,11 +181,11 @@ final class StmtCompiler {
     Exec body = compile(a.body());
     return f -> {
       f.outer[slot] = outer.eval(f);
-      int elements =
-          Math.toIntExact(NdArray.storageElements(context.shape(buffer, f), buffer.layout()));
+      long bytes = NdArray.storageBytes(buffer, context.shape(buffer, f), stored);
+      int elements = (int) (bytes / stored.bytes());
       byte[] storage = f.memory[slot];
-      if (storage == null || storage.length != elements * stored.bytes()) {
-        storage = new byte[Math.multiplyExact(elements, stored.bytes())];
+      if (storage == null || storage.length != bytes) {
+        storage = new byte[(int) bytes];
         f.memory[slot] = storage;
       }
       Bytes.poison(stored, storage);

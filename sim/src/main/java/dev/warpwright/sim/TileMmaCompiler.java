@@ -118,7 +118,7 @@ final class TileMmaCompiler {
     Matrix c = new Matrix(mma.c());
     Matrix a = new Matrix(mma.a());
     Matrix b = new Matrix(mma.b());
-    boolean exact = context.precision() == Precision.EXACT;
+    boolean exact = context.precision() == FloatMode.EXACT;
     boolean single = exact && c.buffer.dtype() == DType.F32;
     String instr = mma.attrs().getString("instr");
     boolean tf32 = exact && instr != null && instr.contains("tf32");

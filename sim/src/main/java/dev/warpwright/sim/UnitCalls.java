@@ -30,6 +30,7 @@ final class UnitCalls {
       case NAMED_BARRIER -> namedBarrier(site);
       case REGISTER_FILE -> registers(site);
       case PROXY -> fence(site);
+      case LAUNCHES -> launches(site);
       // Their values are all there is to them.
       case CLOCK -> WarpNode.straight((w, mask) -> {});
       case COUNTER -> {
@@ -58,6 +59,24 @@ final class UnitCalls {
             w.waitingForCluster = true;
             w.meetsRelaxed = relaxed;
           };
+        });
+  }
+
+  /**
+   * The launches before have ended by the time the wait is over, and not before; what comes behind
+   * this launch is not executed beside it.
+   */
+  private static WarpNode launches(UnitSite site) {
+    boolean waits = site.intrinsic() == HopperIntrinsics.AWAIT_PREVIOUS;
+    return WarpNode.straight(
+        (w, mask) -> {
+          w.changes++;
+          if (waits && mask == w.fullMask()) {
+            Agents.learnPrevious(w.actor, Shadow.WHOLE_WARP);
+          }
+          for (int m = waits ? mask : 0; m != 0; m &= m - 1) {
+            Agents.learnPrevious(w.actor, (byte) Integer.numberOfTrailingZeros(m));
+          }
         });
   }
 

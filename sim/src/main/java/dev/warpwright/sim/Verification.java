@@ -88,35 +88,6 @@ public record Verification(
         grouped);
   }
 
-  /**
-   * Whether no element is further off than {@code 4u·|y|}, two neighbours of its type, and {@code 4
-   * · rtol} of the root mean square of its row: for results of one computation in two orders, of
-   * which more is not known. A wrong row, column or element is not within it.
-   *
-   * @param columns of a row
-   * @param rtol what the whole may be off by
-   */
-  public static boolean eachWithin(
-      double[] result, double[] reference, int columns, DType type, double rtol) {
-    double unit = ErrorBound.of(type).unit();
-    for (int row = 0; row < reference.length; row += columns) {
-      int end = Math.min(reference.length, row + columns);
-      double scale = 0;
-      for (int i = row; i < end; i++) {
-        scale = Double.isFinite(reference[i]) ? Math.hypot(scale, reference[i]) : scale;
-      }
-      scale /= Math.sqrt(end - row);
-      for (int i = row; i < end; i++) {
-        double limit = 4 * unit * Math.abs(reference[i]) + 4 * rtol * scale;
-        if (Double.compare(result[i], reference[i]) != 0
-            && !(Math.abs(result[i] - reference[i]) <= limit)) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
   private static double largest(double[] values) {
     double largest = 0;
     for (double v : values) {

@@ -1,218 +1,28 @@
 package dev.warpwright.target;
 
-import static dev.warpwright.target.GpuTarget.SM_75;
-import static dev.warpwright.target.GpuTarget.SM_80;
-import static dev.warpwright.target.GpuTarget.SM_86;
-import static dev.warpwright.target.GpuTarget.SM_89;
-import static dev.warpwright.target.GpuTarget.SM_90A;
-
+import dev.warpwright.base.UserError;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
- * Devices for which analyses have figures. They come from NVIDIA's white papers and data sheets,
- * and follow from multiprocessors × clock × operations per clock. Rates “with sparsity” are twice
- * as high and are never used.
+ * Devices for which analyses have figures, from the table {@code devices.csv} beside this class.
+ * They come from NVIDIA's white papers and data sheets, and follow from SMs × clock × operations
+ * per clock.
  */
 public final class DeviceCatalogue {
-  private static final String AMPERE_SHEET = "GA102 white paper and data sheet";
+  private static final String FILE = "devices.csv";
+  private static final int COLUMNS = 16;
 
-  // Name, driver's name, target, SMs, MHz, fp32, tf32, f16, bf16, fp8, int8, GB, GB/s, L2, source.
-  public static final List<DeviceModel> ALL =
-      List.of(
-          new DeviceModel(
-              "T4",
-              "tesla t4",
-              SM_75,
-              40,
-              1590,
-              8.1,
-              0,
-              65,
-              0,
-              0,
-              130,
-              16,
-              320,
-              4,
-              "T4 data sheet"),
-          new DeviceModel(
-              "A100 SXM 80 GB",
-              "a100-sxm4-80gb",
-              SM_80,
-              108,
-              1410,
-              19.5,
-              156,
-              312,
-              312,
-              0,
-              624,
-              80,
-              2039,
-              40,
-              "A100 data sheet"),
-          new DeviceModel(
-              "A100 SXM 40 GB",
-              "a100-sxm4-40gb",
-              SM_80,
-              108,
-              1410,
-              19.5,
-              156,
-              312,
-              312,
-              0,
-              624,
-              40,
-              1555,
-              40,
-              "A100 data sheet"),
-          new DeviceModel(
-              "A40",
-              "nvidia a40",
-              SM_86,
-              84,
-              1740,
-              37.4,
-              74.8,
-              149.7,
-              149.7,
-              0,
-              299,
-              48,
-              696,
-              6,
-              AMPERE_SHEET),
-          new DeviceModel(
-              "RTX 3050 Laptop",
-              "rtx 3050",
-              SM_86,
-              16,
-              1740,
-              7.1,
-              7.1,
-              14.3,
-              14.3,
-              0,
-              57,
-              4,
-              192,
-              2,
-              "GA107 at its highest clock; board power lowers it"),
-          new DeviceModel(
-              "RTX 3090",
-              "rtx 3090",
-              SM_86,
-              82,
-              1695,
-              35.6,
-              35.6,
-              71,
-              71,
-              0,
-              285,
-              24,
-              936,
-              6,
-              AMPERE_SHEET),
-          new DeviceModel(
-              "RTX 4090",
-              "rtx 4090",
-              SM_89,
-              128,
-              2520,
-              82.6,
-              82.6,
-              165,
-              165,
-              330,
-              661,
-              24,
-              1008,
-              72,
-              "Ada white paper"),
-          new DeviceModel(
-              "L40S",
-              "l40s",
-              SM_89,
-              142,
-              2520,
-              91.6,
-              183,
-              362,
-              362,
-              733,
-              733,
-              48,
-              864,
-              96,
-              "L40S data sheet"),
-          new DeviceModel(
-              "L4",
-              "nvidia l4",
-              SM_89,
-              58,
-              2040,
-              30.3,
-              60,
-              121,
-              121,
-              242,
-              242,
-              24,
-              300,
-              48,
-              "L4 data sheet"),
-          new DeviceModel(
-              "H100 PCIe",
-              "h100 pcie",
-              SM_90A,
-              114,
-              1755,
-              51,
-              378,
-              756,
-              756,
-              1513,
-              1513,
-              80,
-              2039,
-              50,
-              "H100 white paper"),
-          new DeviceModel(
-              "H100 SXM",
-              "h100",
-              SM_90A,
-              132,
-              1980,
-              67,
-              495,
-              989,
-              989,
-              1979,
-              1979,
-              80,
-              3350,
-              50,
-              "H100 data sheet"),
-          new DeviceModel(
-              "H200 SXM",
-              "h200",
-              SM_90A,
-              132,
-              1980,
-              67,
-              495,
-              989,
-              989,
-              1979,
-              1979,
-              141,
-              4800,
-              60,
-              "H200 data sheet; L2 as the driver reports it"));
+  /** In the order of the table: by target, oldest first. */
+  public static final List<DeviceModel> ALL = read();
 
   private DeviceCatalogue() {}
 
@@ -225,5 +35,87 @@ public final class DeviceCatalogue {
                 device.name().toLowerCase(Locale.ROOT).equals(wanted)
                     || wanted.matches(".*\\b\\Q" + device.driverName() + "\\E\\b.*"))
         .findFirst();
+  }
+
+  /**
+   * The device with this name, or whose name begins so, if kernels are generated for it.
+   *
+   * @param option the option that names it, for messages
+   * @throws UserError if there is none
+   */
+  public static DeviceModel withCode(String option, String name) {
+    String wanted = name.toLowerCase(Locale.ROOT);
+    DeviceModel device =
+        find(name)
+            .or(
+                () ->
+                    ALL.stream()
+                        .filter(each -> each.name().toLowerCase(Locale.ROOT).startsWith(wanted))
+                        .findFirst())
+            .orElseThrow(
+                () ->
+                    new UserError(
+                        option
+                            + " "
+                            + name
+                            + ": known are "
+                            + ALL.stream()
+                                .filter(DeviceModel::hasCode)
+                                .map(DeviceModel::name)
+                                .collect(Collectors.joining(", "))));
+    if (!device.hasCode()) {
+      throw new UserError(
+          option
+              + " "
+              + name
+              + ": no kernels are generated for "
+              + device.target().name()
+              + "; 'warpwright analyze' predicts for it");
+    }
+    return device;
+  }
+
+  private static List<DeviceModel> read() {
+    try (InputStream in =
+        Objects.requireNonNull(DeviceCatalogue.class.getResourceAsStream(FILE), FILE)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(line -> !line.isBlank() && !line.startsWith("#"))
+          .skip(1)
+          .map(DeviceCatalogue::device)
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static DeviceModel device(String line) {
+    String[] cells = line.split(",", COLUMNS);
+    if (cells.length != COLUMNS) {
+      throw new IllegalStateException(FILE + " has a row of " + cells.length + " cells: " + line);
+    }
+    String[] row = Arrays.stream(cells).map(String::strip).toArray(String[]::new);
+    GpuTarget target =
+        GpuTarget.KNOWN.stream()
+            .filter(known -> known.name().equals(row[2]))
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException(FILE + ": no target " + row[2]));
+    return new DeviceModel(
+        row[0],
+        row[1],
+        target,
+        Integer.parseInt(row[3]),
+        Integer.parseInt(row[4]),
+        Double.parseDouble(row[5]),
+        Double.parseDouble(row[6]),
+        Double.parseDouble(row[7]),
+        Double.parseDouble(row[8]),
+        Double.parseDouble(row[9]),
+        Double.parseDouble(row[10]),
+        Integer.parseInt(row[11]),
+        Integer.parseInt(row[12]),
+        Double.parseDouble(row[13]),
+        row[14].equals("yes"),
+        row[15]);
   }
 }

@@ -13,7 +13,9 @@ package dev.warpwright.target;
  * @param fp8Tflops tensor cores on 8-bit floats, accumulating in f32
  * @param int8Tops tensor cores on 8-bit integers
  * @param dramGBs device memory, 10⁹ bytes a second
- * @param l2MiB second-level cache
+ * @param l2MiB L2, MiB
+ * @param fitted whether the models' constants were fitted to measurements on it; predictions for
+ *     others are extrapolated
  * @param source where the figures are stated
  */
 public record DeviceModel(
@@ -30,5 +32,16 @@ public record DeviceModel(
     double int8Tops,
     int dramGB,
     int dramGBs,
-    int l2MiB,
-    String source) {}
+    double l2MiB,
+    boolean fitted,
+    String source) {
+  /** Bytes of L2. */
+  public long l2Bytes() {
+    return (long) (l2MiB * (1 << 20));
+  }
+
+  /** Whether kernels are generated for it; if not, it is known for analyses and predictions. */
+  public boolean hasCode() {
+    return GpuTarget.ALL.contains(target);
+  }
+}

@@ -46,8 +46,16 @@ public record GpuTarget(
   public static final GpuTarget SM_89 = of("sm_89", 89, false, 100, 99, 1, 1536, 24);
   public static final GpuTarget SM_90A = of("sm_90a", 90, true, 228, 227, 1, 2048, 32);
 
+  private static final GpuTarget SM_70 = of("sm_70", 70, false, 96, 96, 0, 2048, 32);
+  private static final GpuTarget SM_100A = of("sm_100a", 100, true, 228, 227, 1, 2048, 32);
+  private static final GpuTarget SM_120A = of("sm_120a", 120, true, 100, 99, 1, 1536, 24);
+
   /** Those for which code is generated, oldest first. */
   public static final List<GpuTarget> ALL = List.of(SM_75, SM_80, SM_86, SM_89, SM_90A);
+
+  /** Those of which there are devices in the catalogue, be it for predictions only. */
+  public static final List<GpuTarget> KNOWN =
+      List.of(SM_70, SM_75, SM_80, SM_86, SM_89, SM_90A, SM_100A, SM_120A);
 
   private static GpuTarget of(
       String name,

@@ -58,4 +58,28 @@ class TargetTest {
         .isSameAs(GpuTarget.SM_86);
     assertThat(DeviceCatalogue.find("Voodoo 2")).isEmpty();
   }
+
+  @Test
+  void devicesWithoutCodeAreForPredictionsOnly() {
+    assertThat(DeviceCatalogue.withCode("--device", "t4").name()).isEqualTo("T4");
+    assertThat(DeviceCatalogue.find("NVIDIA B200").orElseThrow().hasCode()).isFalse();
+    assertThat(DeviceCatalogue.find("NVIDIA GeForce RTX 5090").orElseThrow().l2Bytes())
+        .isEqualTo(96L << 20);
+    assertThatThrownBy(() -> DeviceCatalogue.withCode("--device", "V100"))
+        .isInstanceOf(UserError.class)
+        .hasMessage(
+            "--device V100: no kernels are generated for sm_70; 'warpwright analyze' predicts for"
+                + " it");
+    assertThatThrownBy(() -> DeviceCatalogue.withCode("--device", "Voodoo"))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("known are T4")
+        .hasMessageNotContaining("V100");
+  }
+
+  /** Only the device of the records. */
+  @Test
+  void predictionsForOtherDevicesAreExtrapolated() {
+    assertThat(DeviceCatalogue.ALL.stream().filter(DeviceModel::fitted).map(DeviceModel::name))
+        .containsExactly("H200 SXM");
+  }
 }

@@ -1,8 +1,8 @@
 package dev.warpwright.tune;
 
 import dev.warpwright.tune.record.Environment;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.WorkloadKey;
 
 /** What to tune for, where, and what there is to choose from. */
 public record TuningTask(WorkloadKey workload, Environment environment, Space space) {}

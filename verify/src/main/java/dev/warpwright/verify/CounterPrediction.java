@@ -14,7 +14,6 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
@@ -28,7 +27,7 @@ import dev.warpwright.sim.ProgramInterpreter;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -115,7 +114,7 @@ public record CounterPrediction(
     long shared = Math.max(1, fitting) * (bytes + RESERVED);
     long carved = CARVE_OUTS.stream().filter(c -> c >= shared).findFirst().orElse(FIRST_LEVEL);
     return new KernelCounters.Caches(
-        Math.max(FIRST_LEVEL - carved, RESERVED), ((long) device.l2MiB() << 20) / 2, sms);
+        Math.max(FIRST_LEVEL - carved, RESERVED), device.l2Bytes() / 2, sms);
   }
 
   /** Instructions, which are read from memory once; 0 where no compiler is installed. */
@@ -142,7 +141,7 @@ public record CounterPrediction(
   public static CounterPrediction product(
       Kernel kernel, Map<String, Long> values, DeviceModel device) {
     BoundKernel bound = BoundKernel.of(kernel, values);
-    if (!(bound.workload() instanceof Workload.Gemm gemm)) {
+    if (!(bound.workload() instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(
           kernel.name() + ": counters are predicted for single products and for networks");
     }
@@ -307,11 +306,10 @@ public record CounterPrediction(
             tile,
             order,
             blocks,
-            ((long) device.l2MiB() << 20) / 2);
+            device.l2Bytes() / 2);
     CountedLaunch all =
         counted.with("dramReadBytes", traffic.dramReadBytes() + codeBytes(kernel, device));
-    double words =
-        LowerBounds.gemmWords(product.m, product.n, product.k, (double) (device.l2MiB() << 20) / 2);
+    double words = LowerBounds.gemmWords(product.m, product.n, product.k, device.l2Bytes() / 2.0);
     double least = Math.max(words * product.operands.bytes(), product.leastBytes());
     double rate = rate(product.operands, device);
     double busy = (traffic.waves() - 1 + traffic.lastWave()) / traffic.waves();
@@ -432,7 +430,7 @@ public record CounterPrediction(
               .count(
                   Checks.arguments(network, fixed, 1),
                   kernel -> caches(kernel, device.multiprocessors(), device));
-      double rate = networkRate(network.precision(), device);
+      double rate = network.precision().peak(device) / 1e12;
       int launch = 0;
       for (Program.Step step : network.program().steps()) {
         if (step instanceof Program.Launch(Kernel kernel, List<Program.Argument> _)) {
@@ -463,7 +461,7 @@ public record CounterPrediction(
                       + codeBytes(kernel, device));
       int atOnce = resident(kernel) * device.multiprocessors();
       int waves = (int) Math.ceil(blocks / atOnce);
-      double rate = networkRate(network.precision(), device);
+      double rate = network.precision().peak(device) / 1e12;
       double least = leastBytes(kernel, rows);
       double matrix = 2 * counted.total("matrixMultiplyAdds");
       double simple = 2 * counted.total("multiplyAdds");
@@ -492,15 +490,6 @@ public record CounterPrediction(
 
   private static LeastTime longer(LeastTime a, LeastTime b) {
     return b.micros() > a.micros() ? b : a;
-  }
-
-  private static double networkRate(Precision precision, DeviceModel device) {
-    return switch (precision) {
-      case F32 -> device.fp32Tflops();
-      case TF32 -> device.tf32Tflops();
-      case F16 -> device.f16Tflops();
-      case BF16 -> device.bf16Tflops();
-    };
   }
 
   /** All that a kernel of a network is given or gives, once. */

@@ -132,7 +132,7 @@ public enum Equivalence {
       case TargetIntrinsic.Synchronises _ -> true;
       case TargetIntrinsic.Drives(var unit) ->
           switch (unit) {
-            case MBARRIER, NAMED_BARRIER, REGISTER_FILE, PROXY -> true;
+            case MBARRIER, NAMED_BARRIER, REGISTER_FILE, PROXY, LAUNCHES -> true;
             case BULK_COPY, WARPGROUP_MMA, CLUSTER -> ORDERING.contains(op.text());
             case COUNTER, CLOCK -> false;
           };

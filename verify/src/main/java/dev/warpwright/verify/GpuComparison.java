@@ -11,6 +11,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.runtime.cuda.CudaBuffer;
@@ -29,9 +30,12 @@ import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Runs a subject in the simulator and on a GPU, on the same data, and compares what they leave. */
 public final class GpuComparison {
@@ -84,7 +88,7 @@ public final class GpuComparison {
     return switch (subject) {
       case CheckSubject.OfKernel(Kernel kernel) when kernel.kind() == Kernel.Kind.GRID ->
           compare(kernel, options, gpu);
-      case CheckSubject.OfNetwork(CompiledProgram network, _) -> compare(network, options, gpu);
+      case CheckSubject.OfNetwork network -> compare(network, options, gpu);
       case CheckSubject.OfProgram program -> compare(program, options, gpu);
       case CheckSubject.OfKernel _, CheckSubject.OfFunction _ ->
           throw new UserError(
@@ -100,11 +104,12 @@ public final class GpuComparison {
         new GridInterpreter(prepared.kernel(), GridOptions.DEFAULT).check(simulated);
     List<OfArray> arrays = new ArrayList<>();
     if (findings.isEmpty()) {
+      Map<Buffer, OutputCheck.Expected> expected = prepared.expected(executed);
       launch(prepared.kernel(), executed, prepared.scalars(), gpu);
       for (Buffer buffer : prepared.kernel().buffers()) {
         // Which block leaves a part for another depends on who comes first.
         if (!prepared.scratch().contains(buffer)) {
-          arrays.add(compare(buffer, executed, simulated));
+          arrays.add(compare(buffer, executed, simulated, expected.get(buffer)));
         }
       }
     }
@@ -152,17 +157,24 @@ public final class GpuComparison {
         new ProgramInterpreter(program, GridOptions.DEFAULT, Options.CHECKED).check(simulated);
     List<OfArray> arrays = new ArrayList<>();
     if (findings.isEmpty()) {
+      ProgramCheck.Reference reference = References.of(subject);
+      Iterator<OutputCheck.Expected> right =
+          reference == null
+              ? Collections.emptyIterator()
+              : reference.outputs().apply(executed).iterator();
       ProgramOnGpu.run(program, executed, gpu);
       for (Program.ProgramParam param : program.params()) {
         if (param.param() instanceof Buffer buffer) {
-          arrays.add(compare(buffer, executed, simulated));
+          boolean known = param.role() == Program.Role.OUTPUT && right.hasNext();
+          arrays.add(compare(buffer, executed, simulated, known ? right.next() : null));
         }
       }
     }
     return new Result(program.name(), scalars, arrays, findings);
   }
 
-  private static Result compare(CompiledProgram network, CheckOptions options, Gpu gpu) {
+  private static Result compare(CheckSubject.OfNetwork subject, CheckOptions options, Gpu gpu) {
+    CompiledProgram network = subject.network();
     if (!network.target().equals(gpu.target())) {
       throw new UserError(
           network.program().name()
@@ -180,6 +192,9 @@ public final class GpuComparison {
             .check(simulated);
     List<OfArray> arrays = new ArrayList<>();
     if (findings.isEmpty()) {
+      ProgramCheck.Reference reference = References.of(subject, rows);
+      List<OutputCheck.Expected> right =
+          reference == null ? List.of() : reference.outputs().apply(simulated);
       List<float[]> outputs =
           network.network().outputs().stream()
               .map(b -> new float[Math.toIntExact(rows * b.extent(1))])
@@ -192,19 +207,37 @@ public final class GpuComparison {
         NdArray result =
             NdArray.ofFloats(outputs.get(i), rows, output.extent(1)).to(output.dtype());
         arrays.add(
-            compare(output.name(), result, simulated.get(output), network.precision().tolerance()));
+            compare(
+                output.name(),
+                result,
+                simulated.get(output),
+                network.precision().tolerance(),
+                reference == null ? null : right.get(i)));
       }
     }
     return new Result(network.program().name(), Map.of("rows", (long) rows), arrays, findings);
   }
 
-  private static OfArray compare(Buffer buffer, Arguments executed, Arguments simulated) {
+  private static OfArray compare(
+      Buffer buffer,
+      Arguments executed,
+      Arguments simulated,
+      OutputCheck.@Nullable Expected expected) {
     return compare(
-        buffer.name(), executed.get(buffer), simulated.get(buffer), tolerance(buffer.dtype()));
+        buffer.name(),
+        executed.get(buffer),
+        simulated.get(buffer),
+        tolerance(buffer.dtype()),
+        expected);
   }
 
+  /** Where it is known what is right, each element is held against that, else against the other. */
   private static OfArray compare(
-      String name, NdArray executed, NdArray simulated, double tolerance) {
+      String name,
+      NdArray executed,
+      NdArray simulated,
+      double tolerance,
+      OutputCheck.@Nullable Expected expected) {
     Verification verification = Verification.compare(executed, simulated);
     int bytes = executed.dtype().bytes();
     byte[] a = executed.bytes();
@@ -224,13 +257,20 @@ public final class GpuComparison {
         tolerance,
         equal == elements
             || verification.within(tolerance)
-                && Verification.eachWithin(
-                    executed.toDoubles(),
-                    simulated.toDoubles(),
-                    columns(simulated),
-                    simulated.dtype(),
-                    tolerance)
+                && deviations(executed, simulated, tolerance, expected).honest()
                 && samePadding(executed, simulated));
+  }
+
+  private static Deviations deviations(
+      NdArray executed,
+      NdArray simulated,
+      double tolerance,
+      OutputCheck.@Nullable Expected expected) {
+    double[] result = executed.toDoubles();
+    return expected != null
+        ? expected.deviations(result)
+        : Deviations.ofOrders(
+            simulated.dtype(), result, simulated.toDoubles(), columns(simulated), tolerance);
   }
 
   private static int columns(NdArray array) {

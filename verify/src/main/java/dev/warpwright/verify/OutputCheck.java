@@ -1,6 +1,9 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.accuracy.ErrorBound;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Verification;
@@ -18,18 +21,35 @@ import java.util.Locale;
  */
 record OutputCheck(String kernel, Buffer output, String reference) {
   /**
-   * How far off a result may be.
+   * What is right.
    *
-   * @param rounding of an element, relative to it
-   * @param sums what rounding before that moves an element by, in units of a typical one
-   * @param all ‖result − reference‖ / ‖reference‖
+   * @param deviations what honest arithmetic adds to each element before it is rounded
+   * @param bound of elements, given that
+   * @param grouped whether errors of neighbours are independent
+   * @param all what ‖result − reference‖ / ‖reference‖ may be
    */
-  record Allowance(double rounding, double sums, double all) {}
+  record Expected(
+      double[] values, double[] deviations, ErrorBound bound, boolean grouped, double all) {
+    /** Of elements of this type, rounded once. */
+    Expected(double[] values, double[] deviations, DType type, boolean grouped, double all) {
+      this(values, deviations, ErrorBound.of(type), grouped, all);
+    }
+
+    boolean isRight(int i, double got) {
+      return Double.compare(got, values[i]) == 0
+          || Math.abs(got - values[i]) <= bound.limit(values[i], deviations[i]);
+    }
+
+    Deviations deviations(double[] got) {
+      return Deviations.of(
+          bound, i -> got[i], i -> values[i], i -> deviations[i], got.length, 0, grouped);
+    }
+  }
 
   /** Compares every element. */
-  void compare(NdArray result, double[] want, Allowance allowance, List<Finding> findings) {
+  void compare(NdArray result, Expected expected, List<Finding> findings) {
     double[] got = result.toDoubles();
-    double sums = allowance.sums * typical(want);
+    double[] want = expected.values;
     double poison = poison();
     long unwritten = 0;
     long firstUnwritten = -1;
@@ -37,15 +57,14 @@ record OutputCheck(String kernel, Buffer output, String reference) {
     int worst = -1;
     double worstBy = 0;
     for (int i = 0; i < got.length; i++) {
-      double off = Math.abs(got[i] - want[i]);
-      double allowed = allowance.rounding * Math.abs(want[i]) + sums;
-      if (off <= allowed || Double.compare(got[i], want[i]) == 0) {
+      if (expected.isRight(i, got[i])) {
         continue;
       }
       if (Double.compare(got[i], poison) == 0) {
         firstUnwritten = unwritten++ == 0 ? i : firstUnwritten;
       } else {
-        double by = Double.isNaN(off) ? Double.POSITIVE_INFINITY : off - allowed;
+        double off = Math.abs(got[i] - want[i]);
+        double by = Double.isNaN(off) ? Double.POSITIVE_INFINITY : off;
         if (wrong++ == 0 || by > worstBy) {
           worst = i;
           worstBy = by;
@@ -68,7 +87,12 @@ record OutputCheck(String kernel, Buffer output, String reference) {
                   got.length)));
     } else if (unwritten == 0) {
       double error = Verification.compare(got, want).relError();
-      if (error > allowance.all) {
+      Deviations together = expected.deviations(got);
+      if (!together.honest()) {
+        int columns = Math.toIntExact(output.extent(output.rank() - 1));
+        findings.add(finding(Finding.Kind.RESULT, output.name(), together.text(columns)));
+      }
+      if (error > expected.all) {
         findings.add(
             finding(
                 Finding.Kind.RESULT,
@@ -77,7 +101,7 @@ record OutputCheck(String kernel, Buffer output, String reference) {
                     Locale.ROOT,
                     "relative error %.2e, at most %.2e is right",
                     error,
-                    allowance.all)));
+                    expected.all)));
       }
     }
     between(result, findings);
@@ -162,14 +186,5 @@ record OutputCheck(String kernel, Buffer output, String reference) {
 
   private String element(NdArray array, long position) {
     return output.name() + Arrays.toString(array.coordinates(position));
-  }
-
-  /** The root of the mean square. */
-  private static double typical(double[] values) {
-    double sum = 0;
-    for (double value : values) {
-      sum += value * value;
-    }
-    return values.length == 0 ? 0 : Math.sqrt(sum / values.length);
   }
 }

@@ -30,18 +30,14 @@ final class ProgramCheck {
    *
    * @param name for reports
    * @param outputs of these inputs, in the program's order
-   * @param allowance how far off the program's may be, by output
    */
-  record Reference(
-      String name,
-      Function<Arguments, List<double[]>> outputs,
-      Function<Buffer, OutputCheck.Allowance> allowance) {}
+  record Reference(String name, Function<Arguments, List<OutputCheck.Expected>> outputs) {}
 
   private final Program program;
   private final LongFunction<Arguments> data;
   private final @Nullable Reference reference;
   private final List<Buffer> outputs;
-  private final Map<Integer, List<double[]>> expected = new HashMap<>();
+  private final Map<Integer, List<OutputCheck.Expected>> expected = new HashMap<>();
 
   /**
    * A check.
@@ -99,11 +95,12 @@ final class ProgramCheck {
   }
 
   private void compare(Reference with, int launch, Arguments arguments, List<Finding> findings) {
-    List<double[]> want = expected.computeIfAbsent(launch, i -> with.outputs.apply(data.apply(i)));
+    List<OutputCheck.Expected> want =
+        expected.computeIfAbsent(launch, i -> with.outputs.apply(data.apply(i)));
     for (int i = 0; i < outputs.size(); i++) {
       Buffer output = outputs.get(i);
       new OutputCheck(program.name(), output, with.name)
-          .compare(arguments.get(output), want.get(i), with.allowance.apply(output), findings);
+          .compare(arguments.get(output), want.get(i), findings);
     }
   }
 

@@ -4,20 +4,20 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
-import dev.warpwright.measure.WorkloadReference;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.function.NetworkDeviation;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.workload.kernel.BoundKernel;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What programs should compute, independent of what makes and executes their kernels. */
 final class References {
-  /** Rounding errors of elements, in units of the error that is right on average. */
-  private static final double WORST = 8;
-
   private References() {}
 
   /** The workload that a program's meaning names; null for none. */
@@ -37,10 +37,9 @@ final class References {
     return new ProgramCheck.Reference(
         bound.workload().kind(),
         arguments ->
-            WorkloadReference.outputs(
-                bound.workload(),
-                buffer -> arguments.get(Objects.requireNonNull(byName.get(buffer.name())))),
-        output -> results.allowance(output, 1));
+            results.expected(
+                (Buffer buffer) ->
+                    arguments.get(Objects.requireNonNull(byName.get(buffer.name())))));
   }
 
   /** The graph of a network in f64, no intermediate rounded; null without a graph. */
@@ -53,13 +52,20 @@ final class References {
     double tolerance = network.precision().tolerance();
     return new ProgramCheck.Reference(
         "its graph",
-        arguments ->
-            GraphEvaluator.evaluate(
-                graph,
-                rows,
-                network.network().inputs().stream()
-                    .map(input -> arguments.get(input).toDoubles())
-                    .toList()),
-        output -> new OutputCheck.Allowance(0, WORST * tolerance, tolerance));
+        arguments -> {
+          List<double[]> inputs =
+              network.network().inputs().stream()
+                  .map(input -> arguments.get(input).toDoubles())
+                  .toList();
+          List<double[]> values = GraphEvaluator.evaluate(graph, rows, inputs);
+          List<double[]> deviations = NetworkDeviation.of(graph, network.precision(), rows, inputs);
+          List<OutputCheck.Expected> expected = new ArrayList<>();
+          for (int i = 0; i < values.size(); i++) {
+            DType type = network.network().outputs().get(i).dtype();
+            expected.add(
+                new OutputCheck.Expected(values.get(i), deviations.get(i), type, false, tolerance));
+          }
+          return expected;
+        });
   }
 }

@@ -1,7 +1,7 @@
 package dev.warpwright.verify;
 
-import dev.warpwright.families.ffn.FfnWorkload;
 import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Leading;
 import java.util.List;
@@ -83,11 +83,10 @@ public final class SampleShapes {
             m,
             n,
             k,
-            w.operands(),
+            w.precision(),
             w.result(),
             w.layout(),
             w.epilogue(),
-            w.arithmetic(),
             w.batch().with(Batch.Strides.DENSE),
             leading);
     Batch.Strides strides = w.batch().strides();

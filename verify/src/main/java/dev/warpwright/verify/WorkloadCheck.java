@@ -34,7 +34,7 @@ final class WorkloadCheck {
   private final List<Launch> launches = new ArrayList<>();
 
   /** The data of a launch, and what should become of it, which costs time. */
-  private record Launch(Arguments data, Supplier<List<double[]>> expected) {}
+  private record Launch(Arguments data, Supplier<List<OutputCheck.Expected>> expected) {}
 
   WorkloadCheck(BoundKernel bound, long seed) {
     this.bound = bound;
@@ -47,8 +47,9 @@ final class WorkloadCheck {
   }
 
   /** Computes at the first call, also if orders run at the same time. */
-  private static Supplier<List<double[]>> once(Supplier<List<double[]>> supplier) {
-    List<List<double[]>> value = new ArrayList<>();
+  private static Supplier<List<OutputCheck.Expected>> once(
+      Supplier<List<OutputCheck.Expected>> supplier) {
+    List<List<OutputCheck.Expected>> value = new ArrayList<>();
     return () -> {
       synchronized (value) {
         if (value.isEmpty()) {

@@ -2,7 +2,6 @@ package dev.warpwright.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.families.ffn.FfnWorkload;
 import dev.warpwright.families.ffn.MergedGemm;
 import dev.warpwright.families.ffn.MergedGemm.Sharing;
 import dev.warpwright.families.mma.AmpereConfig;
@@ -25,6 +24,7 @@ import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.Options;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.HashSet;
 import java.util.List;

@@ -7,14 +7,14 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Linear;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +26,8 @@ class NetworkCountersTest {
     Value x = new Value("x", DType.F32, 640, rows);
     Value h = new Value("h", DType.F32, 640, rows);
     Value y = new Value("y", DType.F32, 640, rows);
-    Tensor w = Tensor.ofDoubles("w", DType.F32, List.of(640L, 640L), new double[640 * 640]);
+    ConstantTensor w =
+        ConstantTensor.ofDoubles("w", DType.F32, List.of(640L, 640L), new double[640 * 640]);
     Graph graph =
         new Graph(
             "wide",

@@ -127,11 +127,7 @@ public record Epilogue(
     }
     List<String> parts =
         new ArrayList<>(
-            List.of(
-                "alpha:" + alpha,
-                "beta:" + beta,
-                "bias:" + bias,
-                activation.name().toLowerCase(Locale.ROOT)));
+            List.of("alpha:" + alpha, "beta:" + beta, "bias:" + bias, activation.text()));
     for (Operand operand : operands()) {
       switch (operand) {
         case ROW_SCALE -> parts.add("rows");

@@ -27,11 +27,10 @@ import org.jspecify.annotations.Nullable;
  * @param m rows of the result, at least 1
  * @param n columns of the result, at least 1
  * @param k length of the sums; where it is 0, A and B have no elements and are no parameters
- * @param operands type of A and B
+ * @param precision type of A and B, and what products and sums are computed in
  * @param result type of C
  * @param layout how A and B lie in memory
  * @param epilogue the function f
- * @param arithmetic what products and sums are computed in
  * @param batch how many such products there are
  * @param leading how far apart rows are
  */
@@ -39,13 +38,16 @@ public record GemmWorkload(
     long m,
     long n,
     long k,
-    DType operands,
+    Precision precision,
     DType result,
     Layout layout,
     Epilogue epilogue,
-    Arithmetic arithmetic,
     Batch batch,
-    Leading leading) {
+    Leading leading)
+    implements Workload {
+  /** The kind of its keys. */
+  public static final String KIND = "gemm";
+
   /** The table of grouped products, {@code i32[count]}: which B each product takes. */
   public static final String GROUP = "group";
 
@@ -90,10 +92,6 @@ public record GemmWorkload(
     if (m < 1 || n < 1 || k < 0) {
       throw new IllegalArgumentException(
           String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
-    }
-    if (!arithmetic.takes(operands)) {
-      throw new IllegalArgumentException(
-          String.format(Locale.ROOT, "products of %s in %s", operands, arithmetic.text()));
     }
     leading =
         new Leading(
@@ -147,7 +145,7 @@ public record GemmWorkload(
 
   /** The same with rows further apart. */
   public GemmWorkload with(Leading other) {
-    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, arithmetic, batch, other);
+    return new GemmWorkload(m, n, k, precision, result, layout, epilogue, batch, other);
   }
 
   /** Of dense matrices. */
@@ -155,32 +153,29 @@ public record GemmWorkload(
       long m,
       long n,
       long k,
-      DType operands,
+      Precision precision,
       DType result,
       Layout layout,
       Epilogue epilogue,
-      Arithmetic arithmetic,
       Batch batch) {
-    this(m, n, k, operands, result, layout, epilogue, arithmetic, batch, Leading.DENSE);
+    this(m, n, k, precision, result, layout, epilogue, batch, Leading.DENSE);
   }
 
   /** One product. */
   public GemmWorkload(
-      long m,
-      long n,
-      long k,
-      DType operands,
-      DType result,
-      Layout layout,
-      Epilogue epilogue,
-      Arithmetic arithmetic) {
-    this(m, n, k, operands, result, layout, epilogue, arithmetic, Batch.NONE, Leading.DENSE);
+      long m, long n, long k, Precision precision, DType result, Layout layout, Epilogue epilogue) {
+    this(m, n, k, precision, result, layout, epilogue, Batch.NONE, Leading.DENSE);
   }
 
-  /** In the arithmetic that is usual for the operands. */
+  /** In the precision that is usual for the operands. */
   public GemmWorkload(
       long m, long n, long k, DType operands, DType result, Layout layout, Epilogue epilogue) {
-    this(m, n, k, operands, result, layout, epilogue, Arithmetic.of(operands));
+    this(m, n, k, Precision.of(operands), result, layout, epilogue);
+  }
+
+  /** Type of A and B. */
+  public DType operands() {
+    return precision.operand();
   }
 
   /** The same with a row or a column alone stored along K, which changes no place in memory. */
@@ -190,18 +185,20 @@ public record GemmWorkload(
     Layout same = a ? b ? Layout.TT : Layout.TN : b ? Layout.NT : Layout.NN;
     return same == layout
         ? this
-        : new GemmWorkload(m, n, k, operands, result, same, epilogue, arithmetic, batch, leading);
+        : new GemmWorkload(m, n, k, precision, result, same, epilogue, batch, leading);
   }
 
-  /** The same in another arithmetic. */
-  public GemmWorkload with(Arithmetic other) {
-    return new GemmWorkload(m, n, k, operands, result, layout, epilogue, other, batch, leading);
+  /** The same in another precision of the same operands. */
+  public GemmWorkload with(Precision other) {
+    if (other.operand() != operands()) {
+      throw new IllegalArgumentException(other.text() + " has other operands than " + operands());
+    }
+    return new GemmWorkload(m, n, k, other, result, layout, epilogue, batch, leading);
   }
 
   /** So many of these products. */
   public GemmWorkload times(Batch other) {
-    return new GemmWorkload(
-        m, n, k, operands, result, layout, epilogue, arithmetic, other, leading);
+    return new GemmWorkload(m, n, k, precision, result, layout, epilogue, other, leading);
   }
 
   /**
@@ -226,7 +223,7 @@ public record GemmWorkload(
     };
   }
 
-  /** The name in attributes and records, as {@code gemm_nt}. */
+  @Override
   public String kind() {
     return "gemm_" + layout.name().toLowerCase(Locale.ROOT);
   }
@@ -235,6 +232,7 @@ public record GemmWorkload(
    * The computation, blocks {@code acc} (the sums) and {@code C}; parameters A, B, the table of
    * grouped products, what the epilogue reads, C.
    */
+  @Override
   public PrimFunc func() {
     return func(false);
   }
@@ -267,7 +265,7 @@ public record GemmWorkload(
         params.add(group.buffer());
       }
     }
-    return finished(kind() + "_" + operands.text(), params, sums, swapped);
+    return finished(kind() + "_" + operands().text(), params, sums, swapped);
   }
 
   /**
@@ -282,7 +280,7 @@ public record GemmWorkload(
     Tensor a = input("A", 0, ta ? k : m, ta ? m : k, pitchOfA(), 0);
     Tensor b = input("B", 0, tb ? n : k, tb ? k : n, pitchOfB(), 0);
     return part.finished(
-        kind() + "_" + operands.text() + "_parts",
+        kind() + "_" + operands().text() + "_parts",
         new ArrayList<>(List.of(a.buffer(), b.buffer())),
         part.sums(a, b, null, swapped),
         swapped);
@@ -291,16 +289,15 @@ public record GemmWorkload(
   /** The product of each part of K, as if they were a batch. */
   public GemmWorkload part(int parts) {
     // What has been rounded to f16 is added up in f32.
-    DType sums = arithmetic == Arithmetic.F16 ? DType.F32 : arithmetic.sums();
+    DType sums = precision == Precision.F16_SUMS ? DType.F32 : precision.sums();
     return new GemmWorkload(
         m,
         n,
         k / parts,
-        operands,
+        precision,
         sums,
         layout,
         Epilogue.NONE,
-        arithmetic,
         new Batch(parts, true, true),
         new Leading(pitchOfA(), pitchOfB(), 0));
   }
@@ -322,7 +319,7 @@ public record GemmWorkload(
             Exprs.zero(Type.of(part.result())),
             (s, r, last) -> Exprs.add(last, partial.at(r.getFirst(), s.get(0), s.get(1))));
     return finished(
-        kind() + "_" + operands.text() + "_sum",
+        kind() + "_" + operands().text() + "_sum",
         new ArrayList<>(List.of(partial.buffer())),
         sums,
         false);
@@ -346,7 +343,7 @@ public record GemmWorkload(
               return epilogue.equals(Epilogue.NONE)
                   ? sum
                   : epilogue.of(
-                      arithmetic == Arithmetic.F64 ? DType.F64 : DType.F32,
+                      precision == Precision.F64 ? DType.F64 : DType.F32,
                       sum,
                       operand ->
                           element(operand, Objects.requireNonNull(operandTensors.get(operand)), v));
@@ -379,11 +376,11 @@ public record GemmWorkload(
   }
 
   private Tensor input(String name, long count, long rows, long columns, long pitch, long stride) {
-    return Tensor.input(matrix(name, operands, count, rows, columns, pitch, stride));
+    return Tensor.input(matrix(name, operands(), count, rows, columns, pitch, stride));
   }
 
   private Tensor noSums() {
-    Type type = Type.of(arithmetic.sums());
+    Type type = Type.of(precision.sums());
     return Tensor.compute(
         "acc", type.dtype(), all(List.of(Exprs.i32(m), Exprs.i32(n))), v -> Exprs.zero(type));
   }
@@ -439,8 +436,8 @@ public record GemmWorkload(
   private Tensor sums(Tensor a, Tensor b, @Nullable Tensor group, boolean swapped) {
     Expr rows = Exprs.i32(swapped ? n : m);
     Expr columns = Exprs.i32(swapped ? m : n);
-    DType type = arithmetic.sums();
-    boolean half = arithmetic == Arithmetic.F16;
+    DType type = precision.sums();
+    boolean half = precision == Precision.F16_SUMS;
     return Tensor.reduce(
         "acc",
         type,
@@ -458,7 +455,7 @@ public record GemmWorkload(
           DType wide = half ? DType.F32 : type;
           Expr left = Exprs.cast(wide, element(a, product, row, step, layout.transposedA()));
           Expr right = Exprs.cast(wide, element(b, matrix, column, step, !layout.transposedB()));
-          if (arithmetic == Arithmetic.I32) {
+          if (type == DType.I32) {
             return Exprs.add(Exprs.mul(left, right), last);
           }
           Expr sum = Exprs.cast(wide, last);
@@ -472,10 +469,10 @@ public record GemmWorkload(
     SortedMap<String, String> attributes = new TreeMap<>();
     attributes.put("workload", kind());
     if (k == 0) {
-      attributes.put(OPERANDS, operands.text());
+      attributes.put(OPERANDS, operands().text());
     }
-    if (arithmetic != Arithmetic.of(operands)) {
-      attributes.put("arithmetic", arithmetic.text());
+    if (!precision.isUsual()) {
+      attributes.put("arithmetic", precision.arithmetic());
     }
     if (!epilogue.equals(Epilogue.NONE)) {
       attributes.put("epilogue", epilogue.text());
@@ -488,8 +485,65 @@ public record GemmWorkload(
     return !leading.equals(Leading.DENSE) || !batch.strides().equals(Batch.Strides.DENSE);
   }
 
-  /** Operations, a multiply-add counting as two. */
+  @Override
   public double flops() {
     return 2.0 * m * n * k * batch.count();
+  }
+
+  /** The key: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
+  @Override
+  public WorkloadKey key() {
+    return GemmKeys.of(this);
+  }
+
+  /**
+   * The product of a key.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static GemmWorkload of(WorkloadKey key) {
+    return GemmKeys.workload(key);
+  }
+
+  @Override
+  public List<DType> results() {
+    return List.of(result);
+  }
+
+  @Override
+  public ProductDeviation deviation(int product) {
+    return ProductDeviation.of(precision.accuracy(), k, epilogue);
+  }
+
+  @Override
+  public String text() {
+    return String.format(
+        Locale.ROOT,
+        "%s%s M=%d N=%d K=%d %s%s%s%s%s",
+        kind(),
+        batch.isMany() ? " " + batch.text() : "",
+        m,
+        n,
+        k,
+        operands(),
+        precision.isUsual() ? "" : " in " + precision.arithmetic(),
+        result == operands() ? "" : " to " + result,
+        apart("lda", leading.a())
+            + apart("stridea", batch.strides().a())
+            + apart("ldb", leading.b())
+            + apart("strideb", batch.strides().b())
+            + apart("ldc", leading.c())
+            + apart("stridec", batch.strides().c()),
+        epilogue.equals(Epilogue.NONE) ? "" : " " + epilogue.text());
+  }
+
+  /** What is told of rows or matrices that do not follow each other. */
+  private static String apart(String name, long elements) {
+    return elements == 0 ? "" : " " + name + "=" + elements;
+  }
+
+  /** Whether there is nothing but one product of dense matrices. */
+  public boolean isPlain() {
+    return epilogue.equals(Epilogue.NONE) && !batch.isMany() && !isPitched();
   }
 }

@@ -2,7 +2,7 @@ package dev.warpwright.cli.command;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.workload.Precision;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

@@ -1,7 +1,6 @@
 package dev.warpwright.cli.command;
 
-import dev.warpwright.model.function.Precision;
-import java.util.Arrays;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
@@ -11,7 +10,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class PrecisionConverter implements ITypeConverter<Precision> {
   @Override
   public Precision convert(String value) {
-    for (Precision precision : Precision.values()) {
+    for (Precision precision : Precision.OF_NETWORKS) {
       if (precision.text().equals(value)) {
         return precision;
       }
@@ -21,8 +20,6 @@ public final class PrecisionConverter implements ITypeConverter<Precision> {
             Locale.ROOT,
             "'%s' is not one of %s",
             value,
-            Arrays.stream(Precision.values())
-                .map(Precision::text)
-                .collect(Collectors.joining(", "))));
+            Precision.OF_NETWORKS.stream().map(Precision::text).collect(Collectors.joining(", "))));
   }
 }

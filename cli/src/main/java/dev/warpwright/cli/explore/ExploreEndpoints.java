@@ -21,7 +21,6 @@ import dev.warpwright.perf.analyze.Analysis;
 import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.MeasuredOrders;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Staircase;
 import dev.warpwright.perf.analyze.Tiling;
@@ -32,12 +31,13 @@ import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * What the page asks for. Answers are those of the commands: {@code /api/analyze?words=gemm+M=16…}
@@ -109,12 +109,20 @@ final class ExploreEndpoints {
                         .with("name", device.name())
                         .with("multiprocessors", device.multiprocessors())
                         .with("bandwidth", device.dramGBs() * 1e9)
-                        .with("l2Bytes", (double) device.l2MiB() * (1 << 20))
+                        .with("l2Bytes", (double) device.l2Bytes())
                         .with("dtypes", Json.array(types(device), t -> Json.of(t.text())))));
   }
 
-  private static List<NumberType> types(DeviceModel device) {
-    return Arrays.stream(NumberType.values()).filter(type -> type.supportedBy(device)).toList();
+  private static List<Precision> types(DeviceModel device) {
+    return Stream.of(
+            Precision.F32,
+            Precision.TF32,
+            Precision.F16,
+            Precision.BF16,
+            Precision.E4M3,
+            Precision.INT8)
+        .filter(type -> type.supportedBy(device))
+        .toList();
   }
 
   private static Json analyze(Map<String, String> parameters) {
@@ -134,7 +142,7 @@ final class ExploreEndpoints {
   }
 
   private static GemmShape shape(KeyValues values) {
-    NumberType type = NumberType.parse(values.text("dtype", "bf16"));
+    Precision type = Precision.parse(values.text("dtype", "bf16"));
     return new GemmShape(
         values.number("M", 1, LARGEST),
         values.number("N", 1, LARGEST),

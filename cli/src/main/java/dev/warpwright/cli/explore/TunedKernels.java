@@ -8,7 +8,6 @@ import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.text.IrPrinter;
@@ -22,11 +21,11 @@ import dev.warpwright.sim.KernelCounters;
 import dev.warpwright.sim.SimulationError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,7 +52,7 @@ record TunedKernels(Path winners) {
     GemmWorkload workload;
     Point point;
     try {
-      workload = GemmKeys.workload(WorkloadKey.parse(text));
+      workload = GemmWorkload.of(WorkloadKey.parse(text));
       point = Point.parse(parameters.getOrDefault("point", ""));
     } catch (IllegalArgumentException e) {
       throw new UserError("this record is of a form that is not read any more", e);
@@ -125,8 +124,7 @@ record TunedKernels(Path winners) {
   private @Nullable Json measured(Chosen chosen) {
     Path file =
         winners
-            .resolve(
-                WinnerFiles.folderName(GemmKeys.of(chosen.workload()), chosen.model().target()))
+            .resolve(WinnerFiles.folderName(chosen.workload().key(), chosen.model().target()))
             .resolve("explain.json");
     if (!Files.isRegularFile(file)) {
       return null;
@@ -158,11 +156,10 @@ record TunedKernels(Path winners) {
             Long.parseLong(option(point, "tileM", "64")) * clusterM,
             Long.parseLong(option(point, "tileN", "64")) * clusterN,
             Long.parseLong(option(point, "tileK", "64")) * 2,
-            whole.operands(),
+            whole.precision(),
             whole.result(),
             whole.layout(),
-            whole.epilogue(),
-            whole.arithmetic());
+            whole.epilogue());
     return job -> {
       Candidate candidate =
           GemmSpace.of(small, chosen.model().target(), clusterM * clusterN)

@@ -16,8 +16,8 @@ import dev.warpwright.examples.ladder.TensorRung;
 import dev.warpwright.export.CudaExport;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.KernelSpecialization;
 import java.nio.file.Path;
 import java.util.List;
@@ -112,7 +112,7 @@ public final class ExportAction implements Action<ExportRequest> {
     Path path = Path.of(request.what());
     Model model = Warpwright.load(path, request.arch());
     Precision precision =
-        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+        request.precision() == null ? model.graph().precision() : request.precision();
     return CudaExport.model(
         model,
         precision,

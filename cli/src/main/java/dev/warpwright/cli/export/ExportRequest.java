@@ -3,7 +3,7 @@ package dev.warpwright.cli.export;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

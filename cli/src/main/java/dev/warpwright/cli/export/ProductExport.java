@@ -9,11 +9,11 @@ import dev.warpwright.export.CudaExport;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import java.util.Map;
 
@@ -81,7 +81,7 @@ final class ProductExport {
       }
     }
     if (epilogue.activation() != Activation.NONE) {
-      formula = epilogue.activation().name().toLowerCase(Locale.ROOT) + "(" + formula + ")";
+      formula = epilogue.activation().text() + "(" + formula + ")";
     } else if (epilogue.gate()) {
       formula = "(" + formula + ")";
     }
@@ -92,7 +92,7 @@ final class ProductExport {
         workload.m(),
         workload.n(),
         formula + behind,
-        workload.arithmetic() == Arithmetic.TF32 ? "tf32" : workload.operands().text());
+        workload.precision() == Precision.TF32 ? "tf32" : workload.operands().text());
   }
 
   private static String matrix(String name, boolean transposed, long rows, long columns) {

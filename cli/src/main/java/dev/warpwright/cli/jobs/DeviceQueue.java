@@ -125,7 +125,10 @@ public final class DeviceQueue {
         channel.lock();
       }
       byte[] text =
-          (Jobs.own().orElse("process " + ProcessHandle.current().pid()) + " (" + command + ")")
+          (JobFolder.own().orElse("process " + ProcessHandle.current().pid())
+                  + " ("
+                  + command
+                  + ")")
               .getBytes(UTF_8);
       channel.truncate(0);
       channel.write(ByteBuffer.wrap(text), 0);
@@ -157,14 +160,14 @@ public final class DeviceQueue {
     void say(String holder) {
       if (!told) {
         told = true;
-        Jobs.queued(true);
+        JobFolder.queued(true);
         progress.say("waiting for the device: " + holder + " measures on it");
       }
     }
 
     void end() {
       if (told) {
-        Jobs.queued(false);
+        JobFolder.queued(false);
       }
     }
   }

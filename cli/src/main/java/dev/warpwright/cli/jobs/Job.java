@@ -115,7 +115,7 @@ public record Job(
     if (processStart != null && began.isPresent()) {
       return began.get().equals(processStart);
     }
-    String told = "-D" + Jobs.FOLDER + "=" + folder;
+    String told = "-D" + JobFolder.FOLDER + "=" + folder;
     return Arrays.asList(info.arguments().orElse(new String[0])).contains(told);
   }
 

@@ -22,9 +22,9 @@ public final class JobsAction implements Action<JobsRequest> {
   private static final long LOOK_MILLIS = 200;
   private static final long PATIENCE_SECONDS = 10;
 
-  private final Jobs jobs;
+  private final JobFolder jobs;
 
-  public JobsAction(Jobs jobs) {
+  public JobsAction(JobFolder jobs) {
     this.jobs = jobs;
   }
 

@@ -2,8 +2,8 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.verify.CheckOptions;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.OptionalDouble;

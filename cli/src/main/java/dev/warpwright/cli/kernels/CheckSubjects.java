@@ -9,9 +9,9 @@ import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.examples.FamilySamples;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CheckSubject;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -137,7 +137,7 @@ final class CheckSubjects {
         };
     Model model = Warpwright.load(request.file(), request.arch());
     Precision precision =
-        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+        request.precision() == null ? model.graph().precision() : request.precision();
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
       return new CheckSubject.OfNetwork(
           compiled.program(request.options().rows().orElse(ROWS)), model.graph());

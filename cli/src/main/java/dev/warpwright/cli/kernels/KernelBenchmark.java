@@ -112,6 +112,20 @@ public final class KernelBenchmark {
                     timing.tflops() * timing.times().graphUs() / peer.times().graphUs()),
                 String.format(Locale.ROOT, "%9.3f", peer.ratio())));
       }
+      for (KernelReport.Rival rival : r.rivals()) {
+        lines.add(
+            rival.failure() != null
+                ? rival.name() + ": not timed: " + rival.failure()
+                : String.format(
+                    Locale.ROOT,
+                    "%-46s %9.2f us %15s %12s %10.1f %9.3f",
+                    rival.name(),
+                    rival.timeUs(),
+                    "",
+                    "",
+                    timing.tflops() / rival.ratio(),
+                    rival.ratio()));
+      }
       for (KernelReport.Excluded excluded : r.excluded()) {
         lines.add(excluded(excluded, timing.times().graphUs(), r.tolerance()));
       }
@@ -208,7 +222,17 @@ public final class KernelBenchmark {
                         .with("spread", Spread.json(peer.times().graph()))
                         .with("launchUs", peer.times().launchUs())
                         .with("ratio", peer.ratio())))
-        .with("excluded", Json.array(r.excluded(), KernelBenchmark::json));
+        .with("excluded", Json.array(r.excluded(), KernelBenchmark::json))
+        .with(
+            "rivals",
+            Json.array(
+                r.rivals(),
+                rival ->
+                    Json.object()
+                        .with("name", rival.name())
+                        .with("timeUs", rival.timeUs())
+                        .with("ratio", rival.ratio())
+                        .with("failure", rival.failure())));
   }
 
   /** A library that is no peer. */

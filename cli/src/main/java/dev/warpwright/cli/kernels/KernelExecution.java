@@ -9,6 +9,7 @@ import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.jvm.HostCompiler;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.measure.data.KernelData;
@@ -66,12 +67,13 @@ final class KernelExecution {
       int rank = expected.shape().length;
       boolean ok =
           verification.within(TOLERANCE)
-              && Verification.eachWithin(
-                  result.get(buffer).toDoubles(),
-                  expected.toDoubles(),
-                  rank == 0 ? 1 : (int) Math.max(1, expected.shape()[rank - 1]),
-                  expected.dtype(),
-                  TOLERANCE);
+              && Deviations.ofOrders(
+                      expected.dtype(),
+                      result.get(buffer).toDoubles(),
+                      expected.toDoubles(),
+                      rank == 0 ? 1 : (int) Math.max(1, expected.shape()[rank - 1]),
+                      TOLERANCE)
+                  .honest();
       verified &= ok;
       arrays.add(
           Json.object()
@@ -145,7 +147,12 @@ final class KernelExecution {
     Object[] arrays =
         kernel.buffers().stream().map(buffer -> array(arguments.get(buffer))).toArray();
     long[] values = scalars.values().stream().mapToLong(Long::longValue).toArray();
-    HostCompiler.compile(kernel).run(arrays, values, Parallel.SERIAL);
+    try {
+      HostCompiler.compile(kernel).run(arrays, values, Parallel.SERIAL);
+    } catch (IndexOutOfBoundsException | NegativeArraySizeException e) {
+      throw new UserError(
+          kernel.name() + " leaves a buffer (" + e.getMessage() + "); see --simulate", e);
+    }
     for (int i = 0; i < arrays.length; i++) {
       arguments.get(kernel.buffers().get(i)).segment().copyFrom(segment(arrays[i]));
     }

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -146,14 +147,27 @@ public record KernelFile(Path file, IrFile content) {
   /**
    * The grid kernels, those of programs too: what CUDA is printed from.
    *
-   * @param request may change attributes, and make scalars constants that every kernel then must
-   *     have
-   * @throws UserError if there is no grid kernel, or it has no such scalar or attribute
+   * @param request may change attributes, and make scalars constants; in several kernels those of
+   *     one name are the same
+   * @throws UserError if there is no grid kernel, or none has such a scalar, or one no such
+   *     attribute
    */
   public List<Kernel> gridKernels(KernelRequest request) {
-    return gridKernels(request.attributes()).stream()
-        .map(k -> specialized(k, request.values()))
-        .toList();
+    List<Kernel> kernels = gridKernels(request.attributes());
+    return kernels.stream().map(k -> specialized(k, ofKernel(k, kernels, request))).toList();
+  }
+
+  /** The values that are for one of the kernels: all, but those that only others have. */
+  private static Map<String, Long> ofKernel(Kernel k, List<Kernel> all, KernelRequest request) {
+    Map<String, Long> values = new TreeMap<>(request.values());
+    values
+        .keySet()
+        .removeIf(name -> !hasScalar(k, name) && all.stream().anyMatch(o -> hasScalar(o, name)));
+    return values;
+  }
+
+  private static boolean hasScalar(Kernel k, String name) {
+    return k.scalars().stream().anyMatch(s -> s.name().equals(name));
   }
 
   /**

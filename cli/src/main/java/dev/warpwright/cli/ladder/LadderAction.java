@@ -114,24 +114,7 @@ public final class LadderAction implements Action<LadderRequest> {
   /** The device whose times are predicted. */
   private static DeviceModel model(LadderRequest request) {
     String wanted = request.device() == null ? DEFAULT_DEVICE : request.device();
-    return DeviceCatalogue.find(wanted)
-        .or(() -> byPart(wanted))
-        .orElseThrow(
-            () ->
-                new UserError(
-                    "--device "
-                        + wanted
-                        + ": known are "
-                        + String.join(
-                            ", ", DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
-  }
-
-  private static Optional<DeviceModel> byPart(String name) {
-    return DeviceCatalogue.ALL.stream()
-        .filter(
-            device ->
-                device.name().toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT)))
-        .findFirst();
+    return DeviceCatalogue.withCode("--device", wanted);
   }
 
   private static Report measured(

@@ -87,6 +87,11 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       lines.add("  * not there where neighbours are fused");
     }
     lines.add("  all parts, fused: at least " + time(analysis.boundUs()));
+    if (!analysis.device().fitted()) {
+      lines.add(
+          "  extrapolated: the models were fitted on another device, this one's figures are those"
+              + " of its data sheet");
+    }
   }
 
   private static String csv(List<Analysis> analyses) {
@@ -142,6 +147,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
                         .with("gpu", analysis.device().name())
                         .with("peak", request.workload().type().peak(analysis.device()))
                         .with("bandwidth", analysis.device().dramGBs() * 1e9)
+                        .with("extrapolated", !analysis.device().fitted())
                         .with("boundUs", analysis.boundUs())
                         .with("parts", Json.array(analysis.lines(), AnalyzeAction::part))));
   }

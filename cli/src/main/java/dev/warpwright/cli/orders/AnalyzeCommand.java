@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
       "attention      M= queries, S= keys, heads=32 kv=8 d=128 batch=1 causal=1",
       "model=         llama3-8b, llama3-70b or gpt3; M= tokens, batch= sequences, S= keys",
       "gpu=h200       devices of the catalogue, with commas: a100,a40,4090,3050,h200",
-      "dtype=bf16     f32, tf32, f16, bf16, fp8 or int8",
+      "dtype=bf16     f32, tf32, f16, bf16, e4m3, e5m2 or int8",
       ""
     })
 public final class AnalyzeCommand extends Command {

@@ -3,9 +3,9 @@ package dev.warpwright.cli.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.NumberType;
-import dev.warpwright.perf.analyze.Workload;
+import dev.warpwright.perf.analyze.WorkloadParts;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Asks what a workload costs on devices. */
 public record AnalyzeRequest(
-    Workload workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
+    WorkloadParts workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
   public AnalyzeRequest {
     gpus = List.copyOf(gpus);
   }
@@ -28,19 +28,19 @@ public record AnalyzeRequest(
     String kind = rest.isEmpty() || rest.getFirst().contains("=") ? null : rest.removeFirst();
     KeyValues values = new KeyValues(rest);
     List<DeviceModel> gpus = Gpus.list(values.text("gpu", "h200"));
-    NumberType type = NumberType.parse(values.text("dtype", "bf16"));
+    Precision type = Precision.parse(values.text("dtype", "bf16"));
     String model = values.text("model");
     if ((kind == null) == (model == null)) {
       throw new UserError(
           kind == null
               ? "what to analyze? gemm, ffn, attention, or model="
-                  + String.join("|", Workload.models())
+                  + String.join("|", WorkloadParts.models())
               : "give a kind or model=, not both");
     }
-    Workload workload =
+    WorkloadParts workload =
         model == null
-            ? Workload.of(String.valueOf(kind), type, values.otherNumbers())
-            : Workload.model(model, type, values.otherNumbers());
+            ? WorkloadParts.of(String.valueOf(kind), type, values.otherNumbers())
+            : WorkloadParts.model(model, type, values.otherNumbers());
     return new AnalyzeRequest(workload, gpus, csv, svg);
   }
 }

@@ -7,10 +7,10 @@ import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.RecordedOrders;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -60,7 +60,7 @@ public record MeasureRequest(
             values.number("M", 1, LARGEST),
             values.number("N", 1, LARGEST),
             values.number("K", 1, LARGEST),
-            NumberType.parse(values.text("dtype", "bf16")));
+            Precision.parse(values.text("dtype", "bf16")));
     From from =
         switch (values.text("from", "gpu")) {
           case "gpu" -> From.GPU;

@@ -2,7 +2,7 @@ package dev.warpwright.cli.run;
 
 import dev.warpwright.cli.devices.TargetName;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;

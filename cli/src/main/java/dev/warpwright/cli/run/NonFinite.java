@@ -1,9 +1,9 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.cli.output.Progress;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
-import dev.warpwright.model.graph.Tensor;
 import java.util.Locale;
 import java.util.function.IntToDoubleFunction;
 
@@ -39,7 +39,7 @@ final class NonFinite {
   /** Tells of the first weight of a network that is not finite throughout. */
   static void tell(String where, Graph graph, Progress progress) {
     for (Node node : graph.nodes()) {
-      for (Tensor tensor : node.constants()) {
+      for (ConstantTensor tensor : node.constants()) {
         long first = tensor.firstNonFinite();
         if (first >= 0) {
           progress.say(

@@ -13,10 +13,10 @@ import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.UnfusedTraffic;
 import dev.warpwright.ir.Var;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +31,7 @@ public final class PlanAction implements Action<ModelRequest> {
     Model model = Models.load(request);
     NonFinite.tell(request.file().toString(), model.graph(), progress);
     Precision precision =
-        request.precision() == null ? Precision.of(model.graph()) : request.precision();
+        request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.batch().orElse(DEFAULT_ROWS);
     try (Device device = Devices.open(request.target(), false, progress);
         CompiledModel compiled = model.compile(device, precision, 0)) {

@@ -9,8 +9,8 @@ import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +29,7 @@ public final class RunAction implements Action<RunRequest> {
   @Override
   public Report perform(RunRequest request, Progress progress) {
     Model model = Models.ofOneInput(request.model());
-    Precision stored = Precision.of(model.graph());
+    Precision stored = model.graph().precision();
     Precision precision =
         request.model().precision() == null ? stored : request.model().precision();
     List<Value> outputs = model.graph().outputs();

@@ -7,7 +7,6 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelReport;
@@ -156,7 +155,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
     }
 
     private AcceptLine line(AcceptanceFigure figure, GemmWorkload workload) {
-      String name = GemmKeys.of(workload).text();
+      String name = workload.key().text();
       KernelReport report = measured.get(workload);
       if (report == null && seconds() > request.seconds()) {
         return AcceptLine.failed(name, "not measured: the time was up");

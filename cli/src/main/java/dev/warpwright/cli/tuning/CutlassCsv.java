@@ -2,7 +2,6 @@ package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.TextFile;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -190,7 +189,7 @@ record CutlassCsv(Path file, List<Row> rows) {
       case I8 -> "s8";
       case F8E4M3 -> "e4m3";
       case F8E5M2 -> "e5m2";
-      case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : "f32";
+      case F32 -> workload.precision().text();
       default -> workload.operands().text();
     };
   }

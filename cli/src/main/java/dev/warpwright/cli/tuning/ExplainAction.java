@@ -6,7 +6,6 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.KernelCheck;
 import dev.warpwright.families.tuned.RejectedKernels;
@@ -96,8 +95,7 @@ public final class ExplainAction implements Action<ExplainRequest> {
   private static Path write(ExplainRequest request, DeviceModel model, Explanation explanation) {
     Path parent =
         request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
-    Path folder =
-        parent.resolve(WinnerFiles.folderName(GemmKeys.of(request.workload()), model.target()));
+    Path folder = parent.resolve(WinnerFiles.folderName(request.workload().key(), model.target()));
     WinnerFiles.makeFolder(folder);
     Path file = folder.resolve("explain.json");
     byte[] text = (explanation.json().write() + "\n").getBytes(StandardCharsets.UTF_8);

@@ -11,7 +11,6 @@ import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -75,23 +74,6 @@ public final class ExplainCommand extends Command {
   }
 
   private @Nullable DeviceModel model() {
-    if (device == null) {
-      return null;
-    }
-    String wanted = device.toLowerCase(Locale.ROOT);
-    return DeviceCatalogue.find(device)
-        .or(
-            () ->
-                DeviceCatalogue.ALL.stream()
-                    .filter(model -> model.name().toLowerCase(Locale.ROOT).startsWith(wanted))
-                    .findFirst())
-        .orElseThrow(
-            () ->
-                new UserError(
-                    "--device "
-                        + device
-                        + ": known are "
-                        + String.join(
-                            ", ", DeviceCatalogue.ALL.stream().map(DeviceModel::name).toList())));
+    return device == null ? null : DeviceCatalogue.withCode("--device", device);
   }
 }

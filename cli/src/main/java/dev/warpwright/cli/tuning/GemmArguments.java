@@ -4,10 +4,10 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 
@@ -34,7 +34,7 @@ public final class GemmArguments {
     String type = values.text("dtype", "bf16");
     boolean tf32 = type.equals("tf32");
     DType operands = tf32 ? DType.F32 : dtype("dtype", type);
-    Arithmetic usual = tf32 ? Arithmetic.TF32 : Arithmetic.of(operands);
+    Precision usual = tf32 ? Precision.TF32 : Precision.of(operands);
     String acc = values.text("acc", usual.sums().text());
     boolean half = acc.equals("f16") && operands == DType.F16;
     if (!half && !acc.equals(usual.sums().text())) {
@@ -51,11 +51,10 @@ public final class GemmArguments {
           values.number("M", 1, MOST),
           values.number("N", 1, MOST),
           values.number("K", 0, MOST),
-          operands,
+          half ? Precision.F16_SUMS : usual,
           dtype("out", values.text("out", GemmWorkload.resultOf(operands).text())),
           layout(values.text("layout", "nt")),
           epilogue(values),
-          half ? Arithmetic.F16 : usual,
           batch(values),
           new GemmWorkload.Leading(
               values.number("lda", 0, MOST, 0),
@@ -129,25 +128,19 @@ public final class GemmArguments {
     double alpha = decimal("alpha", values.text("alpha", "1"));
     double beta = decimal("beta", values.text("beta", "0"));
     boolean bias = values.number("bias", 0, 1, 0) == 1;
-    String name = values.text("act", "none");
     String scale = values.text("scale", "none");
     if (!List.of("none", "row", "column", "both").contains(scale)) {
       throw new UserError("scale=" + scale + ": it is none, row, column or both");
     }
-    for (Activation activation : Activation.values()) {
-      if (activation.name().toLowerCase(Locale.ROOT).equals(name)) {
-        return new Epilogue(
-            alpha,
-            beta,
-            bias,
-            activation,
-            scale.equals("row") || scale.equals("both"),
-            scale.equals("column") || scale.equals("both"),
-            values.number("gate", 0, 1, 0) == 1,
-            values.number("residual", 0, 1, 0) == 1);
-      }
-    }
-    throw new UserError("act=" + name + ": it is none, relu, gelu, gelu_tanh or silu");
+    return new Epilogue(
+        alpha,
+        beta,
+        bias,
+        Activation.parse(values.text("act", "none")),
+        scale.equals("row") || scale.equals("both"),
+        scale.equals("column") || scale.equals("both"),
+        values.number("gate", 0, 1, 0) == 1,
+        values.number("residual", 0, 1, 0) == 1);
   }
 
   private static double decimal(String key, String text) {

@@ -7,14 +7,16 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.kernels.KernelBenchmark;
+import dev.warpwright.cli.kernels.KernelFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.TunedGemm;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelReport;
 import dev.warpwright.measure.Quantiles;
 import dev.warpwright.tune.measure.CandidateFailure;
@@ -24,6 +26,7 @@ import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -52,9 +55,15 @@ public final class PerfAction implements Action<PerfRequest> {
     /**
      * Measures.
      *
+     * @param rivals other kernels of the product, to be timed in the same run
      * @throws CandidateFailure if the kernel is what failed
      */
-    KernelReport of(Candidate kernel, int rounds, TuningDevice here, Progress progress)
+    KernelReport of(
+        Candidate kernel,
+        int rounds,
+        List<KernelBench.Rival> rivals,
+        TuningDevice here,
+        Progress progress)
         throws CandidateFailure;
   }
 
@@ -126,7 +135,7 @@ public final class PerfAction implements Action<PerfRequest> {
     }
 
     String line() {
-      return GemmKeys.of(workload) + ": not measured: " + OneLine.of(failure);
+      return workload.key() + ": not measured: " + OneLine.of(failure);
     }
 
     Report report() {
@@ -134,7 +143,7 @@ public final class PerfAction implements Action<PerfRequest> {
           code,
           line(),
           Json.object()
-              .with("key", GemmKeys.of(workload).text())
+              .with("key", workload.key().text())
               .with("verified", false)
               .with("failure", failure));
     }
@@ -173,7 +182,7 @@ public final class PerfAction implements Action<PerfRequest> {
         workload,
         request.untuned(),
         (kernel, skipped) -> {
-          KernelReport report = bench(workload, kernel, request.rounds(), here, database, progress);
+          KernelReport report = bench(workload, kernel, request, here, database, progress);
           return new Measured(
               task,
               workload,
@@ -186,7 +195,7 @@ public final class PerfAction implements Action<PerfRequest> {
                   kernel,
                   beside(workload, report, request.cutlass(), progress),
                   skipped,
-                  database.tried(GemmKeys.of(workload), here.target().name())));
+                  database.tried(workload.key(), here.target().name())));
         });
   }
 
@@ -197,21 +206,23 @@ public final class PerfAction implements Action<PerfRequest> {
   private KernelReport bench(
       GemmWorkload workload,
       TunedGemm kernel,
-      int rounds,
+      PerfRequest request,
       TuningDevice here,
       TuningDatabase database,
       Progress progress)
       throws CandidateFailure {
+    int rounds = request.rounds();
+    List<KernelBench.Rival> rivals = rivals(workload, request.beside());
     if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
-      return bench.of(kernel.candidate(), rounds, here, progress);
+      return bench.of(kernel.candidate(), rounds, rivals, here, progress);
     }
     progress.say(
-        GemmKeys.of(workload).text()
+        workload.key().text()
             + ": recorded with "
             + kernel.untested()
             + "; it is verified and timed again");
     try {
-      KernelReport report = bench.of(kernel.candidate(), rounds, here, progress);
+      KernelReport report = bench.of(kernel.candidate(), rounds, rivals, here, progress);
       KernelReport.Timing timing = report.timing();
       // Without a time nothing is known of the kernel: it would have been thrown.
       if (timing != null) {
@@ -236,6 +247,18 @@ public final class PerfAction implements Action<PerfRequest> {
     }
   }
 
+  /** The kernels of files, for the shape of a product; whether they compute it is found later. */
+  private static List<KernelBench.Rival> rivals(GemmWorkload workload, List<Path> files) {
+    Map<String, Long> shape = Map.of("M", workload.m(), "N", workload.n(), "K", workload.k());
+    List<KernelBench.Rival> rivals = new ArrayList<>();
+    for (Path file : files) {
+      for (Kernel kernel : KernelFile.read(file).gridKernels(Map.of())) {
+        rivals.add(new KernelBench.Rival(kernel.name(), kernel, shape));
+      }
+    }
+    return rivals;
+  }
+
   private static void store(
       GemmWorkload workload,
       TunedGemm kernel,
@@ -244,7 +267,7 @@ public final class PerfAction implements Action<PerfRequest> {
       TuningDatabase database) {
     database.add(
         new TuningRecord(
-            GemmKeys.of(workload),
+            workload.key(),
             here.environment(),
             kernel.candidate().point(),
             RecordCheck.sourceHash(kernel.candidate(), here.target()),
@@ -270,7 +293,7 @@ public final class PerfAction implements Action<PerfRequest> {
             + ": "
             + kernel.candidate().point().text(),
         ((Json.Members) report.json())
-            .with("key", GemmKeys.of(workload).text())
+            .with("key", workload.key().text())
             .with("origin", origin)
             .with("untested", kernel.untested())
             .with("trace", kernel.candidate().point().text())
@@ -309,7 +332,7 @@ public final class PerfAction implements Action<PerfRequest> {
     }
     Optional<CutlassCsv.Row> row = cutlass.best(workload);
     if (row.isEmpty()) {
-      progress.say(cutlass.file() + " has no measurement of " + GemmKeys.of(workload).text());
+      progress.say(cutlass.file() + " has no measurement of " + workload.key().text());
       return bench;
     }
     double us = row.get().us();

@@ -70,6 +70,14 @@ public final class PerfCommand extends Command {
   @Nullable Path cutlass;
 
   @Option(
+      names = "--beside",
+      paramLabel = "FILE",
+      description =
+          "A file of Kernel text for the product, verified and timed in the same run; may be given"
+              + " several times.")
+  List<Path> beside = List.of();
+
+  @Option(
       names = "--rounds",
       paramLabel = "N",
       description = "Rounds of timing, at least 5; default: 9.")
@@ -98,7 +106,8 @@ public final class PerfCommand extends Command {
             TuningFiles.database(database),
             rounds,
             untuned,
-            cutlass == null ? null : CutlassCsv.read(cutlass)),
+            cutlass == null ? null : CutlassCsv.read(cutlass),
+            beside),
         progress);
   }
 

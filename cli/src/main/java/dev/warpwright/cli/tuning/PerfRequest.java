@@ -9,14 +9,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param untuned whether records are ignored
  * @param cutlass measurements of the CUTLASS profiler to set beside; null for none
+ * @param beside files of Kernel text with other kernels to be timed in the same run
  */
 record PerfRequest(
     List<Products> tasks,
     Path database,
     int rounds,
     boolean untuned,
-    @Nullable CutlassCsv cutlass) {
+    @Nullable CutlassCsv cutlass,
+    List<Path> beside) {
   PerfRequest {
+    beside = List.copyOf(beside);
     tasks = List.copyOf(tasks);
   }
 }

@@ -6,17 +6,16 @@ import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param name for reports
  * @param counts how often each product occurs, in the order of the first
  */
-public record Products(String name, Map<GemmWorkload, Integer> counts) {
+record Products(String name, Map<GemmWorkload, Integer> counts) {
   private static final long MOST = 1 << 20;
 
   public Products {
@@ -98,7 +97,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
       throw new UserError("widths=" + text + ": at least two, inputs and outputs");
     }
     DType type = type(values);
-    Activation activation = activation(values.text("act", "relu"));
+    Activation activation = Activation.parse(values.text("act", "relu"));
     List<GemmWorkload> products = new ArrayList<>();
     for (int i = 1; i < widths.size(); i++) {
       boolean last = i + 1 == widths.size();
@@ -135,7 +134,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     DType type = type(values);
     boolean gate = values.number("gate", 0, 1, 0) == 1;
     boolean bias = values.number("bias", 0, 1, 0) == 1;
-    Activation activation = activation(values.text("act", gate ? "silu" : "gelu"));
+    Activation activation = Activation.parse(values.text("act", gate ? "silu" : "gelu"));
     Epilogue plain = new Epilogue(1, 0, bias, Activation.NONE);
     List<GemmWorkload> products = new ArrayList<>();
     if (gate) {
@@ -166,15 +165,6 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     };
   }
 
-  private static Activation activation(String text) {
-    for (Activation activation : Activation.values()) {
-      if (activation.name().toLowerCase(Locale.ROOT).equals(text)) {
-        return activation;
-      }
-    }
-    throw new UserError("act=" + text + ": it is none, relu, gelu, gelu_tanh or silu");
-  }
-
   private static List<GemmWorkload> model(String file, KeyValues values, @Nullable String arch) {
     if (!Files.exists(Path.of(file))) {
       throw new UserError(
@@ -184,7 +174,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
     Graph graph =
         Warpwright.load(Path.of(file), arch == null ? null : Architecture.parse(arch)).graph();
     String type = values.text("dtype");
-    Precision precision = type == null ? Precision.of(graph) : precision(type);
+    Precision precision = type == null ? graph.precision() : precision(type);
     if (!NetworkCompiler.isWide(graph, precision)) {
       throw new UserError(
           file
@@ -200,7 +190,7 @@ public record Products(String name, Map<GemmWorkload, Integer> counts) {
   }
 
   private static Precision precision(String text) {
-    for (Precision precision : Precision.values()) {
+    for (Precision precision : Precision.OF_NETWORKS) {
       if (precision.text().equals(text)) {
         return precision;
       }

@@ -1,7 +1,6 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.base.json.Json;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
@@ -108,10 +107,10 @@ final class StaleRecords {
 
   private static Optional<Stale> check(
       TuningRecord record, GpuTarget target, int multiprocessors, @Nullable Environment here) {
-    if (!record.workload().kind().equals(GemmKeys.KIND)) {
+    if (!record.workload().kind().equals(GemmWorkload.KIND)) {
       return Optional.empty();
     }
-    GemmWorkload workload = GemmKeys.workload(record.workload());
+    GemmWorkload workload = GemmWorkload.of(record.workload());
     Optional<Candidate> candidate =
         RecordCheck.candidate(workload, target, multiprocessors, record.point());
     if (candidate.isEmpty()) {

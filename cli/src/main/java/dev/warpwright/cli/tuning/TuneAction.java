@@ -9,7 +9,6 @@ import dev.warpwright.cli.kernels.KernelBenchmark;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelReport;
@@ -25,9 +24,9 @@ import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,7 +193,7 @@ public final class TuneAction implements Action<TuneRequest> {
           String.format(
               Locale.ROOT,
               "tuning %s on %s, records in %s",
-              GemmKeys.of(workload),
+              workload.key(),
               here.name(),
               database.file()));
       TuningView view = new TuningView(workload, limits.seconds(), progress);
@@ -271,7 +270,7 @@ public final class TuneAction implements Action<TuneRequest> {
       TuningDatabase database,
       Progress progress) {
     TuningProgress done = found.progress();
-    WorkloadKey key = GemmKeys.of(found.workload());
+    WorkloadKey key = found.workload().key();
     while (true) {
       TuningProgress.Best best = done.best();
       if (best == null) {
@@ -284,7 +283,8 @@ public final class TuneAction implements Action<TuneRequest> {
                 TuningView.reasons(done)));
       }
       try {
-        KernelReport report = bench.of(best.candidate(), request.rounds(), here, progress);
+        KernelReport report =
+            bench.of(best.candidate(), request.rounds(), List.of(), here, progress);
         Path parent =
             request.folder() == null ? TuningFiles.dataFolder().resolve("tuned") : request.folder();
         Path folder = parent.resolve(WinnerFiles.folderName(key, here.target()));
@@ -312,7 +312,12 @@ public final class TuneAction implements Action<TuneRequest> {
    *
    * @throws CandidateFailure if the kernel is what failed
    */
-  static KernelReport bench(Candidate winner, int rounds, TuningDevice here, Progress progress)
+  static KernelReport bench(
+      Candidate winner,
+      int rounds,
+      List<KernelBench.Rival> rivals,
+      TuningDevice here,
+      Progress progress)
       throws CandidateFailure {
     try (Gpu device = Gpu.require(here.target())) {
       // A device that an earlier kernel broke is not this one's fault.
@@ -326,7 +331,7 @@ public final class TuneAction implements Action<TuneRequest> {
                     SEED,
                     rounds,
                     0,
-                    List.of(),
+                    rivals,
                     OptionalDouble.of(winner.features().predictedUs())),
                 device,
                 progress::say);

@@ -6,7 +6,7 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.jobs.Job;
-import dev.warpwright.cli.jobs.Jobs;
+import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.measure.tuning.GemmTuning;
@@ -46,7 +46,7 @@ public final class TuneCommand extends Command {
   private static final long FOREGROUND = 65536;
 
   private final Action<TuneRequest> action;
-  private final Supplier<Jobs> jobs;
+  private final Supplier<JobFolder> jobs;
 
   @Parameters(
       index = "0",
@@ -84,7 +84,7 @@ public final class TuneCommand extends Command {
       description = "Tune in the background, whatever becomes of the terminal; see 'jobs'.")
   boolean detach;
 
-  public TuneCommand(Action<TuneRequest> action, Supplier<Jobs> jobs) {
+  public TuneCommand(Action<TuneRequest> action, Supplier<JobFolder> jobs) {
     this.action = action;
     this.jobs = jobs;
   }
@@ -99,7 +99,7 @@ public final class TuneCommand extends Command {
         throw TaskFile.located(task, e);
       }
     }
-    if (isInBackground() && System.getProperty(Jobs.FOLDER) == null) {
+    if (isInBackground() && System.getProperty(JobFolder.FOLDER) == null) {
       return detached();
     }
     return action.perform(

@@ -1,7 +1,6 @@
 package dev.warpwright.cli.tuning;
 
 import dev.warpwright.cli.output.Progress;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
@@ -60,7 +59,7 @@ final class TuningView {
     return String.format(
         Locale.ROOT,
         "tuned %s: %s",
-        GemmKeys.of(workload),
+        workload.key(),
         done.best() == null
             ? "nothing could be measured"
             : String.format(

@@ -8,9 +8,9 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 class ChildMeasurerTest {
   private static final OrderMeasurer.Request REQUEST =
       new OrderMeasurer.Request(
-          new GemmShape(512, 256, 128, NumberType.BF16),
+          new GemmShape(512, 256, 128, Precision.BF16),
           List.of(Tiling.of(128, 128)),
           List.of(new BlockOrder.Row(), new BlockOrder.Grouped(4)),
           30,

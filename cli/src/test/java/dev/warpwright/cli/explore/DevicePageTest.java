@@ -9,9 +9,9 @@ import dev.warpwright.measure.orders.OrderMeasurement;
 import dev.warpwright.measure.orders.OrderMeasurer;
 import dev.warpwright.measure.orders.SimulatedOrderMeasurer;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** The view of a device. */
 final class DevicePageTest extends PageTest {
-  private static final GemmShape SHAPE = new GemmShape(512, 1024, 64, NumberType.BF16);
+  private static final GemmShape SHAPE = new GemmShape(512, 1024, 64, Precision.BF16);
   private static final List<OrderMeasurement> SIMULATED =
       new SimulatedOrderMeasurer(Gpus.find("h200"))
           .measure(

@@ -5,15 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.AriaRole;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +61,7 @@ final class KernelPageTest extends PageTest {
     String point =
         "sketch=wgmma tileM=64 tileN=32 tileK=64 minBlocks=%d stages=%d cluster=1x1 persistent=no";
     record(
-        GemmKeys.of(GemmWorkload.nt(512, 512, 512, DType.BF16)),
+        GemmWorkload.nt(512, 512, 512, DType.BF16).key(),
         "NVIDIA H200",
         List.of(
             String.format(Locale.ROOT, point, 2, 4),

@@ -6,6 +6,7 @@ import dev.warpwright.cli.Main;
 import dev.warpwright.cli.command.ExitCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -89,6 +90,69 @@ final class HostileCasesTest {
       assertThat(code).as(task + err).isIn(ExitCode.OK, ExitCode.USAGE, ExitCode.WRONG);
       assertThat(err).as(task).doesNotContain("expected");
     }
+  }
+
+  @Test
+  void gridsOfNegativeSize() throws IOException {
+    String text = Files.readString(Path.of(kernel("gemm_bf16_sm90_skinny.kernel")));
+    String file = write("k.kernel", text.replace("bx = (N + 111) / 112", "bx = (N + 111) / -2"));
+    execute("check", file, "--schedules=1", "--seed=1", "M=7", "N=112", "K=40");
+    assertThat(err).doesNotContain("bug in").contains("for blockIdx.x, 0 or more is possible");
+  }
+
+  @Test
+  void gridsWithoutABlock() throws IOException {
+    String text = Files.readString(Path.of(kernel("gemm_bf16_sm90_skinny.kernel")));
+    String file = write("k.kernel", text.replace("by = (M + 63) / 64", "by = (M + 0) / 64"));
+    execute("kernel", file, "--simulate", "--seed=1", "M=14", "N=112", "K=40");
+    assertThat(err).doesNotContain("bug in");
+    assertThat(out).contains("never written");
+  }
+
+  @Test
+  void hostKernelsThatLeaveABuffer() throws IOException {
+    String file =
+        write(
+            "k.kernel",
+            "host kernel h(x: f32[4], y: f32[4], M: i32 in 1..64) {\n"
+                + "  for i in M {\n"
+                + "    y[i] = x[i]\n"
+                + "  }\n"
+                + "}\n");
+    refused("h leaves a buffer", "kernel", file, "--run", "--target=cpu", "M=9");
+  }
+
+  @Test
+  void moreRowsThanTheReferenceHolds() {
+    String model = ROOT.resolve("models/digits-relu-128-64/model.onnx").toString();
+    refused(
+        "take fewer rows",
+        "export",
+        model,
+        "--target=sm_86",
+        "--batch=16777215",
+        "-o",
+        folder + "/rows");
+  }
+
+  @Test
+  void aVersionThatNobodyCanRead() {
+    var errBytes = new ByteArrayOutputStream();
+    PrintStream full =
+        new PrintStream(
+            new OutputStream() {
+              @Override
+              public void write(int b) throws IOException {
+                throw new IOException("no space left");
+              }
+            },
+            true,
+            StandardCharsets.UTF_8);
+    int code =
+        Main.execute(full, new PrintStream(errBytes, true, StandardCharsets.UTF_8), "version");
+    assertThat(code).isEqualTo(ExitCode.USAGE);
+    assertThat(errBytes.toString(StandardCharsets.UTF_8))
+        .isEqualTo("warpwright: cannot write to standard output\n");
   }
 
   @Test

@@ -60,16 +60,26 @@ final class ProtoMutator {
     Field field = fields.get(at);
     switch (random.nextInt(8)) {
       case 0 -> fields.remove(at);
-      case 1 -> fields.add(at, field);
+      case 1 -> fields.add(at, copy(field));
       case 2 -> {
         List<Field> other = Odd.of(random, messages);
         if (!other.isEmpty() && field.fields == null) {
-          fields.set(at, Odd.of(random, other));
+          fields.set(at, copy(Odd.of(random, other)));
         }
       }
       case 3 -> field.number = 1 + random.nextInt(20);
       default -> value(field, messages);
     }
+  }
+
+  /** Whole: a message that held itself would have no end. */
+  private static Field copy(Field field) {
+    List<Field> inside = field.fields;
+    if (inside != null) {
+      inside = new ArrayList<>(inside);
+      inside.replaceAll(ProtoMutator::copy);
+    }
+    return new Field(field.number, field.wire, field.bytes, inside);
   }
 
   private void value(Field field, List<List<Field>> messages) {

@@ -40,7 +40,7 @@ final class DeviceQueueTest {
 
   private Job start() {
     Job job =
-        new Jobs(folder.resolve("jobs"), Measuring.class.getName())
+        new JobFolder(folder.resolve("jobs"), Measuring.class.getName())
             .start(List.of(locks().toString()));
     started.add(job);
     return job;
@@ -68,7 +68,7 @@ final class DeviceQueueTest {
     assertThat(first.state()).isEqualTo(Job.State.RUNNING);
     assertThat(second.state()).isEqualTo(Job.State.QUEUED);
     assertThat(
-            new JobsAction(new Jobs(folder.resolve("jobs"), "none"))
+            new JobsAction(new JobFolder(folder.resolve("jobs"), "none"))
                 .perform(new JobsRequest(JobsRequest.Task.LIST, 0), line -> {})
                 .text())
         .containsPattern("1 +running")

@@ -111,7 +111,7 @@ final class OrderAndAnalyzeTest {
         "analyze gemm M=1 | needs a value of N",
         "analyze gemm MNK=1 model=gpt3 | not both",
         "analyze gemm MNK=1 gpu=voodoo | not in the catalogue",
-        "analyze gemm MNK=4096 dtype=fp8 gpu=a100 | multiplies no fp8",
+        "analyze gemm MNK=4096 dtype=fp8 gpu=a100 | multiplies no e4m3",
         "analyze model=bert M=1 | none of llama3-8b",
         "analyze model=gpt3 M=5 batch=2 | no multiple of batch=2"
       })

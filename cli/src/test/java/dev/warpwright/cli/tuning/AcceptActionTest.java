@@ -8,7 +8,6 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
@@ -192,7 +191,7 @@ final class AcceptActionTest {
           Candidate candidate = CANDIDATES.computeIfAbsent(workload, AcceptActionTest::candidate);
           database.add(
               new TuningRecord(
-                  GemmKeys.of(workload),
+                  workload.key(),
                   DEVICE.environment(),
                   candidate.point(),
                   workload.m() == 96

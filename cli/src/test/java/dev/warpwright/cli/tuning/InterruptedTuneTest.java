@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.LiveProgress;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.target.GpuTarget;
@@ -90,7 +89,7 @@ final class InterruptedTuneTest {
 
   private List<TuningRecord> records(Path database) {
     try (TuningDatabase open = TuningDatabase.open(database)) {
-      return open.records(GemmKeys.of(PRODUCT), ENVIRONMENT);
+      return open.records(PRODUCT.key(), ENVIRONMENT);
     }
   }
 

@@ -7,7 +7,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
@@ -90,14 +89,15 @@ final class PerfActionTest {
             .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" "))), null))
             .toList();
     return action.perform(
-        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null), said::add);
+        new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()),
+        said::add);
   }
 
   @Test
   void oneThatCannotBeMeasuredDoesNotStopTheOthers() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -112,7 +112,7 @@ final class PerfActionTest {
     assertThatThrownBy(
             () ->
                 perform(
-                    (kernel, rounds, here, progress) -> {
+                    (kernel, rounds, rivals, here, progress) -> {
                       throw new DeviceError("out of memory");
                     },
                     "MNK=64"))
@@ -124,7 +124,7 @@ final class PerfActionTest {
   void wrongIsWorseThanNotMeasured() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -139,7 +139,7 @@ final class PerfActionTest {
   void aKernelThatIsWrongIsNotSeenByTheUser() {
     List<String> points = new ArrayList<>();
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           points.add(kernel.point().text());
           if (points.size() == 1) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -172,7 +172,7 @@ final class PerfActionTest {
             kernel -> {
               database.add(
                   new TuningRecord(
-                      GemmKeys.of(WORKLOAD),
+                      WORKLOAD.key(),
                       environment("0.9"),
                       kernel.point(),
                       RecordCheck.sourceHash(kernel, GpuTarget.SM_80),
@@ -187,14 +187,14 @@ final class PerfActionTest {
 
   private List<TuningRecord> recordedHere() {
     try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
-      return database.records(GemmKeys.of(WORKLOAD), environment("1.0"));
+      return database.records(WORKLOAD.key(), environment("1.0"));
     }
   }
 
   @Test
   void aRecordThatDoesNotHoldIsVerifiedTimedAndStored() {
     List<Candidate> before = recordBefore();
-    Report report = perform((kernel, rounds, here, progress) -> report(null), false, SHAPE);
+    Report report = perform((kernel, rounds, rivals, here, progress) -> report(null), false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.OK);
     assertThat(report.text())
         .contains("recorded with driver 0.9, here 1.0, verified and timed again just now")
@@ -219,7 +219,7 @@ final class PerfActionTest {
   void aRecordThatDoesNotHoldAndIsWrongIsStoredAsSuchAndTheNextOneTaken() {
     List<Candidate> before = recordBefore();
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           if (kernel.point().equals(before.getFirst().point())) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
           }
@@ -245,7 +245,7 @@ final class PerfActionTest {
   void aMeasurementThatCannotBeIsNotStored() {
     recordBefore();
     KernelReport impossible = report("more than the peak: the measurement is wrong");
-    Report report = perform((kernel, rounds, here, progress) -> impossible, false, SHAPE);
+    Report report = perform((kernel, rounds, rivals, here, progress) -> impossible, false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.WRONG);
     assertThat(recordedHere()).isEmpty();
   }

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
@@ -19,6 +24,7 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.Instant;
@@ -52,9 +58,13 @@ final class RefreshActionTest {
     @Override
     public CompletableFuture<Trial> measure(Candidate candidate) {
       measured.add(candidate);
+      // The kernel crosses over as text, and the worker names what it prints.
+      Kernel sent =
+          new IrParser(Intrinsics::find)
+              .kernel("request", IrPrinter.text(candidate.kernel().get()));
+      String source = CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), TARGET);
       return CompletableFuture.completedFuture(
-          new Trial(
-              candidate, RecordCheck.sourceHash(candidate, TARGET), outcome.apply(candidate)));
+          new Trial(candidate, SourceHash.of(source), outcome.apply(candidate)));
     }
 
     @Override
@@ -85,7 +95,7 @@ final class RefreshActionTest {
     Candidate candidate = candidate(workload(n));
     database.add(
         new TuningRecord(
-            GemmKeys.of(workload(n)),
+            workload(n).key(),
             environment,
             candidate.point(),
             RecordCheck.sourceHash(candidate, TARGET),
@@ -122,7 +132,7 @@ final class RefreshActionTest {
           .extracting(Candidate::point)
           .containsExactlyInAnyOrder(
               candidate(workload(1)).point(), candidate(workload(3)).point());
-      assertThat(database.records(GemmKeys.of(workload(1)), HERE))
+      assertThat(database.records(workload(1).key(), HERE))
           .extracting(TuningRecord::outcome)
           .containsExactly(faster(worker.measured.getFirst()));
       assertThat(action(worker).list(database, 10, line -> {}).text())
@@ -171,7 +181,7 @@ final class RefreshActionTest {
       assertThat(report.text())
           .contains("wrong: relative error 1.00e+00")
           .contains("1 of them failed");
-      assertThat(database.best(GemmKeys.of(workload(1)), "sm_80", "NVIDIA A100")).isEmpty();
+      assertThat(database.best(workload(1).key(), "sm_80", "NVIDIA A100")).isEmpty();
     }
   }
 

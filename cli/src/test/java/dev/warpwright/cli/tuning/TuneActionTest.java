@@ -7,7 +7,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RejectedKernels;
 import dev.warpwright.measure.KernelReport;
@@ -91,7 +90,7 @@ final class TuneActionTest {
       long tuned =
           searches.stream()
               .map(search -> search.products().workloads().getFirst())
-              .filter(w -> !database.records(GemmKeys.of(w), ENVIRONMENT).isEmpty())
+              .filter(w -> !database.records(w.key(), ENVIRONMENT).isEmpty())
               .count();
       assertThat(tuned).isPositive();
     }
@@ -138,7 +137,7 @@ final class TuneActionTest {
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, here, progress) -> {
+                (kernel, rounds, rivals, here, progress) -> {
                   winners.add(kernel);
                   if (winners.size() == 1) {
                     throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -152,7 +151,7 @@ final class TuneActionTest {
         .isGreaterThan(winners.get(0).features().predictedUs());
     try (TuningDatabase database = TuningDatabase.open(file)) {
       GemmWorkload workload = search.products().workloads().getFirst();
-      assertThat(database.best(GemmKeys.of(workload), "sm_90a", "fake").orElseThrow().point())
+      assertThat(database.best(workload.key(), "sm_90a", "fake").orElseThrow().point())
           .as("no later command believes the wrong one's time")
           .isEqualTo(winners.get(1).point());
     }
@@ -181,7 +180,7 @@ final class TuneActionTest {
           public void close() {}
         };
     Report report =
-        action(mostlySpilling, (kernel, rounds, here, progress) -> verified())
+        action(mostlySpilling, (kernel, rounds, rivals, here, progress) -> verified())
             .perform(
                 new TuneRequest(List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
                 line -> {});
@@ -192,16 +191,18 @@ final class TuneActionTest {
   @Test
   void aProductWithoutAKernelCostsTheOthersNothing() {
     PerfAction.Bench bench =
-        (kernel, rounds, here, progress) -> {
+        (kernel, rounds, rivals, here, progress) -> {
           throw new DeviceError("out of memory");
         };
     List<String> calls = new ArrayList<>();
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, here, progress) -> {
+                (kernel, rounds, rivals, here, progress) -> {
                   calls.add(kernel.point().text());
-                  return calls.size() == 1 ? bench.of(kernel, rounds, here, progress) : verified();
+                  return calls.size() == 1
+                      ? bench.of(kernel, rounds, rivals, here, progress)
+                      : verified();
                 })
             .perform(
                 new TuneRequest(

@@ -7,7 +7,7 @@ import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -21,7 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConstantStore {
   private record Key(
-      Tensor source, boolean transposed, DType dtype, List<Long> shape, @Nullable Layout layout) {}
+      ConstantTensor source,
+      boolean transposed,
+      DType dtype,
+      List<Long> shape,
+      @Nullable Layout layout) {}
 
   private final Map<Key, Object> packed = new HashMap<>();
 
@@ -89,7 +93,7 @@ public final class ConstantStore {
   private static void each(PackedConstant constant, Sink sink) {
     Buffer buffer = constant.constant().buffer();
     Layout layout = constant.where();
-    Tensor source = constant.constant().source();
+    ConstantTensor source = constant.constant().source();
     boolean transposed = constant.constant().transposed();
     long n = source.shape().getFirst();
     long k = source.rank() == 1 ? 1 : source.shape().get(1);

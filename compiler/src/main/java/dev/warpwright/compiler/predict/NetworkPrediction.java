@@ -8,13 +8,13 @@ import dev.warpwright.ir.Program;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.perf.predict.HostRate;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -31,7 +31,7 @@ public final class NetworkPrediction {
       CompiledProgram network, CompiledKernel kernel, long rows, DeviceModel device) {
     Map<Var, Long> scalars = Map.of(network.network().rows().var(), rows);
     TileTraffic traffic = TileTraffic.of(kernel.tileProgram(), scalars);
-    double rate = rate(network.precision(), device);
+    double rate = network.precision().peak(device);
     boolean simple = network.precision() == Precision.F32;
     double blocks = Math.max(1, traffic.blocks());
     double rounds = Math.ceil(blocks / device.multiprocessors());
@@ -73,7 +73,7 @@ public final class NetworkPrediction {
     }
     return new Prediction(
         micros,
-        LeastTime.of(flops, rate(network.precision(), device), bytes, device.dramGBs() * 1e9));
+        LeastTime.of(flops, network.precision().peak(device), bytes, device.dramGBs() * 1e9));
   }
 
   /** A kernel of a network on so many threads of the CPU here. */
@@ -96,16 +96,6 @@ public final class NetworkPrediction {
     return new Prediction(
         1e6 * flops / (HOST_REACHED * rate.getAsDouble()),
         LeastTime.of(flops, rate.getAsDouble(), 0, Double.POSITIVE_INFINITY));
-  }
-
-  private static double rate(Precision precision, DeviceModel device) {
-    return 1e12
-        * switch (precision) {
-          case F32 -> device.fp32Tflops();
-          case TF32 -> device.tf32Tflops();
-          case F16 -> device.f16Tflops();
-          case BF16 -> device.bf16Tflops();
-        };
   }
 
   /** Operations of the sums of a kernel's function, a multiply-add counting as two. */

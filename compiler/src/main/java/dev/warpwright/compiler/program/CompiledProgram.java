@@ -2,8 +2,8 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Program;
 import dev.warpwright.model.function.NetworkFunction;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.OptionalInt;
 

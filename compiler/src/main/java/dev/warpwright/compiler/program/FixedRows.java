@@ -11,6 +11,7 @@ import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
@@ -83,6 +84,14 @@ final class FixedRows {
         network.stages().stream().map(fixed::of).toList());
   }
 
+  private Ending of(Ending ending) {
+    return new Ending(
+        of(ending.accumulator()),
+        ending.bias(),
+        ending.activation(),
+        ending.residual() == null ? null : of(ending.residual()));
+  }
+
   private Stage of(Stage stage) {
     return switch (stage) {
       case Load(String block, Buffer from, Buffer to) -> new Load(block, of(from), of(to));
@@ -97,8 +106,9 @@ final class FixedRows {
               p.k(),
               p.exact());
       case Reduction(String block, Buffer to) -> new Reduction(block, of(to));
-      case NetworkFunction.Map(String block, Buffer to, boolean pointwise) ->
-          new NetworkFunction.Map(block, of(to), pointwise);
+      case NetworkFunction.Map m ->
+          new NetworkFunction.Map(
+              m.block(), of(m.to()), m.pointwise(), m.ending() == null ? null : of(m.ending()));
       case Store(String block, Buffer from, Buffer to) -> new Store(block, of(from), of(to));
     };
   }

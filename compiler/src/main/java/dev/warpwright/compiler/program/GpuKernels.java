@@ -9,9 +9,9 @@ import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -2,8 +2,8 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.model.function.NetworkFunction.Product;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -63,6 +63,8 @@ record GpuTiling(int rows, int threads, int depth) {
       case TF32 -> "mma.m16n8k8.f32.tf32";
       case F16 -> target.hasAmpere() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
       case BF16 -> "mma.m16n8k16.f32.bf16";
+      case F16_SUMS, E4M3, E5M2, INT8, UINT8, F64 ->
+          throw new IllegalArgumentException("no networks in " + precision.text());
     };
   }
 

@@ -11,12 +11,12 @@ import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -92,7 +92,7 @@ public final class NetworkCompiler {
             rows);
     List<GemmWorkload> products = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerProduct product = LayerProduct.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(network, group, precision);
       if (product != null) {
         products.add(product.workload());
       }

@@ -1,6 +1,5 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;
@@ -16,11 +15,11 @@ import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
-import dev.warpwright.model.function.Precision;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -119,12 +118,12 @@ final class WideNetwork {
   }
 
   /** What a kernel computes: stages, and how the families see them. */
-  private record Part(List<Stage> stages, @Nullable LayerProduct product) {}
+  private record Part(List<Stage> stages, @Nullable LayerGemm product) {}
 
   private boolean plan() {
     List<Part> parts = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerProduct product = LayerProduct.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(network, group, precision);
       if (product != null && chosen(product.workload()) != null) {
         parts.add(new Part(product.stages(), product));
         formulas(group.subList(product.stages().size(), group.size()), parts);
@@ -137,7 +136,7 @@ final class WideNetwork {
     }
     List<StageGroup> groups = StageGroup.split(network, parts.stream().map(Part::stages).toList());
     for (int i = 0; i < parts.size(); i++) {
-      LayerProduct product = parts.get(i).product();
+      LayerGemm product = parts.get(i).product();
       if (product != null) {
         call(product);
       } else if (!isCopyForProducts(groups.get(i), parts)) {
@@ -167,7 +166,7 @@ final class WideNetwork {
   private boolean isCopyForProducts(StageGroup group, List<Part> parts) {
     if (group.stages().size() != 1
         || !(group.stages().getFirst() instanceof Load(String _, Buffer from, Buffer to))
-        || !LayerProduct.alike(from, to)) {
+        || !LayerGemm.alike(from, to)) {
       return false;
     }
     for (Part part : parts) {
@@ -216,8 +215,8 @@ final class WideNetwork {
   private Buffer table(List<Integer> values) {
     String name = "table" + tables.size();
     Buffer buffer = Buffer.of(name, DType.I32, Scope.GLOBAL, (long) values.size());
-    Tensor source =
-        Tensor.ofLongs(
+    ConstantTensor source =
+        ConstantTensor.ofLongs(
             name,
             List.of((long) values.size()),
             values.stream().mapToLong(Integer::longValue).toArray());
@@ -225,18 +224,18 @@ final class WideNetwork {
     return buffer;
   }
 
-  private void call(LayerProduct layer) {
+  private void call(LayerGemm layer) {
     Chosen kernel = Objects.requireNonNull(chosen.get(layer.workload()));
     Product product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
     operands.put("A", original(product.a()));
     operands.put("B", product.weight());
     operands.put("C", layer.result());
-    if (layer.bias() != null) {
-      operands.put(Epilogue.Operand.BIAS.buffer(), layer.bias());
+    if (layer.ending().bias() != null) {
+      operands.put(Epilogue.Operand.BIAS.buffer(), layer.ending().bias());
     }
-    if (layer.residual() != null) {
-      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.residual()));
+    if (layer.ending().residual() != null) {
+      operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.ending().residual()));
     }
     List<Param> arguments = new ArrayList<>();
     List<Buffer> zeroed = new ArrayList<>();
@@ -285,7 +284,7 @@ final class WideNetwork {
         formal.alignment());
   }
 
-  private CompiledKernel compiled(LayerProduct layer, Chosen kernel) {
+  private CompiledKernel compiled(LayerGemm layer, Chosen kernel) {
     String origin =
         switch (kernel.found().origin()) {
           case TUNED -> "tuned for this shape";
@@ -300,11 +299,7 @@ final class WideNetwork {
         kernel.found().gemm().tiles(),
         kernel.found().origin() == TunedGemm.Origin.UNTUNED ? "epilogue" : "epilogue, tuned",
         String.format(
-            Locale.ROOT,
-            "%s; its kernel for %s is %s",
-            why,
-            GemmKeys.of(layer.workload()).text(),
-            origin),
+            Locale.ROOT, "%s; its kernel for %s is %s", why, layer.workload().key().text(), origin),
         layer.stages().stream().map(Stage::block).toList());
   }
 }

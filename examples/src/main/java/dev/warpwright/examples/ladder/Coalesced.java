@@ -19,7 +19,7 @@ final class Coalesced implements Rung {
   @Override
   public String change() {
     return "neighbouring threads on neighbouring columns: a warp reads B and writes C in whole"
-               + " lines";
+        + " lines";
   }
 
   @Override

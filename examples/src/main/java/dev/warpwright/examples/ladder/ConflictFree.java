@@ -13,7 +13,7 @@ final class ConflictFree implements Rung {
   @Override
   public String change() {
     return "rows of the transposed tile 4 elements further apart, and groups of a thread 64: no"
-               + " bank conflicts";
+        + " bank conflicts";
   }
 
   @Override

@@ -16,7 +16,7 @@ final class DoubleBuffering implements Rung {
   @Override
   public String change() {
     return "two tiles in shared memory: the next one is loaded while one is used; one barrier a"
-               + " step";
+        + " step";
   }
 
   @Override

@@ -285,8 +285,7 @@ public final class LadderRun {
   /** The bound of a product with such operands and sums in f32. */
   private LeastTime least(DType operands) {
     double rate = operands == DType.F32 ? model.fp32Tflops() : model.bf16Tflops();
-    double words =
-        LowerBounds.gemmWords(m, n, k, (double) (model.l2MiB() << 20) / operands.bytes());
+    double words = LowerBounds.gemmWords(m, n, k, (double) model.l2Bytes() / operands.bytes());
     return LeastTime.of(
         2.0 * m * n * k, 1e12 * rate, words * operands.bytes(), model.dramGBs() * 1e9);
   }

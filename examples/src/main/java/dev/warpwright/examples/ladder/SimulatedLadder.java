@@ -2,7 +2,6 @@ package dev.warpwright.examples.ladder;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.data.KernelData;
-import dev.warpwright.model.function.Precision;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Finding;
 import dev.warpwright.sim.GridInterpreter;
@@ -13,6 +12,7 @@ import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.verify.CounterPrediction;
 import dev.warpwright.verify.KernelRegisters;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.List;

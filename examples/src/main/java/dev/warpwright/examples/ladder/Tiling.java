@@ -14,8 +14,7 @@ import java.util.Locale;
  * @param lanesM lanes of a warp along the rows, of 32
  * @param blocksPerSm blocks that a multiprocessor is to hold, which bounds the registers
  */
-public record Tiling(
-    long m, long n, long k, long warpM, long warpN, long lanesM, long blocksPerSm) {
+record Tiling(long m, long n, long k, long warpM, long warpN, long lanesM, long blocksPerSm) {
   /** Neighbouring elements that a thread owns: one access of 16 bytes. */
   static final long RUN = 4;
 

@@ -3,7 +3,7 @@ import {Board} from './board.js';
 import {attempt, choice, count, download, el, field, get, number, post, replace, say} from './dom.js';
 import {checked, csv, fromLink, ONE, orderText, pack, parseFile, readyMade, toLink, unpack} from './model.js';
 
-const BYTES = {bf16: 2, f16: 2, f32: 4, fp8: 1};
+const BYTES = {bf16: 2, f16: 2, f32: 4, e4m3: 1};
 const LARGEST_FILE = 4 << 20;
 const START = {rows: 6, columns: 6, depth: 1, chained: 0, cached: false, sizes: ONE, unit: 'block', capacity: 5, policy: 'lru', atOnce: 1};
 

@@ -14,7 +14,7 @@ const FIRST = ['a100', 'a40', '4090', 'h200'];
 
 export function rooflineView() {
   const kind = choice(Object.keys(KINDS).map(k => [k, k.replace('model=', '')]), 'ffn', {onchange: () => { fields(); load(); }});
-  const dtype = choice(['f32', 'tf32', 'f16', 'bf16', 'fp8', 'int8'], 'bf16', {onchange: () => load()});
+  const dtype = choice(['f32', 'tf32', 'f16', 'bf16', 'e4m3', 'int8'], 'bf16', {onchange: () => load()});
   const values = el('div', {class: 'pair', onchange: () => load()});
   const gpus = el('div', {class: 'content', role: 'group', 'aria-label': 'Devices', onchange: () => load()});
   const chart = el('div', {class: 'content'});

@@ -21,6 +21,7 @@ import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 
 /**
@@ -30,6 +31,10 @@ import dev.warpwright.workload.GemmWorkload;
  * {@link AmpereGemm} or {@link SimtGemm}.
  */
 public final class MergedGemm {
+  private static final StagedProduct.Names FIRST = new StagedProduct.Names("X", "W1", "sums1", "H");
+  private static final StagedProduct.Names SECOND =
+      new StagedProduct.Names("H", "W2", "sums2", "Y");
+
   private MergedGemm() {}
 
   /**
@@ -63,9 +68,8 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.describe(s);
-    return schedule(
-        s, func, FfnWorkload.FIRST, FfnWorkload.SECOND, workload.second(), config, sharing, target);
+    s.annotate("workload", workload.kind());
+    return schedule(s, func, FIRST, SECOND, workload.second(), config, sharing, target);
   }
 
   /** The same for other functions of two products by the same instruction. */
@@ -113,10 +117,10 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.describe(s);
+    s.annotate("workload", workload.kind());
     // The second one first: what it reads is then plainly all that the first one writes.
-    StagedProduct second = tiles(s, FfnWorkload.SECOND, config);
-    StagedProduct first = tiles(s, FfnWorkload.FIRST, config);
+    StagedProduct second = tiles(s, SECOND, config);
+    StagedProduct first = tiles(s, FIRST, config);
     LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
     LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
     s.roles(1, config.consumers());
@@ -155,10 +159,10 @@ public final class MergedGemm {
     }
     PrimFunc func = workload.func();
     Schedule s = new Schedule(func);
-    workload.describe(s);
+    s.annotate("workload", workload.kind());
     // The second one first: what it reads is then plainly all that the first one writes.
-    LoopRef second = SimtGemm.tiles(s, FfnWorkload.SECOND, workload.second(), config);
-    LoopRef first = SimtGemm.tiles(s, FfnWorkload.FIRST, workload.first(), config);
+    LoopRef second = SimtGemm.tiles(s, SECOND, workload.second(), config);
+    LoopRef first = SimtGemm.tiles(s, FIRST, workload.first(), config);
     s.persistent(s.mergeGrids(first, second, sharing.order(), sharing.waits()), sharing.blocks());
     return scheduled(func, s, SimtLowering.lower(s.func()));
   }

@@ -58,7 +58,7 @@ public final class AmpereGemm {
           Locale.ROOT,
           "mma.sync of %s, sums in %s, does not exist on %s",
           workload.operands(),
-          workload.arithmetic().text(),
+          workload.precision().arithmetic(),
           target.name());
     }
     return null;
@@ -89,8 +89,10 @@ public final class AmpereGemm {
       return String.format(
           Locale.ROOT, "a step of %d elements along K is no multiple of 64 bytes", config.tileK());
     }
-    if (config.isDivided() && workload.arithmetic().sums() != DType.F32) {
-      return "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
+    if (config.isDivided() && workload.precision().sums() != DType.F32) {
+      return "sums in "
+          + workload.precision().arithmetic()
+          + " are not added up over several blocks";
     }
     if (config.division() instanceof WorkDivision.Stream && config.blocks() == 0) {
       return String.format(
@@ -99,7 +101,7 @@ public final class AmpereGemm {
     if (config.stages() < 2 || config.minBlocks() < 1) {
       return config.stages() + " stages, " + config.minBlocks() + " blocks: 2 and 1 at least";
     }
-    long sums = (long) rows * columns * workload.arithmetic().sums().bytes() / 4 / config.threads();
+    long sums = (long) rows * columns * workload.precision().sums().bytes() / 4 / config.threads();
     // Operands are there twice: four registers for 16 rows, two for 8 columns.
     long registers =
         sums
@@ -225,19 +227,15 @@ public final class AmpereGemm {
   private static @Nullable String instruction(GemmWorkload workload, GpuTarget target) {
     boolean ampere = target.hasAmpere();
     boolean ada = target.supports(GpuTarget.SM_89.arch(), false);
-    return switch (workload.arithmetic()) {
-      case F32 ->
-          switch (workload.operands()) {
-            case F16 -> ampere ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
-            case BF16 -> ampere ? "mma.m16n8k16.f32.bf16" : null;
-            case F8E4M3 -> ada ? "mma.m16n8k32.f32.e4m3" : null;
-            case F8E5M2 -> ada ? "mma.m16n8k32.f32.e5m2" : null;
-            case BOOL, I8, U8, I32, U32, I64, U64, F32, F64, MBARRIER, HANDLE -> null;
-          };
+    return switch (workload.precision()) {
+      case F16 -> ampere ? "mma.m16n8k16.f32.f16" : "mma.m16n8k8.f32.f16";
+      case BF16 -> ampere ? "mma.m16n8k16.f32.bf16" : null;
+      case E4M3 -> ada ? "mma.m16n8k32.f32.e4m3" : null;
+      case E5M2 -> ada ? "mma.m16n8k32.f32.e5m2" : null;
       case TF32 -> ampere ? "mma.m16n8k8.f32.tf32" : null;
-      case I32 -> ampere && workload.operands() == DType.I8 ? "mma.m16n8k32.s32.s8" : null;
-      case F16 -> ampere ? "mma.m16n8k16.f16.f16" : "mma.m16n8k8.f16.f16";
-      case F64 -> null;
+      case INT8 -> ampere ? "mma.m16n8k32.s32.s8" : null;
+      case F16_SUMS -> ampere ? "mma.m16n8k16.f16.f16" : "mma.m16n8k8.f16.f16";
+      case F32, UINT8, F64 -> null;
     };
   }
 }

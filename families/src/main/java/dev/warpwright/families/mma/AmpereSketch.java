@@ -86,7 +86,7 @@ public final class AmpereSketch implements GemmSketch {
                 * Math.ceilDiv(workload.n(), tileN),
             Math.ceilDiv(workload.k(), tileK),
             workers);
-    if (divisions.size() == 1 || workload.arithmetic().sums() != DType.F32) {
+    if (divisions.size() == 1 || workload.precision().sums() != DType.F32) {
       return whole;
     }
     WorkDivision division = WorkDivision.parse(d.choose("division", divisions));

@@ -9,8 +9,8 @@ import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 
@@ -36,7 +36,8 @@ public final class PlainGemm {
     }
     // A thread that adds up in f32 is more precise, and no slower.
     PrimFunc func =
-        (workload.arithmetic() == Arithmetic.F16 ? workload.with(Arithmetic.F32) : workload).func();
+        (workload.precision() == Precision.F16_SUMS ? workload.with(Precision.F16) : workload)
+            .func();
     Schedule s = new Schedule(func);
     BlockRef sums = s.block("acc");
     List<LoopRef> loops = s.loops(s.block("C"));

@@ -16,8 +16,8 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -51,16 +51,16 @@ public final class SimtGemm {
     }
     // Exact products of f32 will do where rounded ones were asked for.
     boolean exact =
-        workload.arithmetic() == Arithmetic.F64
-            || workload.arithmetic() == Arithmetic.TF32
-            || workload.arithmetic() == Arithmetic.F32 && workload.operands() == DType.F32;
+        workload.precision() == Precision.F64
+            || workload.precision() == Precision.TF32
+            || workload.precision() == Precision.F32;
     return exact
         ? null
         : String.format(
             Locale.ROOT,
             "threads multiply f32 and f64, not %s in %s",
             workload.operands(),
-            workload.arithmetic().text());
+            workload.precision().arithmetic());
   }
 
   /** One line that says why a configuration is impossible; null if nothing is known against it. */

@@ -50,7 +50,7 @@ public final class GemmSpace {
           String.format(
               Locale.ROOT,
               "no free space for %s on %s; leave out space=free",
-              GemmKeys.of(workload),
+              workload.key(),
               target.name()));
     }
     return new Space(List.copyOf(sketches));
@@ -96,7 +96,7 @@ public final class GemmSpace {
         }
       }
     }
-    throw new UserError(point + ": there is no such family for " + GemmKeys.of(workload));
+    throw new UserError(point + ": there is no such family for " + workload.key());
   }
 
   /** Whether mma.sync on Hopper is made of conversions and products of f16. */

@@ -5,7 +5,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.plain.PlainSketch;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.schedule.error.ScheduleError;
@@ -21,6 +20,7 @@ import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -49,6 +49,12 @@ public final class GemmChooser {
 
   private static final int ALL = Integer.MAX_VALUE;
 
+  /**
+   * After so long without a kernel that compiles, no further one is compiled: one kernel that its
+   * compiler refuses says nothing of the next, but a compiler that does not work refuses all.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   /** So many kernels may turn out to be wrong before that is told. */
   private static final int MOST_FAILURES = 4;
 
@@ -57,6 +63,7 @@ public final class GemmChooser {
   private final Optional<KernelCheck> check;
   private final RejectedKernels rejected;
   private final boolean trusting;
+  private final Duration patience;
 
   /**
    * For what is chosen.
@@ -69,7 +76,7 @@ public final class GemmChooser {
   /** A chooser; {@code check} is empty to take what has not been compiled. */
   public GemmChooser(
       Where where, TuningDatabase database, Optional<KernelCheck> check, RejectedKernels rejected) {
-    this(where, database, check, rejected, false);
+    this(where, database, check, rejected, false, PATIENCE);
   }
 
   private GemmChooser(
@@ -77,12 +84,14 @@ public final class GemmChooser {
       TuningDatabase database,
       Optional<KernelCheck> check,
       RejectedKernels rejected,
-      boolean trusting) {
+      boolean trusting,
+      Duration patience) {
     this.where = where;
     this.database = database;
     this.check = check;
     this.rejected = rejected;
     this.trusting = trusting;
+    this.patience = patience;
   }
 
   /**
@@ -90,7 +99,12 @@ public final class GemmChooser {
    * who is in a hurry.
    */
   GemmChooser trusting() {
-    return new GemmChooser(where, database, check, rejected, true);
+    return new GemmChooser(where, database, check, rejected, true, patience);
+  }
+
+  /** The same, but after so long no further choice is compiled. */
+  GemmChooser within(Duration longest) {
+    return new GemmChooser(where, database, check, rejected, trusting, longest);
   }
 
   /** What a kernel is chosen for; it tells if the kernel is useless. */
@@ -109,7 +123,7 @@ public final class GemmChooser {
    * The kernel to use.
    *
    * @throws UserError if no family of kernels computes the product on the target
-   * @throws DeviceError if there is a compiler that compiles none
+   * @throws DeviceError if there is a compiler that compiles none, or none within a minute
    */
   public TunedGemm choose(GemmWorkload workload) {
     return usable(workload, false, Set.of());
@@ -144,7 +158,7 @@ public final class GemmChooser {
         String.format(
             Locale.ROOT,
             "%s: %d kernels in turn are useless, the first one because %s",
-            GemmKeys.of(workload),
+            workload.key(),
             skipped.size(),
             skipped.getFirst().message()));
   }
@@ -231,6 +245,7 @@ public final class GemmChooser {
     List<Runnable> refusals = new ArrayList<>();
     Set<Point> kin = new HashSet<>();
     List<Outcome.Failed> failures = new ArrayList<>();
+    long start = System.nanoTime();
     for (Turn turn : turns(workload, untuned)) {
       int tries = turn.tries();
       Iterable<TunedGemm.Recorded> choices = turn.choices().get()::iterator;
@@ -255,29 +270,32 @@ public final class GemmChooser {
           kin.add(GemmRanking.kin(candidate.point()));
         }
         failures.add(problem.get());
-        if (refusals.size() == MOST_FAILURES && refusals.size() == failures.size()) {
-          // It is the compiler that does not work.
-          throw none(workload, failures);
+        Duration taken = Duration.ofNanos(System.nanoTime() - start);
+        if (check.isPresent() && taken.compareTo(patience) >= 0) {
+          throw none(
+              workload, failures, "; after " + taken.toSeconds() + " s no more are compiled");
         }
       }
     }
-    throw none(workload, failures);
+    throw none(workload, failures, "");
   }
 
-  private RuntimeException none(GemmWorkload workload, List<Outcome.Failed> failures) {
+  private RuntimeException none(
+      GemmWorkload workload, List<Outcome.Failed> failures, String ended) {
     String first = failures.isEmpty() ? "there is none" : failures.getFirst().message();
     if (failures.stream().allMatch(failure -> failure.reason() == FailureReason.REJECTED)) {
       // No compiler has seen anything: it is what was asked for that is impossible.
-      return new UserError(GemmKeys.of(workload) + ": " + first);
+      return new UserError(workload.key() + ": " + first);
     }
     return new DeviceError(
         String.format(
             Locale.ROOT,
-            "%s: none of %d kernels can be used on %s, the first one because %s",
-            GemmKeys.of(workload),
+            "%s: none of %d kernels can be used on %s, the first one because %s%s",
+            workload.key(),
             failures.size(),
             where.target().name(),
-            first));
+            first,
+            ended));
   }
 
   /** Whether a failure is seen when a kernel runs: another one of nearly the same code need not. */
@@ -326,7 +344,7 @@ public final class GemmChooser {
   }
 
   private static String about(GemmWorkload workload, Candidate candidate) {
-    return GemmKeys.of(workload) + ": " + candidate.point();
+    return workload.key() + ": " + candidate.point();
   }
 
   private String compiler() {

@@ -1,7 +1,6 @@
 package dev.warpwright.families.tuned;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.Outcome;
@@ -91,13 +90,13 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       int multiprocessors,
       TuningDatabase database) {
     Optional<TuningRecord> best =
-        database.best(GemmKeys.of(workload), target.name(), here == null ? "" : here.device());
+        database.best(workload.key(), target.name(), here == null ? "" : here.device());
     if (best.isEmpty()) {
       return Stream.empty();
     }
     // Of what was measured more than once, the last time counts.
     Map<Point, TuningRecord> latest = new LinkedHashMap<>();
-    for (TuningRecord record : database.tried(GemmKeys.of(workload), target.name())) {
+    for (TuningRecord record : database.tried(workload.key(), target.name())) {
       if (record.environment().device().equals(best.get().environment().device())) {
         latest.put(record.point(), record);
       }
@@ -146,8 +145,8 @@ public record TunedGemm(Candidate candidate, Origin origin, String untested) {
       TuningDatabase database,
       Candidate untuned) {
     double most = untuned.features().predictedUs() * WORSE;
-    return database.nearest(GemmKeys.of(workload), target.name(), NEIGHBOURS).stream()
-        .filter(record -> sameShape(GemmKeys.workload(record.workload()), workload))
+    return database.nearest(workload.key(), target.name(), NEIGHBOURS).stream()
+        .filter(record -> sameShape(GemmWorkload.of(record.workload()), workload))
         .map(record -> space.replay(record.point()))
         .flatMap(drawn -> Optional.ofNullable(drawn.candidate()).stream())
         .filter(candidate -> candidate.features().predictedUs() <= most)

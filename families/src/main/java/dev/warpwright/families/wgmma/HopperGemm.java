@@ -112,7 +112,7 @@ public final class HopperGemm {
     GemmWorkload.Layout layout = workload.layout();
     boolean alongRows = config.swapped() ? !layout.transposedB() : layout.transposedA();
     boolean alongColumns = config.swapped() ? layout.transposedA() : !layout.transposedB();
-    DType sums = workload.arithmetic().sums();
+    DType sums = workload.precision().sums();
     return String.format(
         Locale.ROOT,
         "wgmma.m64n%dk%d.%s.%s%s%s",

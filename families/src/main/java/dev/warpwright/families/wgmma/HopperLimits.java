@@ -2,9 +2,9 @@ package dev.warpwright.families.wgmma;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +78,7 @@ public final class HopperLimits {
     } else if (config.isDivided() && config.blocks() == 0) {
       return String.format(
           Locale.ROOT, "work divided as %s needs a number of blocks", config.division().text());
-    } else if (config.isDivided() && workload.arithmetic() == Arithmetic.F16) {
+    } else if (config.isDivided() && workload.precision() == Precision.F16_SUMS) {
       return "sums in f16 are not added up over several blocks";
     }
     String cluster = cluster(workload, config);
@@ -91,7 +91,7 @@ public final class HopperLimits {
   /** Registers of a consumer thread that hold sums. */
   public static long sumRegisters(GemmWorkload workload, HopperConfig config) {
     long elements = (long) config.tileM() * config.tileN() / (128L * config.consumers());
-    return Math.ceilDiv(elements * workload.arithmetic().sums().bytes(), 4);
+    return Math.ceilDiv(elements * workload.precision().sums().bytes(), 4);
   }
 
   /**
@@ -134,7 +134,7 @@ public final class HopperLimits {
           Locale.ROOT,
           "warpgroup products take bf16, f16, tf32, 8-bit floats and bytes, not %s in %s",
           workload.operands().text(),
-          workload.arithmetic().text());
+          workload.precision().arithmetic());
     }
     if (workload.k() == 0) {
       return "sums of no products";
@@ -150,15 +150,14 @@ public final class HopperLimits {
 
   /** The type in an instruction's name; null if there is none. */
   static @Nullable String instructionType(GemmWorkload workload) {
-    boolean sums = workload.arithmetic() == Arithmetic.F32;
-    return switch (workload.operands()) {
-      case BF16 -> sums ? "bf16" : null;
-      case F16 -> sums || workload.arithmetic() == Arithmetic.F16 ? "f16" : null;
-      case F8E4M3 -> sums ? "e4m3" : null;
-      case F8E5M2 -> sums ? "e5m2" : null;
-      case F32 -> workload.arithmetic() == Arithmetic.TF32 ? "tf32" : null;
-      case I8 -> "s8";
-      case BOOL, U8, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
+    return switch (workload.precision()) {
+      case BF16 -> "bf16";
+      case F16, F16_SUMS -> "f16";
+      case E4M3 -> "e4m3";
+      case E5M2 -> "e5m2";
+      case TF32 -> "tf32";
+      case INT8 -> "s8";
+      case F32, UINT8, F64 -> null;
     };
   }
 
@@ -185,9 +184,9 @@ public final class HopperLimits {
     if (workload.k() <= config.tileK()) {
       return "one step is not for two blocks";
     }
-    return workload.arithmetic().sums() == DType.F32
+    return workload.precision().sums() == DType.F32
         ? null
-        : "sums in " + workload.arithmetic().text() + " are not added up over several blocks";
+        : "sums in " + workload.precision().arithmetic() + " are not added up over several blocks";
   }
 
   private static @Nullable String cluster(GemmWorkload workload, HopperConfig config) {

@@ -11,8 +11,8 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Rejected;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -92,7 +92,7 @@ public final class HopperSketch implements GemmSketch {
     int each = GpuTarget.REGISTERS_PER_SM / threads / REGISTER_GRANULE * REGISTER_GRANULE;
     int sums = Math.toIntExact(HopperLimits.sumRegisters(workload, c));
     int columns = c.swapped() ? c.tileM() : c.tileN();
-    int instruction = columns / 2 * workload.arithmetic().sums().bytes() / 4;
+    int instruction = columns / 2 * workload.precision().sums().bytes() / 4;
     int consumer =
         c.consumers() == 1
             ? each
@@ -169,7 +169,7 @@ public final class HopperSketch implements GemmSketch {
                 * Math.ceilDiv(workload.n(), (long) tileN * cluster[1]),
             Math.ceilDiv(workload.k(), tileK),
             blocks / size(cluster));
-    return divisions.size() == 1 || workload.arithmetic() == Arithmetic.F16
+    return divisions.size() == 1 || workload.precision() == Precision.F16_SUMS
         ? whole
         : whole.withDivision(WorkDivision.parse(d.choose("division", divisions)));
   }
@@ -183,7 +183,7 @@ public final class HopperSketch implements GemmSketch {
     return c.clusterM() * c.clusterN() == 1
         && tiles <= (long) multiprocessors * c.minBlocks()
         && workload.k() >= LEAST_PAIRED * c.tileK()
-        && workload.arithmetic().sums() == DType.F32
+        && workload.precision().sums() == DType.F32
         && d.choose("division", List.of("whole", "parts:2")).equals("parts:2");
   }
 

@@ -27,6 +27,7 @@ import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;

@@ -9,11 +9,11 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
@@ -41,15 +41,18 @@ class AmpereGemmTest {
         set(GemmWorkload.nt(100, 72, 136, DType.F16), small, GpuTarget.SM_75),
         set(GemmWorkload.nt(65, 65, 65, DType.F16), small, GpuTarget.SM_75),
         set(
-            GemmWorkload.nt(70, 72, 52, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(70, 72, 52, DType.F32).with(Precision.TF32),
             new AmpereConfig(64, 64, 16, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_80),
         set(
             GemmWorkload.nt(70, 72, 192, DType.I8),
             new AmpereConfig(64, 64, 64, 3, 2, 2, 1, ORDER, false),
             GpuTarget.SM_80),
-        set(GemmWorkload.nt(70, 72, 136, DType.F16).with(Arithmetic.F16), small, GpuTarget.SM_80),
-        set(of(70, 131, 77, Layout.NN, ALL).with(Arithmetic.F16), small, GpuTarget.SM_75),
+        set(
+            GemmWorkload.nt(70, 72, 136, DType.F16).with(Precision.F16_SUMS),
+            small,
+            GpuTarget.SM_80),
+        set(of(70, 131, 77, Layout.NN, ALL).with(Precision.F16_SUMS), small, GpuTarget.SM_75),
         set(
             GemmWorkload.nt(33, 65, 77, DType.I8),
             new AmpereConfig(32, 64, 64, 2, 1, 2, 1, ORDER, false),
@@ -102,7 +105,7 @@ class AmpereGemmTest {
   /** Operands that lie across K in words or bytes. */
   private static GemmWorkload across(DType operands, Layout layout, long m, long n, long k) {
     GemmWorkload workload = GemmWorkload.of(m, n, k, operands, layout);
-    return operands == DType.F32 ? workload.with(Arithmetic.TF32) : workload;
+    return operands == DType.F32 ? workload.with(Precision.TF32) : workload;
   }
 
   private static GemmWorkload of(long m, long n, long k, Layout layout, Epilogue epilogue) {
@@ -122,7 +125,7 @@ class AmpereGemmTest {
     // What decides whether a configuration fits must not be less than what the kernel takes.
     assertThat((long) KernelResources.of(gemm.kernel()).sharedBytes())
         .isLessThanOrEqualTo(AmpereGemm.sharedBytes(workload, config));
-    if (workload.arithmetic() == Arithmetic.I32) {
+    if (workload.precision() == Precision.INT8) {
       Simulated.assertComputes(gemm, 0);
     }
   }

@@ -8,10 +8,10 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments.ArgumentSet;
@@ -46,7 +46,7 @@ class SimtGemmTest {
         set(of(64, 128, 32, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(64, 128, 32, Layout.TN, Epilogue.NONE), async, GpuTarget.SM_80),
         set(of(36, 68, 20, Layout.TT, ALL), async, GpuTarget.SM_80),
-        set(of(37, 67, 19, Layout.TN, Epilogue.NONE).with(Arithmetic.TF32), async, GpuTarget.SM_80),
+        set(of(37, 67, 19, Layout.TN, Epilogue.NONE).with(Precision.TF32), async, GpuTarget.SM_80),
         set(of(37, 67, 19, Layout.NT, ALL), async, GpuTarget.SM_80),
         set(of(1, 1, 1, Layout.NN, Epilogue.NONE), small, GpuTarget.SM_75),
         set(of(1, 130, 40, Layout.NT, Epilogue.NONE), low, GpuTarget.SM_80),

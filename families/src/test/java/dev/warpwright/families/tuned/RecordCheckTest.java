@@ -2,10 +2,16 @@ package dev.warpwright.families.tuned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warpwright.families.space.GemmKeys;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
@@ -14,8 +20,10 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.kernel.BoundKernel;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +60,7 @@ final class RecordCheckTest {
   private static TuningRecord record(
       Environment environment, String source, Outcome outcome, int second) {
     return new TuningRecord(
-        GemmKeys.of(WORKLOAD),
+        WORKLOAD.key(),
         environment,
         CANDIDATE.point(),
         source,
@@ -86,6 +94,35 @@ final class RecordCheckTest {
     assertThat(found.origin()).isEqualTo(TunedGemm.Origin.TUNED);
     assertThat(found.untested()).isEmpty();
     assertThat(found.candidate().point()).isEqualTo(CANDIDATE.point());
+  }
+
+  /**
+   * Workers get kernels as text, and name in their records what they print: the same as is printed
+   * here, or a record would be stale when it is made. Blocks in two dimensions and in one.
+   */
+  @Test
+  void aWorkerPrintsTheSourceThatRecordsAreHeldTo() {
+    IrParser parser = new IrParser(Intrinsics::find);
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      ShippedRecords.addTo(database);
+      List<TuningRecord> records = database.fastest(GpuTarget.SM_90A.name(), 1);
+      int inTwo = 0;
+      for (int i = 0; i < records.size(); i += 8) {
+        TuningRecord record = records.get(i);
+        Candidate candidate =
+            RecordCheck.candidate(
+                    GemmWorkload.of(record.workload()), GpuTarget.SM_90A, 132, record.point())
+                .orElseThrow();
+        Kernel sent = parser.kernel("request", IrPrinter.text(candidate.kernel().get()));
+        String source =
+            CudaPrinter.print(BoundKernel.of(sent, candidate.values()).kernel(), GpuTarget.SM_90A);
+        assertThat(SourceHash.of(source))
+            .as("%s %s", record.workload().text(), record.point().text())
+            .isEqualTo(RecordCheck.sourceHash(candidate, GpuTarget.SM_90A));
+        inTwo += sent.binding(ThreadAxis.BLOCK_Y).isPresent() ? 1 : 0;
+      }
+      assertThat(inTwo).isBetween(1, records.size() / 8 - 1);
+    }
   }
 
   @Test

@@ -14,11 +14,11 @@ import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
+import dev.warpwright.workload.Precision;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,13 +104,13 @@ class HopperGemmTest {
             new GemmWorkload(20, 77, 64, DType.BF16, DType.BF16, Layout.NT, SCALES),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
         set(
-            GemmWorkload.nt(40, 72, 136, DType.F16).with(Arithmetic.F16),
+            GemmWorkload.nt(40, 72, 136, DType.F16).with(Precision.F16_SUMS),
             HopperConfig.pairs(64, 48, 3, 1, 2).withCluster(1, 2)),
         set(
-            new GemmWorkload(100, 72, 136, DType.F16, DType.F16, Layout.TN, ALL, Arithmetic.F16),
+            new GemmWorkload(100, 72, 136, Precision.F16_SUMS, DType.F16, Layout.TN, ALL),
             HopperConfig.pairs(128, 64, 3, 1, 2).withCluster(1, 1)),
         set(
-            GemmWorkload.nt(13, 130, 72, DType.F16).with(Arithmetic.F16),
+            GemmWorkload.nt(13, 130, 72, DType.F16).with(Precision.F16_SUMS),
             new HopperConfig(16, 64, 64, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(
             GemmWorkload.nt(136, 120, 144, DType.I8),
@@ -149,10 +149,10 @@ class HopperGemmTest {
             GemmWorkload.of(24, 136, 72, DType.BF16, Layout.TN),
             new HopperConfig(32, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)),
         set(
-            GemmWorkload.nt(136, 120, 44, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(136, 120, 44, DType.F32).with(Precision.TF32),
             HopperConfig.pairs(128, 48, 3, 2, 2).withTileK(32)),
         set(
-            GemmWorkload.nt(24, 72, 44, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(24, 72, 44, DType.F32).with(Precision.TF32),
             new HopperConfig(24, 64, 32, 3, 1, 1, 1, ROW, 0, 2, true)),
         set(
             GemmWorkload.nt(136, 120, 144, DType.F8E4M3),
@@ -217,7 +217,7 @@ class HopperGemmTest {
             new HopperConfig(16, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)
                 .withDivision(new WorkDivision.Parts(2))),
         set(
-            GemmWorkload.nt(300, 72, 264, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(300, 72, 264, DType.F32).with(Precision.TF32),
             new HopperConfig(256, 32, 32, 3, 4, 1, 1, ROW, 0, 1, false)
                 .withDivision(new WorkDivision.Parts(2))),
         // Threads copy what bulk copies cannot.
@@ -234,10 +234,10 @@ class HopperGemmTest {
             GemmWorkload.nt(13, 129, 264, DType.F8E5M2),
             new HopperConfig(16, 128, 128, 3, 2, 1, 1, ROW, 2, 1, true)),
         set(
-            GemmWorkload.nt(136, 72, 75, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(136, 72, 75, DType.F32).with(Precision.TF32),
             new HopperConfig(128, 72, 32, 3, 2, 1, 1, ROW, 0, 1, false)),
         set(
-            GemmWorkload.nt(136, 72, 78, DType.F32).with(Arithmetic.TF32),
+            GemmWorkload.nt(136, 72, 78, DType.F32).with(Precision.TF32),
             new HopperConfig(64, 72, 32, 3, 1, 1, 1, ROW, 0, 1, false).fromRegisters()));
   }
 

@@ -18,10 +18,10 @@ import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -87,7 +87,7 @@ final class HopperSketchTest {
   })
   void sumsInF16(long m, long n, long k, GemmWorkload.Layout layout, String target) {
     randomPointsBecomeKernels(
-        GemmWorkload.of(m, n, k, DType.F16, layout).with(Arithmetic.F16),
+        GemmWorkload.of(m, n, k, DType.F16, layout).with(Precision.F16_SUMS),
         GpuTarget.find(target).orElseThrow());
   }
 
@@ -108,7 +108,7 @@ final class HopperSketchTest {
   void halfSumsHaveLargerTiles() {
     GemmWorkload product = GemmWorkload.nt(4096, 4096, 4096, DType.F16);
     assertThat(largestTile(product)).isLessThan(256 * 256);
-    assertThat(largestTile(product.with(Arithmetic.F16))).isEqualTo(256 * 256);
+    assertThat(largestTile(product.with(Precision.F16_SUMS))).isEqualTo(256 * 256);
   }
 
   private static long largestTile(GemmWorkload product) {
@@ -155,7 +155,7 @@ final class HopperSketchTest {
   @Test
   void roundedSingles() {
     randomPointsBecomeKernels(
-        GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Arithmetic.TF32), GpuTarget.SM_90A);
+        GemmWorkload.nt(1000, 2000, 3000, DType.F32).with(Precision.TF32), GpuTarget.SM_90A);
   }
 
   @ParameterizedTest

@@ -1,5 +1,7 @@
 package dev.warpwright.ir.accuracy;
 
+import dev.warpwright.ir.type.DType;
+import java.util.Arrays;
 import java.util.Locale;
 
 /**
@@ -71,6 +73,30 @@ public record Deviations(double element, long at, double group, long groupAt) {
       }
     }
     return new Deviations(worst, at, worstGroup, groupAt);
+  }
+
+  /**
+   * Compares two results of one computation in two orders, of which no more is known than what the
+   * whole may be off by: of an element a part of the root mean square of its row is allowed, so
+   * that {@code 4·rtol} of that is its limit, and two neighbours of its type. A wrong row, column
+   * or element is not within it.
+   *
+   * @param columns of a row
+   */
+  public static Deviations ofOrders(
+      DType type, double[] result, double[] reference, int columns, double rtol) {
+    ErrorBound bound = ErrorBound.of(type).times(4);
+    double[] deviation = new double[reference.length];
+    for (int row = 0; row < reference.length; row += columns) {
+      int end = Math.min(reference.length, row + columns);
+      double scale = 0;
+      for (int i = row; i < end; i++) {
+        scale = Double.isFinite(reference[i]) ? Math.hypot(scale, reference[i]) : scale;
+      }
+      double before = 4 * rtol * scale / Math.sqrt(end - row);
+      Arrays.fill(deviation, row, end, before / ErrorBound.DEVIATIONS / (1 + bound.unit()));
+    }
+    return of(bound, i -> result[i], i -> reference[i], i -> deviation[i], result.length, 0, false);
   }
 
   /** What is not a number, or has no finite bound, is as wrong as can be. */

@@ -26,6 +26,11 @@ public record ErrorBound(double unit, double tiny) {
     };
   }
 
+  /** Of elements that were rounded so often, or of the difference of so many that were once. */
+  public ErrorBound times(int roundings) {
+    return new ErrorBound(roundings * unit, roundings * tiny);
+  }
+
   /** The greatest error of an honest element. */
   public double limit(double reference, double deviation) {
     double before = DEVIATIONS * deviation;

@@ -28,10 +28,10 @@ public record Affine(SequencedMap<Var, Long> coefficients, Expr base) {
    * only to those who know y.
    */
   public static Optional<Affine> of(Expr e, Collection<Var> vars) {
-    if (!Linear.applies(e.type())) {
+    if (!LinearForm.applies(e.type())) {
       return Optional.empty();
     }
-    Linear sum = Linear.of(e);
+    LinearForm sum = LinearForm.of(e);
     LinkedHashMap<Var, Long> coefficients = new LinkedHashMap<>();
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       if (term.getKey() instanceof Var v && vars.contains(v)) {
@@ -40,18 +40,18 @@ public record Affine(SequencedMap<Var, Long> coefficients, Expr base) {
         return Optional.empty();
       }
     }
-    Linear base = sum.part(t -> !coefficients.containsKey(t.getKey()), sum.constant());
+    LinearForm base = sum.part(t -> !coefficients.containsKey(t.getKey()), sum.constant());
     return Optional.of(new Affine(coefficients, base.toExpr()));
   }
 
   /** The linear form in all its variables; empty if other terms occur. */
   public static Optional<Affine> of(Expr e) {
-    if (!Linear.applies(e.type())) {
+    if (!LinearForm.applies(e.type())) {
       return Optional.empty();
     }
     return of(
             e,
-            Linear.of(e).terms().keySet().stream()
+            LinearForm.of(e).terms().keySet().stream()
                 .filter(Var.class::isInstance)
                 .map(Var.class::cast)
                 .toList())
@@ -70,7 +70,7 @@ public record Affine(SequencedMap<Var, Long> coefficients, Expr base) {
 
   /** The expression again. */
   public Expr toExpr() {
-    Linear sum = Linear.of(base).times(0);
+    LinearForm sum = LinearForm.of(base).times(0);
     coefficients.forEach(sum::add);
     sum.add(base, 1);
     return sum.toExpr();

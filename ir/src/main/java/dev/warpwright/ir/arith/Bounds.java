@@ -30,12 +30,12 @@ public final class Bounds {
   private final Map<Var, Interval> vars;
 
   /** Each is at most 0. */
-  private final List<Linear> facts;
+  private final List<LinearForm> facts;
 
   /** Conditions that hold, for those that are not linear. */
   private final Set<Expr> holds;
 
-  private Bounds(Map<Var, Interval> vars, List<Linear> facts, Set<Expr> holds) {
+  private Bounds(Map<Var, Interval> vars, List<LinearForm> facts, Set<Expr> holds) {
     this.vars = vars;
     this.facts = facts;
     this.holds = holds;
@@ -58,12 +58,13 @@ public final class Bounds {
     Interval low = of(min);
     Interval high = of(Exprs.add(min, extent)).minus(Interval.of(1));
     Bounds result = with(v, new Interval(low.min(), Math.max(low.min(), high.max())));
-    if (Linear.applies(v.type()) && isStable(min) && isStable(extent)) {
+    if (LinearForm.applies(v.type()) && isStable(min) && isStable(extent)) {
       if (!(min instanceof Expr.IntImm)) {
-        result = result.withFact(Linear.of(min).plus(Linear.of(v), -1));
+        result = result.withFact(LinearForm.of(min).plus(LinearForm.of(v), -1));
       }
       if (!(extent instanceof Expr.IntImm) || !(min instanceof Expr.IntImm)) {
-        Linear last = Linear.of(v).plus(Linear.of(min), -1).plus(Linear.of(extent), -1);
+        LinearForm last =
+            LinearForm.of(v).plus(LinearForm.of(min), -1).plus(LinearForm.of(extent), -1);
         last.add(new Expr.IntImm(v.type(), 1), 1);
         result = result.withFact(last);
       }
@@ -77,8 +78,8 @@ public final class Bounds {
       return this;
     }
     Bounds result = with(v, of(value));
-    if (Linear.applies(v.type()) && isStable(value)) {
-      Linear difference = Linear.of(v).plus(Linear.of(value), -1);
+    if (LinearForm.applies(v.type()) && isStable(value)) {
+      LinearForm difference = LinearForm.of(v).plus(LinearForm.of(value), -1);
       result = result.withFact(difference).withFact(difference.times(-1));
     }
     return result;
@@ -99,9 +100,9 @@ public final class Bounds {
       if (op == BinaryOp.AND) {
         return learn(a).learn(b);
       }
-      if (op.isComparison() && Linear.applies(a.type())) {
-        Linear difference = Linear.of(a).plus(Linear.of(b), -1);
-        Linear one = Linear.constant(a.type(), 1);
+      if (op.isComparison() && LinearForm.applies(a.type())) {
+        LinearForm difference = LinearForm.of(a).plus(LinearForm.of(b), -1);
+        LinearForm one = LinearForm.constant(a.type(), 1);
         return switch (op) {
           case LT -> withFact(difference.plus(one, 1));
           case LE -> withFact(difference);
@@ -123,7 +124,7 @@ public final class Bounds {
   }
 
   /** A fact about one variable narrows its interval; one about several is kept. */
-  private Bounds withFact(Linear atMostZero) {
+  private Bounds withFact(LinearForm atMostZero) {
     if (atMostZero.terms().size() == 1) {
       Map.Entry<Expr, Long> only = atMostZero.terms().entrySet().iterator().next();
       if (only.getKey() instanceof Var v) {
@@ -137,7 +138,7 @@ public final class Bounds {
         return with(v, of(v).intersect(side));
       }
     }
-    List<Linear> copy = new ArrayList<>(facts);
+    List<LinearForm> copy = new ArrayList<>(facts);
     copy.add(atMostZero);
     return new Bounds(vars, copy, holds);
   }
@@ -173,10 +174,10 @@ public final class Bounds {
   public Interval of(Expr e) {
     Type type = e.type();
     Interval all = Interval.ofType(type.dtype());
-    if (Linear.applies(type)
+    if (LinearForm.applies(type)
         && e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
         && (op == BinaryOp.ADD || op == BinaryOp.SUB)) {
-      return clamp(of(Linear.of(e)), all, type);
+      return clamp(of(LinearForm.of(e)), all, type);
     }
     return switch (e) {
       case Expr.IntImm imm -> Interval.of(imm.value());
@@ -273,7 +274,7 @@ public final class Bounds {
   }
 
   /** Values of a sum by the intervals of its terms. */
-  Interval of(Linear sum) {
+  Interval of(LinearForm sum) {
     Interval total = Interval.of(sum.constant());
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       total = total.plus(of(term.getKey()).times(term.getValue()));
@@ -282,28 +283,28 @@ public final class Bounds {
   }
 
   /** Whether a sum is certainly at most 0; uses the facts as well as the intervals. */
-  boolean isAtMostZero(Linear sum) {
+  boolean isAtMostZero(LinearForm sum) {
     return atMostZero(sum, FACTS_COMBINED);
   }
 
-  private boolean atMostZero(Linear sum, int depth) {
+  private boolean atMostZero(LinearForm sum, int depth) {
     if (of(sum).max() <= 0) {
       return true;
     }
-    Linear rounded = withoutQuotients(sum);
+    LinearForm rounded = withoutQuotients(sum);
     if (rounded != sum && of(rounded).max() <= 0) {
       return true;
     }
     if (depth == 0) {
       return false;
     }
-    for (Linear fact : facts) {
+    for (LinearForm fact : facts) {
       for (Map.Entry<Expr, Long> term : fact.terms().entrySet()) {
         long mine = sum.coefficient(term.getKey());
         long its = term.getValue();
         if (mine % its == 0 && mine / its > 0) {
           // sum = k·fact + rest with k > 0 and fact ≤ 0, so sum ≤ rest.
-          Linear rest = sum.plus(fact, -(mine / its));
+          LinearForm rest = sum.plus(fact, -(mine / its));
           if (rest.terms().size() <= sum.terms().size() + 1 && atMostZero(rest, depth - 1)) {
             return true;
           }
@@ -314,16 +315,16 @@ public final class Bounds {
   }
 
   /** A greater or equal sum: x - c + 1 ≤ c · floor(x / c) ≤ x. The same one if nothing applies. */
-  private static Linear withoutQuotients(Linear sum) {
-    Linear result = sum;
+  private static LinearForm withoutQuotients(LinearForm sum) {
+    LinearForm result = sum;
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       if (term.getKey() instanceof Expr.Binary(BinaryOp op, Expr x, Expr.IntImm c)
           && op == BinaryOp.DIV
           && c.value() > 0
           && term.getValue() % c.value() == 0) {
         long factor = term.getValue() / c.value();
-        result = result.plus(Linear.of(term.getKey()), -term.getValue());
-        result = result.plus(Linear.of(x), factor);
+        result = result.plus(LinearForm.of(term.getKey()), -term.getValue());
+        result = result.plus(LinearForm.of(x), factor);
         if (factor < 0) {
           result.add(new Expr.IntImm(sum.type(), 1 - c.value()), factor);
         }

@@ -43,8 +43,8 @@ final class Comparisons {
 
   /** Whether a ≤ b is certain. */
   boolean isAtMost(Expr a, Expr b) {
-    if (Linear.applies(a.type())) {
-      return bounds.isAtMostZero(Linear.of(a).plus(Linear.of(b), -1));
+    if (LinearForm.applies(a.type())) {
+      return bounds.isAtMostZero(LinearForm.of(a).plus(LinearForm.of(b), -1));
     }
     Interval left = bounds.of(a);
     Interval right = bounds.of(b);
@@ -55,12 +55,12 @@ final class Comparisons {
     if (a.equals(b)) {
       return Exprs.bool(op == BinaryOp.EQ || op == BinaryOp.LE || op == BinaryOp.GE);
     }
-    if (!Linear.applies(a.type())) {
+    if (!LinearForm.applies(a.type())) {
       Boolean decided = decide(op, bounds.of(a), bounds.of(b));
       return decided == null ? new Expr.Binary(op, a, b) : Exprs.bool(decided);
     }
-    Linear left = Linear.of(a);
-    Linear right = Linear.of(b);
+    LinearForm left = LinearForm.of(a);
+    LinearForm right = LinearForm.of(b);
     Boolean decided = decide(op, left.plus(right, -1));
     return decided == null ? normal(op, left, right) : Exprs.bool(decided);
   }
@@ -78,9 +78,9 @@ final class Comparisons {
   }
 
   /** By the difference a - b. */
-  private @Nullable Boolean decide(BinaryOp op, Linear difference) {
-    Linear one = Linear.constant(difference.type(), 1);
-    Linear opposite = difference.times(-1);
+  private @Nullable Boolean decide(BinaryOp op, LinearForm difference) {
+    LinearForm one = LinearForm.constant(difference.type(), 1);
+    LinearForm opposite = difference.times(-1);
     boolean less = bounds.isAtMostZero(difference.plus(one, 1));
     boolean greater = !less && bounds.isAtMostZero(opposite.plus(one, 1));
     boolean atMost = less || bounds.isAtMostZero(difference);
@@ -106,9 +106,9 @@ final class Comparisons {
    * Common terms cancelled, common factors divided out, a lone constant on the right. Terms stay on
    * their sides and constants are only subtracted, so that nothing new can overflow.
    */
-  private Expr normal(BinaryOp op, Linear left, Linear right) {
-    Linear t = left.copy();
-    Linear u = right.copy();
+  private Expr normal(BinaryOp op, LinearForm left, LinearForm right) {
+    LinearForm t = left.copy();
+    LinearForm u = right.copy();
     for (Map.Entry<Expr, Long> term : left.terms().entrySet()) {
       long mine = term.getValue();
       long its = right.coefficient(term.getKey());
@@ -122,7 +122,7 @@ final class Comparisons {
     long k = u.constant() - t.constant();
     t = t.part(x -> true, 0);
     u = u.part(x -> true, 0);
-    long g = Linear.gcd(t.gcd(), u.gcd());
+    long g = LinearForm.gcd(t.gcd(), u.gcd());
     if (g > 1) {
       boolean exact = k % g == 0;
       if (!exact && (op == BinaryOp.EQ || op == BinaryOp.NE)) {
@@ -134,7 +134,7 @@ final class Comparisons {
       u = u.dividedBy(g);
     }
     if (t.isConstant()) {
-      Linear none = t;
+      LinearForm none = t;
       t = u;
       u = none;
       k = -k;
@@ -158,7 +158,7 @@ final class Comparisons {
   }
 
   /** {@code g·A + r < g·B} where {@code A < B}, if 0 ≤ r < g; null if that does not apply. */
-  private @Nullable Expr withoutRest(BinaryOp op, Linear t, Linear u, long k) {
+  private @Nullable Expr withoutRest(BinaryOp op, LinearForm t, LinearForm u, long k) {
     if (op == BinaryOp.EQ || op == BinaryOp.NE) {
       return null;
     }
@@ -167,12 +167,12 @@ final class Comparisons {
     long limit = next ? k + 1 : k;
     long factor = u.gcd();
     for (long coefficient : t.terms().values()) {
-      long g = Linear.gcd(Linear.gcd(coefficient, factor), limit);
-      Linear rest = t.part(term -> term.getValue() % g != 0, 0);
+      long g = LinearForm.gcd(LinearForm.gcd(coefficient, factor), limit);
+      LinearForm rest = t.part(term -> term.getValue() % g != 0, 0);
       Interval values = bounds.of(rest);
       if (g > 1 && !rest.isConstant() && values.min() >= 0 && values.max() < g) {
-        Linear a = t.part(term -> term.getValue() % g == 0, 0).dividedBy(g);
-        Linear b = u.dividedBy(g).plus(Linear.constant(u.type(), limit / g), 1);
+        LinearForm a = t.part(term -> term.getValue() % g == 0, 0).dividedBy(g);
+        LinearForm b = u.dividedBy(g).plus(LinearForm.constant(u.type(), limit / g), 1);
         BinaryOp strict = op == BinaryOp.LE ? BinaryOp.LT : op == BinaryOp.GT ? BinaryOp.GE : op;
         return compare(strict, a.toExpr(), b.toExpr());
       }
@@ -180,7 +180,8 @@ final class Comparisons {
     return null;
   }
 
-  private Expr againstConstant(BinaryOp op, Linear t, long k, Linear left, Linear right) {
+  private Expr againstConstant(
+      BinaryOp op, LinearForm t, long k, LinearForm left, LinearForm right) {
     if (!Interval.ofType(t.type().dtype()).contains(k)) {
       return new Expr.Binary(op, left.toExpr(), right.toExpr());
     }

@@ -128,15 +128,15 @@ public final class Cover {
       Expr last = Exprs.add(Exprs.add(range.min(), range.extent()), -1);
       return Optional.of(new Span(range.min(), outer.expr(last)));
     }
-    if (!Linear.applies(e.type())) {
+    if (!LinearForm.applies(e.type())) {
       return Optional.empty();
     }
-    Linear sum = Linear.of(e);
+    LinearForm sum = LinearForm.of(e);
     if (sum.terms().size() == 1 && sum.terms().containsKey(e)) {
       return term(e).or(() -> constantSpan(e));
     }
-    Linear low = Linear.constant(e.type(), 0);
-    Linear high = Linear.constant(e.type(), 0);
+    LinearForm low = LinearForm.constant(e.type(), 0);
+    LinearForm high = LinearForm.constant(e.type(), 0);
     // Constant bounds may be too wide for the type although no value is.
     Interval constants = Interval.of(sum.constant());
     for (Map.Entry<Expr, Long> entry : sum.terms().entrySet()) {

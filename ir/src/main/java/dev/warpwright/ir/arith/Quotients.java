@@ -17,7 +17,7 @@ final class Quotients {
   }
 
   /** {@code floor(sum / c)}, c ≠ 0. */
-  Linear divide(Linear sum, long c) {
+  LinearForm divide(LinearForm sum, long c) {
     if (c < 0) {
       return c == Long.MIN_VALUE ? atom(BinaryOp.DIV, sum, c) : divide(sum.times(-1), -c);
     }
@@ -25,21 +25,21 @@ final class Quotients {
       return sum;
     }
     // (c·A + R) / c = A + R / c
-    Linear whole =
+    LinearForm whole =
         sum.part(t -> t.getValue() % c == 0, sum.constant() - Math.floorMod(sum.constant(), c))
             .dividedBy(c);
-    Linear rest = sum.part(t -> t.getValue() % c != 0, Math.floorMod(sum.constant(), c));
+    LinearForm rest = sum.part(t -> t.getValue() % c != 0, Math.floorMod(sum.constant(), c));
     if (rest.isConstant()) {
       return whole;
     }
     Interval range = bounds.of(rest);
     if (range.isBounded() && Math.floorDiv(range.min(), c) == Math.floorDiv(range.max(), c)) {
-      return whole.plus(Linear.constant(sum.type(), Math.floorDiv(range.min(), c)), 1);
+      return whole.plus(LinearForm.constant(sum.type(), Math.floorDiv(range.min(), c)), 1);
     }
     // (g·A + r) / (g·m) = A / m
     for (long g : commonFactors(rest, c)) {
       if (isSmall(rest, g)) {
-        Linear reduced = multiplesOf(rest, g).dividedBy(g);
+        LinearForm reduced = multiplesOf(rest, g).dividedBy(g);
         return whole.plus(divide(reduced, c / g), 1);
       }
     }
@@ -54,23 +54,23 @@ final class Quotients {
         && Math.multiplyHigh(a.value(), c) == 0
         && Interval.ofType(sum.type().dtype()).contains(a.value() * c)
         && a.value() * c > 0) {
-      return whole.plus(divide(Linear.of(x), a.value() * c), 1);
+      return whole.plus(divide(LinearForm.of(x), a.value() * c), 1);
     }
     return whole.plus(atom(BinaryOp.DIV, rest, c), 1);
   }
 
   /** {@code sum - c · floor(sum / c)}, c ≠ 0. */
-  Linear remainder(Linear sum, long c) {
+  LinearForm remainder(LinearForm sum, long c) {
     if (c < 0) {
       return c == Long.MIN_VALUE
           ? atom(BinaryOp.MOD, sum, c)
           : remainder(sum.times(-1), -c).times(-1);
     }
     if (c == 1) {
-      return Linear.constant(sum.type(), 0);
+      return LinearForm.constant(sum.type(), 0);
     }
     // (c·A + R) % c = R % c, and coefficients matter modulo c only
-    Linear rest = Linear.constant(sum.type(), Math.floorMod(sum.constant(), c));
+    LinearForm rest = LinearForm.constant(sum.type(), Math.floorMod(sum.constant(), c));
     boolean changed = false;
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       // ((x % a) ± …) % c = (x ± …) % c if c divides a
@@ -80,7 +80,7 @@ final class Quotients {
           && op == BinaryOp.MOD
           && a.value() != 0
           && a.value() % c == 0) {
-        rest.add(Linear.of(x), coefficient);
+        rest.add(LinearForm.of(x), coefficient);
         changed = true;
       } else {
         rest.add(term.getKey(), coefficient);
@@ -95,13 +95,13 @@ final class Quotients {
     Interval range = bounds.of(rest);
     if (range.isBounded() && Math.floorDiv(range.min(), c) == Math.floorDiv(range.max(), c)) {
       long below = Math.floorDiv(range.min(), c) * c;
-      return rest.plus(Linear.constant(sum.type(), below), -1);
+      return rest.plus(LinearForm.constant(sum.type(), below), -1);
     }
     // (g·A + r) % (g·m) = g·(A % m) + r
     for (long g : commonFactors(rest, c)) {
       if (isSmall(rest, g)) {
-        Linear small = rest.part(t -> t.getValue() % g != 0, Math.floorMod(rest.constant(), g));
-        Linear reduced = multiplesOf(rest, g).dividedBy(g);
+        LinearForm small = rest.part(t -> t.getValue() % g != 0, Math.floorMod(rest.constant(), g));
+        LinearForm reduced = multiplesOf(rest, g).dividedBy(g);
         return remainder(reduced, c / g).times(g).plus(small, 1);
       }
     }
@@ -109,7 +109,7 @@ final class Quotients {
   }
 
   /** {@code a·k·(x / a) + k·(x % a) = k·x}, and {@code x - a·(x / a) = x % a}. */
-  Linear recombined(Linear sum) {
+  LinearForm recombined(LinearForm sum) {
     for (Map.Entry<Expr, Long> term : sum.terms().entrySet()) {
       if (!(term.getKey() instanceof Expr.Binary(BinaryOp op, Expr x, Expr.IntImm a))
           || a.value() == 0) {
@@ -120,19 +120,19 @@ final class Quotients {
         Expr quotient = new Expr.Binary(BinaryOp.DIV, x, a);
         long wanted = k * a.value();
         if (sum.coefficient(quotient) == wanted) {
-          Linear next = sum.copy();
+          LinearForm next = sum.copy();
           next.add(term.getKey(), -k);
           next.add(quotient, -wanted);
-          next.add(Linear.of(x), k);
+          next.add(LinearForm.of(x), k);
           return recombined(next);
         }
       }
       if (op == BinaryOp.DIV && k % a.value() == 0 && sum.coefficient(x) == -k / a.value()) {
         long factor = -k / a.value();
-        Linear next = sum.copy();
+        LinearForm next = sum.copy();
         next.add(term.getKey(), -k);
         next.add(x, -factor);
-        next.add(remainder(Linear.of(x), a.value()), factor);
+        next.add(remainder(LinearForm.of(x), a.value()), factor);
         return recombined(next);
       }
     }
@@ -140,10 +140,10 @@ final class Quotients {
   }
 
   /** Divisors of c that some coefficient shares with it, greatest first. */
-  private static Iterable<Long> commonFactors(Linear sum, long c) {
+  private static Iterable<Long> commonFactors(LinearForm sum, long c) {
     TreeSet<Long> factors = new TreeSet<>();
     for (long coefficient : sum.terms().values()) {
-      long g = Linear.gcd(coefficient, c);
+      long g = LinearForm.gcd(coefficient, c);
       if (g > 1) {
         factors.add(g);
       }
@@ -152,18 +152,18 @@ final class Quotients {
   }
 
   /** Whether the terms that g does not divide, and the constant modulo g, are in 0 … g - 1. */
-  private boolean isSmall(Linear sum, long g) {
-    Linear small = sum.part(t -> t.getValue() % g != 0, Math.floorMod(sum.constant(), g));
+  private boolean isSmall(LinearForm sum, long g) {
+    LinearForm small = sum.part(t -> t.getValue() % g != 0, Math.floorMod(sum.constant(), g));
     Interval range = bounds.of(small);
     return range.min() >= 0 && range.max() < g;
   }
 
-  private static Linear multiplesOf(Linear sum, long g) {
+  private static LinearForm multiplesOf(LinearForm sum, long g) {
     return sum.part(t -> t.getValue() % g == 0, sum.constant() - Math.floorMod(sum.constant(), g));
   }
 
-  private static Linear atom(BinaryOp op, Linear sum, long c) {
-    Linear result = Linear.constant(sum.type(), 0);
+  private static LinearForm atom(BinaryOp op, LinearForm sum, long c) {
+    LinearForm result = LinearForm.constant(sum.type(), 0);
     result.add(new Expr.Binary(op, sum.toExpr(), new Expr.IntImm(sum.type(), c)), 1);
     return result;
   }

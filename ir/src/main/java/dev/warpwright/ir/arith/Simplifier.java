@@ -84,7 +84,7 @@ public final class Simplifier {
     }
 
     private static boolean isSum(Expr e) {
-      return Linear.applies(e.type())
+      return LinearForm.applies(e.type())
           && switch (e) {
             case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
                 op == BinaryOp.ADD || op == BinaryOp.SUB || op == BinaryOp.MUL;
@@ -95,8 +95,8 @@ public final class Simplifier {
 
     /** A whole sum at once. */
     private Expr sum(Expr e) {
-      Linear raw = Linear.of(e);
-      Linear result = Linear.constant(e.type(), raw.constant());
+      LinearForm raw = LinearForm.of(e);
+      LinearForm result = LinearForm.constant(e.type(), raw.constant());
       for (Map.Entry<Expr, Long> term : raw.terms().entrySet()) {
         Expr simple =
             term.getKey() instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.MUL
@@ -117,8 +117,8 @@ public final class Simplifier {
 
   /** {@code a · b} with constant factors moved out of both. */
   private static Expr product(Expr a, Expr b) {
-    Linear x = Linear.of(a);
-    Linear y = Linear.of(b);
+    LinearForm x = LinearForm.of(a);
+    LinearForm y = LinearForm.of(b);
     if (x.isConstant() || y.isConstant()) {
       return x.isConstant() ? y.times(x.constant()).toExpr() : x.times(y.constant()).toExpr();
     }
@@ -127,16 +127,16 @@ public final class Simplifier {
     Expr bare =
         new Expr.Binary(
             BinaryOp.MUL, x.dividedBy(contentX).toExpr(), y.dividedBy(contentY).toExpr());
-    Linear result = Linear.constant(a.type(), 0);
+    LinearForm result = LinearForm.constant(a.type(), 0);
     result.add(bare, contentX * contentY);
     return result.toExpr();
   }
 
-  private static long content(Linear sum) {
+  private static long content(LinearForm sum) {
     if (sum.terms().size() == 1 && sum.constant() == 0) {
       return sum.terms().values().iterator().next();
     }
-    return Linear.gcd(sum.gcd(), sum.constant());
+    return LinearForm.gcd(sum.gcd(), sum.constant());
   }
 
   /** One node whose operands are simple. */
@@ -188,14 +188,14 @@ public final class Simplifier {
       case SUB -> Exprs.sub(a, b);
       case MUL -> Exprs.mul(a, b);
       case DIV -> {
-        if (Linear.applies(type) && b instanceof Expr.IntImm c && c.value() != 0) {
-          yield quotients.divide(Linear.of(a), c.value()).toExpr();
+        if (LinearForm.applies(type) && b instanceof Expr.IntImm c && c.value() != 0) {
+          yield quotients.divide(LinearForm.of(a), c.value()).toExpr();
         }
         yield Exprs.isConst(a, 0) ? a : Exprs.div(a, b);
       }
       case MOD -> {
-        if (Linear.applies(type) && b instanceof Expr.IntImm c && c.value() != 0) {
-          yield quotients.remainder(Linear.of(a), c.value()).toExpr();
+        if (LinearForm.applies(type) && b instanceof Expr.IntImm c && c.value() != 0) {
+          yield quotients.remainder(LinearForm.of(a), c.value()).toExpr();
         }
         yield Exprs.isConst(a, 0) ? a : Exprs.mod(a, b);
       }
@@ -325,13 +325,13 @@ public final class Simplifier {
         return new Expr.Broadcast(expr(new Expr.Binary(e.op(), x, y)), lanes);
       }
       if (e.b() instanceof Expr.Ramp(Expr base, long stride, int same)
-          && Linear.applies(base.type())
+          && LinearForm.applies(base.type())
           && (e.op() == BinaryOp.ADD || e.op() == BinaryOp.MUL)) {
         return vector(new Expr.Binary(e.op(), e.b(), e.a()));
       }
     }
     if (e.a() instanceof Expr.Ramp(Expr base, long stride, int lanes)
-        && Linear.applies(base.type())) {
+        && LinearForm.applies(base.type())) {
       if (e.b() instanceof Expr.Broadcast(Expr y, int same)) {
         if (e.op() == BinaryOp.ADD || e.op() == BinaryOp.SUB) {
           return new Expr.Ramp(expr(new Expr.Binary(e.op(), base, y)), stride, lanes);

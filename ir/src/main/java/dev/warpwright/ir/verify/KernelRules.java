@@ -19,6 +19,7 @@ final class KernelRules {
   private KernelRules() {}
 
   static void check(Kernel k, Findings findings) {
+    new AttributeRules(findings).check(k, k.attrs(), k.body());
     StmtRules rules = new StmtRules(findings, k);
     Place place = PrimFuncRules.params(k.params(), rules, findings);
     Place params = place;
@@ -66,5 +67,6 @@ final class KernelRules {
     }
     boolean launched = k.bindings().stream().allMatch(b -> b.extent() instanceof Expr.IntImm);
     rules.check(k.body(), launched ? place : place.uncertain());
+    LaunchOrderRules.check(k, findings);
   }
 }

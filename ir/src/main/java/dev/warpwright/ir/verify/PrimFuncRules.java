@@ -18,12 +18,13 @@ final class PrimFuncRules {
   private PrimFuncRules() {}
 
   static void check(PrimFunc f, Findings findings) {
+    new AttributeRules(findings).check(f, f.attrs(), f.body());
     StmtRules rules = new StmtRules(findings, null);
     rules.check(f.body(), params(f.params(), rules, findings));
     if (FlowSites.isIn(f.body())) {
       new FlowRules(f, findings).check();
       new SharingRules(findings).check(f.body());
-      new LaunchOrderRules(f, findings).check();
+      LaunchOrderRules.check(f, findings);
     }
   }
 

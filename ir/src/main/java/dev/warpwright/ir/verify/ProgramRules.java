@@ -13,6 +13,7 @@ import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier.Findings;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Substitution;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -140,6 +141,8 @@ final class ProgramRules {
     Set<Buffer> stored = new HashSet<>();
     Uses.of(kernel.body(), loaded, stored);
     Set<Buffer> writtenHere = new HashSet<>();
+    Set<String> ahead =
+        LaunchOrder.overlaps(kernel) ? LaunchOrder.constants(kernel.attrs()) : Set.of();
     for (int i = 0; i < launch.arguments().size(); i++) {
       Param param = kernel.params().get(i);
       Program.Argument argument = launch.arguments().get(i);
@@ -167,6 +170,16 @@ final class ProgramRules {
         }
         if (stored.contains(formal)) {
           writtenHere.add(actual);
+        }
+        if (ahead.contains(formal.name()) && roles.get(actual) != Program.Role.CONSTANT) {
+          argument(
+              launch,
+              String.format(
+                  Locale.ROOT,
+                  "'%s' reads '%s' before it waits for earlier launches: '%s' is no constant",
+                  kernel.name(),
+                  formal.name(),
+                  actual.name()));
         }
       }
     }

@@ -54,24 +54,56 @@ final class Uses {
         e -> {
           if (e instanceof Expr.Load load) {
             loaded.add(load.buffer());
-          } else if (e instanceof Expr.Call call && call.op() instanceof Intrinsic intrinsic) {
-            for (int i = 0; i < Math.min(call.args().size(), intrinsic.operands().size()); i++) {
-              if (call.args().get(i) instanceof Expr.AddressOf address) {
-                for (Intrinsic.Access access :
-                    List.of(intrinsic.operands().get(i).access(), intrinsic.laterAccess(i))) {
-                  switch (access) {
-                    case READ -> loaded.add(address.buffer());
-                    case WRITE -> stored.add(address.buffer());
-                    case READ_WRITE -> {
-                      loaded.add(address.buffer());
-                      stored.add(address.buffer());
-                    }
-                    case NONE -> {}
-                  }
-                }
-              }
-            }
           }
+          intrinsic(e, loaded, stored);
         });
+  }
+
+  /**
+   * What the intrinsics touch that a statement calls itself, not in the statements inside it, and
+   * what the copies touch that they start. A statement that only calls is loads, too.
+   */
+  static void ofIntrinsics(Stmt s, Set<Buffer> loaded, Set<Buffer> stored) {
+    switch (s) {
+      case Stmt.For loop -> {
+        intrinsics(loop.min(), loaded, stored);
+        intrinsics(loop.extent(), loaded, stored);
+      }
+      case Stmt.While loop -> intrinsics(loop.condition(), loaded, stored);
+      case Stmt.If branch -> intrinsics(branch.condition(), loaded, stored);
+      case Stmt.Let let -> intrinsics(let.value(), loaded, stored);
+      case Stmt.Evaluate call -> of(call, loaded, stored);
+      case Stmt.Store store -> Walk.expressions(store, e -> intrinsic(e, loaded, stored));
+      // Statements of tile programs, which call none, and what holds others.
+      case Stmt.Seq _, Stmt.Alloc _, Stmt.Comment _, Stmt.Block _ -> {}
+      case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _, Stmt.TileMap _ -> {}
+      case Stmt.TileReduce _, Stmt.Flow _ -> {}
+    }
+  }
+
+  private static void intrinsics(Expr root, Set<Buffer> loaded, Set<Buffer> stored) {
+    Walk.expressions(root, e -> intrinsic(e, loaded, stored));
+  }
+
+  private static void intrinsic(Expr e, Set<Buffer> loaded, Set<Buffer> stored) {
+    if (!(e instanceof Expr.Call call && call.op() instanceof Intrinsic intrinsic)) {
+      return;
+    }
+    for (int i = 0; i < Math.min(call.args().size(), intrinsic.operands().size()); i++) {
+      if (call.args().get(i) instanceof Expr.AddressOf address) {
+        for (Intrinsic.Access access :
+            List.of(intrinsic.operands().get(i).access(), intrinsic.laterAccess(i))) {
+          switch (access) {
+            case READ -> loaded.add(address.buffer());
+            case WRITE -> stored.add(address.buffer());
+            case READ_WRITE -> {
+              loaded.add(address.buffer());
+              stored.add(address.buffer());
+            }
+            case NONE -> {}
+          }
+        }
+      }
+    }
   }
 }

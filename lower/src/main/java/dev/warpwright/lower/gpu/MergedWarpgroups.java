@@ -90,7 +90,7 @@ final class MergedWarpgroups {
       PipelinedProgram program = PipelinedProgram.of(func);
       WorkItems work = WorkItems.of(func, program);
       long stages = program.loop().attrs().getLong("stages", 2);
-      if (stages < 2 || func.attrs().has("clusterM") || func.attrs().has("copies")) {
+      if (stages < 2 || func.attrs().has("clusterM")) {
         throw new LoweringException(
             "merged products of warpgroups take 2 stages at least, and no clusters or copies by"
                 + " threads");

@@ -4,6 +4,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
@@ -83,24 +84,36 @@ public record Roles(int consumers, int minBlocks, int accumulators, boolean copy
     return Math.min(each, 256);
   }
 
-  /** Registers of a consumer thread, once the producer has given its own back. */
+  /**
+   * Registers of a consumer thread, once the producer has given its own back: never fewer than a
+   * launch gives it, which is also why the producer keeps no more than that. (ptxas refuses a
+   * program that lowers to more registers than any of its threads has, C7406.)
+   */
   private int consumerRegisters() {
-    int pool = entryRegisters() * (consumers + 1);
-    int[] choices = copying ? COPYING_REGISTERS : PRODUCER_REGISTERS;
-    for (int producer : choices) {
-      int each = Math.min(MAX_REGISTERS, (pool - producer) / consumers / 8 * 8);
+    int entry = entryRegisters();
+    int pool = entry * (consumers + 1);
+    int each = entry;
+    for (int choice : copying ? COPYING_REGISTERS : PRODUCER_REGISTERS) {
+      int producer = Math.min(choice, entry);
+      each = Math.min(MAX_REGISTERS, (pool - producer) / consumers / 8 * 8);
       if (each >= accumulators + OTHER_REGISTERS) {
-        return each;
+        break;
       }
     }
-    int fewest = choices[choices.length - 1];
-    return Math.min(MAX_REGISTERS, (pool - fewest) / consumers / 8 * 8);
+    return each;
   }
 
   /** What the consumers leave. */
   private int producerRegisters() {
     int rest = entryRegisters() * (consumers + 1) - consumers * consumerRegisters();
     return Math.min(entryRegisters(), rest / 8 * 8);
+  }
+
+  /** A thread's change to as many registers; nothing if it has as many. */
+  private Stmt changeTo(int registers, Intrinsic change) {
+    return registers == entryRegisters()
+        ? Stmts.seq()
+        : Exprs.evaluate(change, Exprs.i32(registers));
   }
 
   /** The consumer's code in terms of its thread among the consumers. */
@@ -125,12 +138,12 @@ public record Roles(int consumers, int minBlocks, int accumulators, boolean copy
     Var thread = Var.index("consumer");
     Stmt issue =
         Stmts.seq(
-            Exprs.evaluate(HopperIntrinsics.SETMAXNREG_DEC, Exprs.i32(producerRegisters())),
+            changeTo(producerRegisters(), HopperIntrinsics.SETMAXNREG_DEC),
             copying ? producer : new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), producer, null),
             produced);
     Stmt multiply =
         Stmts.seq(
-            Exprs.evaluate(HopperIntrinsics.SETMAXNREG_INC, Exprs.i32(consumerRegisters())),
+            changeTo(consumerRegisters(), HopperIntrinsics.SETMAXNREG_INC),
             new Stmt.Let(
                 thread, Exprs.add(tid, Exprs.i32(-firstConsumer())), consumer.code(thread)));
     return new Stmt.If(Exprs.lt(tid, Exprs.i32(WARPGROUP)), issue, multiply);

@@ -4,11 +4,11 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.OrderBench;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,7 +34,7 @@ public final class LaunchOrders {
               Long.parseLong(args[0]),
               Long.parseLong(args[1]),
               Long.parseLong(args[2]),
-              NumberType.parse(args[3]));
+              Precision.parse(args[3]));
       var request =
           new OrderMeasurer.Request(
               shape,

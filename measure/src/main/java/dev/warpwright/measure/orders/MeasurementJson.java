@@ -7,9 +7,9 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.measure.orders.OrderMeasurement.Counters;
 import dev.warpwright.measure.orders.OrderMeasurement.Times;
 import dev.warpwright.measure.orders.Timeline.Event;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 
 /** Measurements as JSON, as they are recorded and sent to the page. */
@@ -89,7 +89,7 @@ public final class MeasurementJson {
             fields.integer("M"),
             fields.integer("N"),
             fields.integer("K"),
-            NumberType.parse(fields.text("dtype"))),
+            Precision.parse(fields.text("dtype"))),
         Tiling.parse(fields.text("tile")),
         BlockOrder.parse(fields.text("order")),
         fields.text("kernel"),

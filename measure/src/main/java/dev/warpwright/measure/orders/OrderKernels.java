@@ -8,11 +8,11 @@ import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 
 /**
@@ -102,15 +102,14 @@ final class OrderKernels {
    *
    * @throws UserError that names those for which there are
    */
-  static void checkType(NumberType type) {
+  static void checkType(Precision type) {
     type(type);
   }
 
-  private static DType type(NumberType type) {
+  private static DType type(Precision type) {
     return switch (type) {
-      case BF16 -> DType.BF16;
-      case F16 -> DType.F16;
-      case F32, TF32, FP8, INT8 ->
+      case BF16, F16 -> type.operand();
+      case F32, TF32, F16_SUMS, E4M3, E5M2, INT8, UINT8, F64 ->
           throw new UserError("dtype=" + type.text() + ": orders are measured in bf16 and f16");
     };
   }

@@ -1,6 +1,5 @@
 package dev.warpwright.measure.tuning;
 
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.space.Variants;
 import dev.warpwright.families.space.Variants.Variant;
@@ -86,7 +85,7 @@ public final class GemmExplain {
       rows.add(row(variant, times.get(i + 1), best, facts));
     }
     return new Explanation(
-        GemmKeys.of(workload).text(),
+        workload.key().text(),
         model.target().name(),
         device,
         measurer != null,

@@ -1,7 +1,6 @@
 package dev.warpwright.measure.tuning;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.runtime.cuda.CudaDevice;
@@ -15,7 +14,6 @@ import dev.warpwright.tune.measure.ProcessMeasurer;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.search.BoostedTrees;
 import dev.warpwright.tune.search.CostModel;
 import dev.warpwright.tune.search.EvolutionarySearch;
@@ -26,6 +24,7 @@ import dev.warpwright.tune.search.Strategy;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,7 +175,7 @@ public final class GemmTuning {
         options.free()
             ? GemmSpace.free(workload, target, multiprocessors)
             : GemmSpace.of(workload, target, multiprocessors);
-    WorkloadKey key = GemmKeys.of(workload);
+    WorkloadKey key = workload.key();
     Proposals proposals = new Proposals();
     Strategy strategy =
         strategy(space, proposals, options, seeds(key, space, database, target, options));

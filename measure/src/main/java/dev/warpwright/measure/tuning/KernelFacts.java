@@ -126,7 +126,7 @@ final class KernelFacts {
         shape.order,
         resident * model.multiprocessors(),
         // Each half of the cache serves its multiprocessors.
-        ((long) model.l2MiB() << 20) / 2);
+        model.l2Bytes() / 2);
   }
 
   /**
@@ -152,11 +152,10 @@ final class KernelFacts {
             (long) shape.m * shape.clusterM,
             (long) shape.n * shape.clusterN,
             k,
-            workload.operands(),
+            workload.precision(),
             workload.result(),
             workload.layout(),
-            workload.epilogue(),
-            workload.arithmetic());
+            workload.epilogue());
     int multiprocessors = shape.clusterM * shape.clusterN;
     try {
       Space.Drawn drawn =

@@ -4,7 +4,6 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
@@ -15,8 +14,8 @@ import dev.warpwright.tune.TuningProgress;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningRecord;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -114,7 +113,7 @@ public final class WinnerFiles {
   private static String report(
       GemmWorkload workload, Environment environment, TuningProgress done, KernelReport report) {
     List<String> lines = new ArrayList<>();
-    lines.add("# " + GemmKeys.of(workload));
+    lines.add("# " + workload.key());
     lines.add("");
     lines.add(
         String.format(

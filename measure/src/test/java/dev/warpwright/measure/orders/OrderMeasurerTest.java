@@ -11,10 +11,10 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.lower.gpu.TimelineProbe;
 import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +39,7 @@ class OrderMeasurerTest {
   }
 
   private static GemmShape shape(long m, long n, long k) {
-    return new GemmShape(m, n, k, NumberType.BF16);
+    return new GemmShape(m, n, k, Precision.BF16);
   }
 
   /** Lets a run go on, or ends it after so many lines. */
@@ -109,7 +109,7 @@ class OrderMeasurerTest {
                 new GpuOrderMeasurer()
                     .measure(
                         request(
-                            new GemmShape(64, 64, 64, NumberType.F32),
+                            new GemmShape(64, 64, 64, Precision.F32),
                             List.of("128x128"),
                             List.of("row")),
                         new Told(9)))

@@ -3,7 +3,6 @@ package dev.warpwright.measure.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
@@ -17,11 +16,11 @@ import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Space;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Layout;
 import dev.warpwright.workload.GemmWorkload.Leading;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,18 +39,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EveryProductTest {
   private static final long SEED = Long.getLong("seed", 11);
 
-  private record Type(DType operands, Arithmetic arithmetic, double tolerance) {
+  private record Type(Precision precision, double tolerance) {
     static Type of(DType operands, double tolerance) {
-      return new Type(operands, Arithmetic.of(operands), tolerance);
+      return new Type(Precision.of(operands), tolerance);
     }
   }
 
   private static final List<Type> TYPES =
       List.of(
           Type.of(DType.F32, 3e-6),
-          new Type(DType.F32, Arithmetic.TF32, 2e-3),
+          new Type(Precision.TF32, 2e-3),
           Type.of(DType.F16, 4e-3),
-          new Type(DType.F16, Arithmetic.F16, 4e-3),
+          new Type(Precision.F16_SUMS, 4e-3),
           Type.of(DType.BF16, 2e-2),
           Type.of(DType.F8E4M3, 3e-2),
           Type.of(DType.F8E5M2, 3e-2),
@@ -78,12 +77,12 @@ class EveryProductTest {
   }
 
   private static GemmWorkload product(Type type, long m, long n, long k, Layout layout) {
-    return GemmWorkload.of(m, n, k, type.operands(), layout).with(type.arithmetic());
+    return GemmWorkload.of(m, n, k, type.precision().operand(), layout).with(type.precision());
   }
 
   private static ArgumentSet set(GemmWorkload workload, double tolerance) {
     return org.junit.jupiter.params.provider.Arguments.argumentSet(
-        GemmKeys.of(workload).text(), workload, tolerance);
+        workload.key().text(), workload, tolerance);
   }
 
   @ParameterizedTest

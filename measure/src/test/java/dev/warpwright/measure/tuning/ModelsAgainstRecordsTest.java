@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.base.json.JsonFields;
 import dev.warpwright.base.json.JsonParser;
-import dev.warpwright.families.space.GemmKeys;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.tune.record.WorkloadKey;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -116,7 +115,7 @@ final class ModelsAgainstRecordsTest {
   }
 
   private static Space space(String key) {
-    return GemmSpace.of(GemmKeys.workload(WorkloadKey.parse(key)), GpuTarget.SM_90A, 132);
+    return GemmSpace.of(GemmWorkload.of(WorkloadKey.parse(key)), GpuTarget.SM_90A, 132);
   }
 
   private static Choice choice(String name, List<Measured> points) {

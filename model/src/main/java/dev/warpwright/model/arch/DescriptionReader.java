@@ -7,6 +7,7 @@ import dev.warpwright.base.json.Json;
 import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.io.Utf8;
+import dev.warpwright.workload.Pointwise;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -93,27 +94,33 @@ final class DescriptionReader {
         allow("from");
         yield new Step.LoadStep(text("from"));
       }
-      default -> activation(op);
+      default -> function(op);
     };
   }
 
-  private Step activation(String op) {
-    Activation activation = Activation.named(op);
-    if (activation == null) {
+  private Step function(String op) {
+    Pointwise plain = ParametricFunction.plain(op);
+    if (plain != null) {
+      allow();
+      return new Step.PointwiseStep(plain);
+    }
+    ParametricFunction function = ParametricFunction.named(op);
+    if (function == null) {
       throw new UserError(
           where
               + ": unknown operation; supported: linear, layer_norm, add, sub, mul, div, save,"
               + " load, "
-              + String.join(", ", Activation.names()));
+              + ParametricFunction.names());
     }
-    if (activation == Activation.PRELU) {
+    if (function == ParametricFunction.PRELU) {
       allow("weight");
-      return new Step.ActivationStep(activation, Map.of(), text("weight"));
+      return new Step.FunctionStep(function, Map.of(), text("weight"));
     }
-    List<String> names = activation.parameters().stream().map(Activation.Parameter::name).toList();
+    List<String> names =
+        function.parameters().stream().map(ParametricFunction.Parameter::name).toList();
     allow(names.toArray(String[]::new));
     Map<String, Double> numbers = new HashMap<>();
-    for (Activation.Parameter parameter : activation.parameters()) {
+    for (ParametricFunction.Parameter parameter : function.parameters()) {
       if (fields.containsKey(parameter.name())) {
         numbers.put(parameter.name(), number(parameter.name()));
       } else if (parameter.otherwise() != null) {
@@ -123,13 +130,14 @@ final class DescriptionReader {
     if (numbers.isEmpty() && !names.isEmpty()) {
       throw new UserError(where + ": give \"" + String.join("\" or \"", names) + "\", or both");
     }
-    if (activation == Activation.CELU && Objects.requireNonNull(numbers.get("alpha")) == 0) {
+    if (function == ParametricFunction.CELU && Objects.requireNonNull(numbers.get("alpha")) == 0) {
       throw new UserError(where + ": \"alpha\" must not be 0");
     }
-    if (activation == Activation.SOFTPLUS && Objects.requireNonNull(numbers.get("beta")) == 0) {
+    if (function == ParametricFunction.SOFTPLUS
+        && Objects.requireNonNull(numbers.get("beta")) == 0) {
       throw new UserError(where + ": \"beta\" must not be 0");
     }
-    return new Step.ActivationStep(activation, numbers, null);
+    return new Step.FunctionStep(function, numbers, null);
   }
 
   private Step combine(ElementwiseOp kind) {

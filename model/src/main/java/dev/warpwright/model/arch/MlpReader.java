@@ -3,6 +3,7 @@ package dev.warpwright.model.arch;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.model.weights.Weights;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -129,30 +130,34 @@ final class MlpReader {
 
   /** An activation with its usual numbers; PReLU's slopes are the next vector. */
   private Step activation(String name, Iterator<String> slopes, Set<String> used) {
-    Activation activation = Activation.named(name);
-    if (activation == null) {
+    Pointwise plain = ParametricFunction.plain(name);
+    if (plain != null) {
+      return new Step.PointwiseStep(plain);
+    }
+    ParametricFunction function = ParametricFunction.named(name);
+    if (function == null) {
       throw new UserError(
           "--arch: unknown activation "
               + Names.quote(name)
               + "; supported: "
-              + String.join(", ", Activation.names()));
+              + ParametricFunction.names());
     }
-    if (activation == Activation.PRELU) {
+    if (function == ParametricFunction.PRELU) {
       if (!slopes.hasNext()) {
         throw error("prelu needs a vector of slopes called *.weight, there is no other");
       }
       String weight = slopes.next();
       used.add(weight);
-      return new Step.ActivationStep(activation, Map.of(), weight);
+      return new Step.FunctionStep(function, Map.of(), weight);
     }
     Map<String, Double> numbers = new HashMap<>();
-    for (Activation.Parameter parameter : activation.parameters()) {
+    for (ParametricFunction.Parameter parameter : function.parameters()) {
       if (parameter.otherwise() == null) {
-        throw error(activation.text() + " needs \"" + parameter.name() + "\"");
+        throw error(function.text() + " needs \"" + parameter.name() + "\"");
       }
       numbers.put(parameter.name(), parameter.otherwise());
     }
-    return new Step.ActivationStep(activation, numbers, null);
+    return new Step.FunctionStep(function, numbers, null);
   }
 
   private UserError error(String what) {

@@ -3,6 +3,7 @@ package dev.warpwright.model.arch;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
@@ -12,9 +13,10 @@ import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.model.weights.Weights;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,9 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts named weights and the steps of a network together to a graph. */
 public final class NetworkAssembler {
-  private static final double SELU_ALPHA = 1.6732632423543772848170429916717;
-  private static final double SELU_SCALE = 1.0507009873554804934193349852946;
-
   /** From here on log(1 + eˣ) is x, to the last bit of a float. */
   private static final double SOFTPLUS_IS_LINEAR = 20;
 
@@ -59,7 +58,7 @@ public final class NetworkAssembler {
           case Architecture.Mlp mlp -> MlpReader.steps(mlp, weights);
           case Architecture.Described(var file) -> DescriptionReader.read(file);
         };
-    Tensor first = first(weights, steps);
+    ConstantTensor first = first(weights, steps);
     long features = first.shape().getLast();
     if (features < 1 || features > Integer.MAX_VALUE) {
       throw new UserError(weights.file() + ": tensor " + describe(first) + " has no inputs");
@@ -68,20 +67,21 @@ public final class NetworkAssembler {
   }
 
   /** The first weight; before it everything is elementwise, so it tells the input's features. */
-  private static Tensor first(Weights weights, List<Step> steps) {
+  private static ConstantTensor first(Weights weights, List<Step> steps) {
     for (Step step : steps) {
       String name =
           switch (step) {
             case Step.LinearStep linear -> linear.weight();
             case Step.NormStep norm -> norm.weight();
-            case Step.ActivationStep s -> null;
+            case Step.PointwiseStep s -> null;
+            case Step.FunctionStep s -> null;
             case Step.ScalarStep s -> null;
             case Step.CombineStep s -> null;
             case Step.SaveStep s -> null;
             case Step.LoadStep s -> null;
           };
       if (name != null) {
-        Tensor tensor = weights.tensor(name);
+        ConstantTensor tensor = weights.tensor(name);
         if (tensor.rank() == 0) {
           throw new UserError(
               weights.file() + ": tensor " + describe(tensor) + " is a scalar, no weight");
@@ -114,10 +114,11 @@ public final class NetworkAssembler {
     switch (next) {
       case Step.LinearStep linear -> linear(linear);
       case Step.NormStep norm -> norm(norm);
-      case Step.ActivationStep activation -> activation(activation);
-      case Step.ScalarStep(ElementwiseOp kind, double value) ->
+      case Step.PointwiseStep(Pointwise function) -> current = emit(function, current);
+      case Step.FunctionStep function -> function(function);
+      case Step.ScalarStep(Pointwise kind, double value) ->
           current = emit(kind, current, scalar(value));
-      case Step.CombineStep(ElementwiseOp kind, String with) -> {
+      case Step.CombineStep(Pointwise kind, String with) -> {
         Value other = recall(with);
         if (other.features() != current.features()) {
           throw error(
@@ -136,7 +137,7 @@ public final class NetworkAssembler {
   }
 
   private void linear(Step.LinearStep linear) {
-    Tensor weight = tensor(linear.weight());
+    ConstantTensor weight = tensor(linear.weight());
     if (weight.rank() != 2
         || weight.shape().getLast() != current.features()
         || weight.shape().getFirst() < 1
@@ -149,7 +150,7 @@ public final class NetworkAssembler {
               current.features()));
     }
     int outputs = weight.shape().getFirst().intValue();
-    Tensor bias = vector(linear.bias(), outputs);
+    ConstantTensor bias = vector(linear.bias(), outputs);
     Value output = value(outputs);
     nodes.add(new Linear(output, current, weight, bias, linear.weight()));
     current = output;
@@ -158,37 +159,23 @@ public final class NetworkAssembler {
   private void norm(Step.NormStep norm) {
     int features = current.features();
     Value output = value(features);
-    Tensor scale = vector(norm.weight(), features);
-    Tensor bias = vector(norm.bias(), features);
+    ConstantTensor scale = vector(norm.weight(), features);
+    ConstantTensor bias = vector(norm.bias(), features);
     String name = norm.weight() == null ? "layer_norm " + step : norm.weight();
     nodes.add(new LayerNorm(output, current, scale, bias, norm.epsilon(), name));
     current = output;
   }
 
-  private void activation(Step.ActivationStep step) {
-    Activation activation = step.activation();
+  private void function(Step.FunctionStep step) {
     Value x = current;
-    ElementwiseOp operator = activation.operator();
-    if (operator != null) {
-      current = emit(operator, x);
-      return;
-    }
     Map<String, Double> numbers = step.numbers();
     current =
-        switch (activation) {
-          case SILU -> emit(ElementwiseOp.MUL, emit(ElementwiseOp.SIGMOID, x), of(x));
-          case HARDSWISH -> emit(ElementwiseOp.MUL, hardSigmoid(x), of(x));
-          case HARDSIGMOID -> hardSigmoid(x);
+        switch (step.function()) {
           case SOFTPLUS -> softplus(x, number(numbers, "beta"), number(numbers, "threshold"));
           case LEAKY_RELU ->
               emit(ElementwiseOp.LEAKY_RELU, x, scalar(number(numbers, "negative_slope")));
           case PRELU -> emit(ElementwiseOp.LEAKY_RELU, x, slopes(step.weight()));
           case ELU -> emit(ElementwiseOp.ELU, x, scalar(number(numbers, "alpha")));
-          case SELU ->
-              emit(
-                  ElementwiseOp.MUL,
-                  emit(ElementwiseOp.ELU, x, scalar(SELU_ALPHA)),
-                  scalar(SELU_SCALE));
           case CELU -> celu(x, number(numbers, "alpha"));
           case CLIP -> clip(x, numbers.get("min"), numbers.get("max"));
           case SOFTMAX -> {
@@ -200,18 +187,12 @@ public final class NetworkAssembler {
             Value sum = reduce(RowReduce.Kind.SUM, emit(ElementwiseOp.EXP, shifted));
             yield emit(ElementwiseOp.SUB, shifted, of(emit(ElementwiseOp.LOG, sum)));
           }
-          default -> throw new IllegalStateException(activation + " has no operator");
         };
-  }
-
-  private Value hardSigmoid(Value x) {
-    Value shifted = emit(ElementwiseOp.RELU, emit(ElementwiseOp.ADD, x, scalar(3)));
-    return emit(ElementwiseOp.DIV, emit(ElementwiseOp.MIN, shifted, scalar(6)), scalar(6));
   }
 
   private Value softplus(Value x, double beta, double threshold) {
     Value inner = beta == 1 ? x : emit(ElementwiseOp.MUL, x, scalar(beta));
-    Value smooth = emit(ElementwiseOp.SOFTPLUS, inner);
+    Value smooth = emit(Activation.SOFTPLUS, inner);
     Value scaled = beta == 1 ? smooth : emit(ElementwiseOp.DIV, smooth, scalar(beta));
     if (threshold >= SOFTPLUS_IS_LINEAR) {
       return scaled;
@@ -235,7 +216,7 @@ public final class NetworkAssembler {
 
   /** A slope for each feature, or one for all. */
   private Operand slopes(@Nullable String weight) {
-    Tensor tensor = tensor(Objects.requireNonNull(weight));
+    ConstantTensor tensor = tensor(Objects.requireNonNull(weight));
     if (tensor.count() == 1 && tensor.rank() <= 1) {
       return scalar(tensor.doubleAt(0));
     }
@@ -265,7 +246,7 @@ public final class NetworkAssembler {
     return new Operand.OfValue(value);
   }
 
-  private Value emit(ElementwiseOp kind, Value x, Operand... more) {
+  private Value emit(Pointwise kind, Value x, Operand... more) {
     List<Operand> operands = new ArrayList<>();
     operands.add(new Operand.OfValue(x));
     operands.addAll(List.of(more));
@@ -275,7 +256,8 @@ public final class NetworkAssembler {
   }
 
   private Operand scalar(double value) {
-    return new Operand.OfTensor(Tensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
+    return new Operand.OfTensor(
+        ConstantTensor.ofDoubles(Double.toString(value), dtype, List.of(), value));
   }
 
   private Value value(int features) {
@@ -290,19 +272,19 @@ public final class NetworkAssembler {
     return value;
   }
 
-  private @Nullable Tensor vector(@Nullable String name, int features) {
+  private @Nullable ConstantTensor vector(@Nullable String name, int features) {
     if (name == null) {
       return null;
     }
-    Tensor tensor = tensor(name);
+    ConstantTensor tensor = tensor(name);
     if (!tensor.shape().equals(List.of((long) features))) {
       throw error("tensor " + describe(tensor) + " does not fit; [" + features + "] is needed");
     }
     return tensor;
   }
 
-  private Tensor tensor(String name) {
-    Tensor tensor = weights.tensor(name);
+  private ConstantTensor tensor(String name) {
+    ConstantTensor tensor = weights.tensor(name);
     if (tensor.dtype() != dtype) {
       throw error(
           "tensor " + describe(tensor) + " has another type than the first weight, " + dtype);
@@ -310,7 +292,7 @@ public final class NetworkAssembler {
     return tensor;
   }
 
-  private static String describe(Tensor tensor) {
+  private static String describe(ConstantTensor tensor) {
     return Names.quote(tensor.name()) + " " + tensor.typeText();
   }
 

@@ -1,6 +1,6 @@
 package dev.warpwright.model.arch;
 
-import dev.warpwright.model.graph.ElementwiseOp;
+import dev.warpwright.workload.Pointwise;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,24 +18,28 @@ sealed interface Step {
   /** A layer normalisation; weight and bias are names of tensors [N], or none. */
   record NormStep(@Nullable String weight, @Nullable String bias, double epsilon) implements Step {}
 
+  /** A function of each element. */
+  record PointwiseStep(Pointwise function) implements Step {}
+
   /**
-   * An activation.
+   * A function that takes more than the element.
    *
    * @param numbers by the names of its parameters, without those that are missing
    * @param weight the name of a tensor of slopes, [N] or [1]; for PReLU only
    */
-  record ActivationStep(Activation activation, Map<String, Double> numbers, @Nullable String weight)
+  record FunctionStep(
+      ParametricFunction function, Map<String, Double> numbers, @Nullable String weight)
       implements Step {
-    public ActivationStep {
+    public FunctionStep {
       numbers = Map.copyOf(numbers);
     }
   }
 
   /** Combines the result with a number. */
-  record ScalarStep(ElementwiseOp kind, double value) implements Step {}
+  record ScalarStep(Pointwise kind, double value) implements Step {}
 
   /** Combines the result with what was saved under a name. */
-  record CombineStep(ElementwiseOp kind, String with) implements Step {}
+  record CombineStep(Pointwise kind, String with) implements Step {}
 
   /** Keeps the result under a name. */
   record SaveStep(String name) implements Step {}

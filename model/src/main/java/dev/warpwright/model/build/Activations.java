@@ -1,13 +1,14 @@
 package dev.warpwright.model.build;
 
 import dev.warpwright.model.graph.ElementwiseOp;
+import dev.warpwright.workload.Activation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The activations that take more than one elementwise operator, as PyTorch defines them. */
 public final class Activations {
-  private static final double SELU_ALPHA = 1.6732632423543772848170429916717;
-  private static final double SELU_SCALE = 1.0507009873554804934193349852946;
+  private static final float SELU_ALPHA = 1.6732632f;
+  private static final float SELU_SCALE = 1.050701f;
 
   private final Arithmetic arithmetic;
 
@@ -18,19 +19,20 @@ public final class Activations {
 
   /** x · sigmoid(factor · x). */
   public Term silu(Term x, double factor) {
-    Term scaled = factor == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, factor);
-    return arithmetic.binary(ElementwiseOp.MUL, x, arithmetic.unary(ElementwiseOp.SIGMOID, scaled));
+    if (factor == 1) {
+      return arithmetic.unary(Activation.SILU, x);
+    }
+    Term scaled = arithmetic.binary(ElementwiseOp.MUL, x, factor);
+    return arithmetic.binary(ElementwiseOp.MUL, x, arithmetic.unary(Activation.SIGMOID, scaled));
   }
 
   /** x if x &gt; 0, otherwise alpha · (eˣ − 1); all of it times scale. */
   public Term elu(Term x, double alpha, double scale) {
+    if ((float) alpha == SELU_ALPHA && (float) scale == SELU_SCALE) {
+      return arithmetic.unary(Activation.SELU, x);
+    }
     Term result = arithmetic.binary(ElementwiseOp.ELU, x, alpha);
     return scale == 1 ? result : arithmetic.binary(ElementwiseOp.MUL, result, scale);
-  }
-
-  /** ELU with the constants that keep mean and variance. */
-  public Term selu(Term x) {
-    return elu(x, SELU_ALPHA, SELU_SCALE);
   }
 
   /** max(x, 0) + min(0, alpha · (e^(x / alpha) − 1)). */
@@ -46,7 +48,7 @@ public final class Activations {
   /** x if beta · x &gt; threshold, otherwise log(1 + e^(beta · x)) / beta. */
   public Term softplus(Term x, double beta, double threshold) {
     Term inner = beta == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, beta);
-    Term smooth = arithmetic.unary(ElementwiseOp.SOFTPLUS, inner);
+    Term smooth = arithmetic.unary(Activation.SOFTPLUS, inner);
     Term scaled = beta == 1 ? smooth : arithmetic.binary(ElementwiseOp.DIV, smooth, beta);
     if (threshold >= 20) {
       return scaled; // beyond 20 it is x, to the last bit of a float
@@ -58,31 +60,23 @@ public final class Activations {
   /** −log(1 + e⁻ˣ). */
   public Term logSigmoid(Term x) {
     Term negative = arithmetic.unary(ElementwiseOp.NEG, x);
-    return arithmetic.unary(ElementwiseOp.NEG, arithmetic.unary(ElementwiseOp.SOFTPLUS, negative));
+    return arithmetic.unary(ElementwiseOp.NEG, arithmetic.unary(Activation.SOFTPLUS, negative));
   }
 
   /** alpha · x + beta, not below 0 and not above 1. */
   public Term hardSigmoid(Term x, double alpha, double beta) {
+    if ((float) alpha == (float) (1.0 / 6) && beta == 0.5) {
+      return arithmetic.unary(Activation.HARDSIGMOID, x);
+    }
     Term line = arithmetic.binary(ElementwiseOp.MUL, x, alpha);
     Term shifted = arithmetic.binary(ElementwiseOp.ADD, line, beta);
     return clip(shifted, number(0, x), number(1, x));
-  }
-
-  /** x · hardsigmoid(x) with alpha = 1/6 and beta = 1/2. */
-  public Term hardSwish(Term x) {
-    return arithmetic.binary(ElementwiseOp.MUL, x, hardSigmoid(x, 1.0 / 6, 0.5));
   }
 
   /** x, not below low and not above high. */
   public Term clip(Term x, @Nullable Term low, @Nullable Term high) {
     Term raised = low == null ? x : arithmetic.binary(ElementwiseOp.MAX, x, low);
     return high == null ? raised : arithmetic.binary(ElementwiseOp.MIN, raised, high);
-  }
-
-  /** x / (1 + |x|). */
-  public Term softsign(Term x) {
-    Term size = arithmetic.unary(ElementwiseOp.ABS, x);
-    return arithmetic.binary(ElementwiseOp.DIV, x, arithmetic.binary(ElementwiseOp.ADD, size, 1));
   }
 
   /** x if x &gt; threshold, otherwise value. */

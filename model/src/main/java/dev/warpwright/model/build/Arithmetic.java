@@ -1,12 +1,13 @@
 package dev.warpwright.model.build;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,22 +21,22 @@ public final class Arithmetic {
   }
 
   /** An operator of one operand. */
-  public Term unary(ElementwiseOp op, Term x) {
+  public Term unary(Pointwise op, Term x) {
     return apply(op, List.of(x));
   }
 
   /** An operator of two operands. */
-  public Term binary(ElementwiseOp op, Term a, Term b) {
+  public Term binary(Pointwise op, Term a, Term b) {
     return apply(op, List.of(a, b));
   }
 
   /** An operator of two operands, of which one is a number. */
-  public Term binary(ElementwiseOp op, Term a, double b) {
+  public Term binary(Pointwise op, Term a, double b) {
     return binary(op, a, number(b, dtype(a)));
   }
 
   /** An associative operator of any number of operands. */
-  public Term chain(ElementwiseOp op, List<Term> terms) {
+  public Term chain(Pointwise op, List<Term> terms) {
     Term result = terms.getFirst();
     for (Term term : terms.subList(1, terms.size())) {
       result = binary(op, result, term);
@@ -48,7 +49,7 @@ public final class Arithmetic {
    *
    * @param operands as many as it takes
    */
-  public Term apply(ElementwiseOp op, List<Term> operands) {
+  public Term apply(Pointwise op, List<Term> operands) {
     if (operands.stream().anyMatch(Term.Sizes.class::isInstance)) {
       return SizeArithmetic.apply(builder, op, operands);
     }
@@ -70,19 +71,19 @@ public final class Arithmetic {
   /** A constant of no dimensions. */
   public static Term number(double value, DType dtype) {
     DType type = dtype.isFloat() ? dtype : DType.F64;
-    return new Term.Constant(Tensor.ofDoubles("", type, List.of(), value));
+    return new Term.Constant(ConstantTensor.ofDoubles("", type, List.of(), value));
   }
 
   /** The type of a term. */
   public static DType dtype(Term term) {
     return switch (term) {
       case Term.Computed computed -> computed.dtype();
-      case Term.Constant(Tensor tensor) -> tensor.dtype();
+      case Term.Constant(ConstantTensor tensor) -> tensor.dtype();
       case Term.Sizes sizes -> DType.I64;
     };
   }
 
-  private static DType dtype(ElementwiseOp op, List<Term> operands) {
+  private static DType dtype(Pointwise op, List<Term> operands) {
     List<Term> typed = op == ElementwiseOp.WHERE ? operands.subList(1, 3) : operands;
     // A number that is made here has no type of its own, so that of a computed operand counts.
     for (Term term : typed) {
@@ -93,14 +94,14 @@ public final class Arithmetic {
     return dtype(typed.getFirst());
   }
 
-  private Term fold(ElementwiseOp op, List<Term> operands) {
-    List<Tensor> tensors =
+  private Term fold(Pointwise op, List<Term> operands) {
+    List<ConstantTensor> tensors =
         operands.stream().map(operand -> ((Term.Constant) operand).tensor()).toList();
-    List<Long> shape = Constants.broadcast(tensors.stream().map(Tensor::shape).toList());
-    if (shape == null || Tensor.elementCount(shape) < 0) {
+    List<Long> shape = Constants.broadcast(tensors.stream().map(ConstantTensor::shape).toList());
+    if (shape == null || ConstantTensor.elementCount(shape) < 0) {
       throw builder.error("constants " + types(operands) + " do not broadcast");
     }
-    builder.reserve(Tensor.elementCount(shape), 8L * (2 + tensors.size()));
+    builder.reserve(ConstantTensor.elementCount(shape), 8L * (2 + tensors.size()));
     return new Term.Constant(Constants.apply(builder.resultName(), op, tensors, shape));
   }
 
@@ -136,7 +137,7 @@ public final class Arithmetic {
           outer = first ? aligned.outer() : sameRows(outer, aligned.outer(), operands);
           first = false;
         }
-        case Term.Constant(Tensor tensor) -> {
+        case Term.Constant(ConstantTensor tensor) -> {
           int split = Math.max(0, tensor.rank() - inner);
           inners.add(tensor.shape().subList(split, tensor.rank()));
         }
@@ -144,7 +145,7 @@ public final class Arithmetic {
       }
     }
     for (Term operand : operands) {
-      if (operand instanceof Term.Constant(Tensor tensor)) {
+      if (operand instanceof Term.Constant(ConstantTensor tensor)) {
         outer = constantRows(outer, tensor, inner, operands);
       }
     }
@@ -152,7 +153,7 @@ public final class Arithmetic {
     if (shape == null) {
       throw builder.error("operands " + types(operands) + " do not broadcast");
     }
-    long features = Tensor.elementCount(shape);
+    long features = ConstantTensor.elementCount(shape);
     if (features < 1 || features > Integer.MAX_VALUE) {
       throw builder.error("operands " + types(operands) + " broadcast to too many features");
     }
@@ -197,7 +198,8 @@ public final class Arithmetic {
     return result;
   }
 
-  private List<Dim> constantRows(List<Dim> outer, Tensor tensor, int inner, List<Term> operands) {
+  private List<Dim> constantRows(
+      List<Dim> outer, ConstantTensor tensor, int inner, List<Term> operands) {
     List<Dim> result = new ArrayList<>(outer);
     int own = Math.max(0, tensor.rank() - inner);
     for (int d = 0; d < own; d++) {
@@ -228,7 +230,7 @@ public final class Arithmetic {
         yield new Operand.OfValue(
             fits ? value : builder.columns(value, Constants.sources(from, shape.inner())));
       }
-      case Term.Constant(Tensor tensor) -> {
+      case Term.Constant(ConstantTensor tensor) -> {
         int split = Math.max(0, tensor.rank() - shape.inner().size());
         List<Long> from = tensor.shape().subList(split, tensor.rank());
         if (tensor.count() == 1) {

@@ -6,8 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.workload.Pointwise;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -22,44 +23,44 @@ final class Constants {
   private Constants() {}
 
   /** A tensor of numbers; truth is 0 or 1. */
-  static Tensor of(String name, DType dtype, List<Long> shape, double... values) {
+  static ConstantTensor of(String name, DType dtype, List<Long> shape, double... values) {
     if (dtype.isFloat()) {
-      return Tensor.ofDoubles(name, dtype, shape, values);
+      return ConstantTensor.ofDoubles(name, dtype, shape, values);
     }
     if (dtype == DType.BOOL) {
       byte[] bytes = new byte[values.length];
       for (int i = 0; i < values.length; i++) {
         bytes[i] = (byte) (values[i] != 0 ? 1 : 0);
       }
-      return new Tensor(name, dtype, shape, MemorySegment.ofArray(bytes));
+      return new ConstantTensor(name, dtype, shape, MemorySegment.ofArray(bytes));
     }
     long[] longs = new long[values.length];
     for (int i = 0; i < values.length; i++) {
       longs[i] = (long) values[i];
     }
-    return Tensor.ofLongs(name, shape, longs);
+    return ConstantTensor.ofLongs(name, shape, longs);
   }
 
   /** The same elements under another shape of the same size. */
-  static Tensor reshape(Tensor tensor, List<Long> shape) {
+  static ConstantTensor reshape(ConstantTensor tensor, List<Long> shape) {
     return shape.equals(tensor.shape())
         ? tensor
-        : new Tensor(tensor.name(), tensor.dtype(), shape, tensor.data());
+        : new ConstantTensor(tensor.name(), tensor.dtype(), shape, tensor.data());
   }
 
   /** The elements at the given row-major indices. */
-  static Tensor pick(Tensor tensor, List<Long> shape, long[] indices) {
+  static ConstantTensor pick(ConstantTensor tensor, List<Long> shape, long[] indices) {
     int size = tensor.dtype().bytes();
     MemorySegment from = tensor.data();
     MemorySegment to = Arena.ofAuto().allocate((long) indices.length * size, 64);
     for (int i = 0; i < indices.length; i++) {
       move(from, indices[i], to, i, size);
     }
-    return new Tensor(tensor.name(), tensor.dtype(), shape, to);
+    return new ConstantTensor(tensor.name(), tensor.dtype(), shape, to);
   }
 
   /** A matrix with rows and columns exchanged, of any size. */
-  static Tensor transpose(Tensor matrix) {
+  static ConstantTensor transpose(ConstantTensor matrix) {
     long rows = matrix.shape().get(0);
     long columns = matrix.shape().get(1);
     int size = matrix.dtype().bytes();
@@ -70,7 +71,7 @@ final class Constants {
         move(from, r * columns + c, to, c * rows + r, size);
       }
     }
-    return new Tensor(matrix.name(), matrix.dtype(), List.of(columns, rows), to);
+    return new ConstantTensor(matrix.name(), matrix.dtype(), List.of(columns, rows), to);
   }
 
   private static void move(MemorySegment from, long source, MemorySegment to, long target, int n) {
@@ -84,14 +85,14 @@ final class Constants {
   }
 
   /** The tensors one after the other along an axis. */
-  static Tensor concat(String name, List<Tensor> parts, int axis) {
+  static ConstantTensor concat(String name, List<ConstantTensor> parts, int axis) {
     List<Long> shape = new ArrayList<>(parts.getFirst().shape());
     shape.set(axis, parts.stream().mapToLong(part -> part.shape().get(axis)).sum());
-    double[] values = new double[Math.toIntExact(Tensor.elementCount(shape))];
+    double[] values = new double[Math.toIntExact(ConstantTensor.elementCount(shape))];
     long before = product(shape.subList(0, axis));
     int at = 0;
     for (long o = 0; o < before; o++) {
-      for (Tensor part : parts) {
+      for (ConstantTensor part : parts) {
         long run = part.count() / Math.max(before, 1);
         for (long i = 0; i < run; i++) {
           values[at++] = part.doubleAt(o * run + i);
@@ -125,7 +126,7 @@ final class Constants {
    * broadcast to it.
    */
   static long[] sources(List<Long> from, List<Long> to) {
-    long[] indices = new long[Math.toIntExact(Tensor.elementCount(to))];
+    long[] indices = new long[Math.toIntExact(ConstantTensor.elementCount(to))];
     int pad = to.size() - from.size();
     for (int i = 0; i < indices.length; i++) {
       long rest = i;
@@ -170,10 +171,11 @@ final class Constants {
    *
    * @param shape what the operands broadcast to
    */
-  static Tensor apply(String name, ElementwiseOp op, List<Tensor> operands, List<Long> shape) {
-    Tensor typed = op == ElementwiseOp.WHERE ? operands.get(1) : operands.getFirst();
+  static ConstantTensor apply(
+      String name, Pointwise op, List<ConstantTensor> operands, List<Long> shape) {
+    ConstantTensor typed = op == ElementwiseOp.WHERE ? operands.get(1) : operands.getFirst();
     DType dtype = op.isTruth() ? DType.BOOL : typed.dtype();
-    double[] values = new double[Math.toIntExact(Tensor.elementCount(shape))];
+    double[] values = new double[Math.toIntExact(ConstantTensor.elementCount(shape))];
     List<long[]> sources = operands.stream().map(o -> sources(o.shape(), shape)).toList();
     for (int i = 0; i < values.length; i++) {
       double[] x = new double[3];

@@ -4,13 +4,13 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Columns;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +30,7 @@ public final class GraphBuilder {
   private final int maxRowDims;
   private final LinkedHashSet<Value> inputs = new LinkedHashSet<>();
   private final List<Node> nodes = new ArrayList<>();
-  private final Map<Tensor, Tensor> transposed = new IdentityHashMap<>();
+  private final Map<ConstantTensor, ConstantTensor> transposed = new IdentityHashMap<>();
   private List<Dim> rows = List.of();
   private String where = "";
   private String node = "";
@@ -92,7 +92,7 @@ public final class GraphBuilder {
       }
       inner.add(size);
     }
-    long features = Tensor.elementCount(inner);
+    long features = ConstantTensor.elementCount(inner);
     if (features < 1 || features > Integer.MAX_VALUE) {
       throw error("input " + Names.quote(name) + " has too many features");
     }
@@ -154,8 +154,8 @@ public final class GraphBuilder {
   }
 
   /** A matrix with rows and columns exchanged; each tensor is copied at most once. */
-  Tensor transpose(Tensor matrix) {
-    Tensor known = transposed.get(matrix);
+  ConstantTensor transpose(ConstantTensor matrix) {
+    ConstantTensor known = transposed.get(matrix);
     if (known == null) {
       reserve(matrix.data().byteSize());
       known = Constants.transpose(matrix);

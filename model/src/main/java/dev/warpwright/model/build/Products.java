@@ -1,9 +1,9 @@
 package dev.warpwright.model.build;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Linear;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,7 @@ public final class Products {
 
   /** a · b as in NumPy, where one is constant. */
   public Term matmul(Term a, Term b) {
-    if (b instanceof Term.Constant(Tensor weight)) {
+    if (b instanceof Term.Constant(ConstantTensor weight)) {
       matrix(weight);
     }
     if (a instanceof Term.Constant matrix && b instanceof Term.Computed vector) {
@@ -90,15 +90,15 @@ public final class Products {
 
   /** Whether a bias can be part of the product's node. */
   private static boolean folds(Term bias) {
-    return bias instanceof Term.Constant(Tensor tensor)
+    return bias instanceof Term.Constant(ConstantTensor tensor)
         && tensor.shape().stream().filter(s -> s != 1).count() <= 1
         && (tensor.rank() == 0 || tensor.shape().getLast() == tensor.count());
   }
 
   /** A product with a weight of [K, N] or [K], or of [N, K] if outputs come first in it. */
   private Term product(Term.Computed x, Term weight, boolean outputsFirst, @Nullable Term bias) {
-    Tensor stored = ((Term.Constant) weight).tensor();
-    Tensor matrix = matrix(stored);
+    ConstantTensor stored = ((Term.Constant) weight).tensor();
+    ConstantTensor matrix = matrix(stored);
     List<Long> inner = x.inner();
     long k = matrix.shape().get(outputsFirst && stored.rank() > 1 ? 1 : 0);
     long n = matrix.count() / k;
@@ -118,8 +118,8 @@ public final class Products {
       result.add(n);
     }
     Value output = builder.value(x.value(), n);
-    Tensor added = bias == null ? null : vector(((Term.Constant) bias).tensor(), n);
-    Tensor outputsInputs =
+    ConstantTensor added = bias == null ? null : vector(((Term.Constant) bias).tensor(), n);
+    ConstantTensor outputsInputs =
         outputsFirst || n == 1
             ? Constants.reshape(matrix, List.of(n, k))
             : builder.transpose(matrix);
@@ -147,7 +147,7 @@ public final class Products {
   }
 
   /** [K, N]; a vector is a matrix of one column, and leading dimensions of size 1 are left out. */
-  private Tensor matrix(Tensor tensor) {
+  private ConstantTensor matrix(ConstantTensor tensor) {
     List<Long> shape = tensor.shape();
     int rank = shape.size();
     boolean fits =
@@ -162,7 +162,7 @@ public final class Products {
         : Constants.reshape(tensor, shape.subList(rank - 2, rank));
   }
 
-  private Tensor vector(Tensor bias, long n) {
+  private ConstantTensor vector(ConstantTensor bias, long n) {
     if (bias.count() != n && bias.count() != 1) {
       throw builder.error("bias " + bias.typeText() + " does not fit " + n + " outputs");
     }

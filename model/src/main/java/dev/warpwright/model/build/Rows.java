@@ -1,10 +1,10 @@
 package dev.warpwright.model.build;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,11 +78,12 @@ public final class Rows {
     }
   }
 
-  private Term fold(RowReduce.Kind kind, Tensor tensor, TreeSet<Integer> axes, boolean keep) {
+  private Term fold(
+      RowReduce.Kind kind, ConstantTensor tensor, TreeSet<Integer> axes, boolean keep) {
     List<Long> shape = new ArrayList<>(tensor.shape());
     axes.forEach(d -> shape.set(d, 1L));
     builder.reserve(tensor.count(), 16L);
-    double[] result = new double[Math.toIntExact(Tensor.elementCount(shape))];
+    double[] result = new double[Math.toIntExact(ConstantTensor.elementCount(shape))];
     boolean[] begun = new boolean[result.length];
     long[] targets = Constants.sources(shape, tensor.shape());
     for (int i = 0; i < targets.length; i++) {
@@ -104,7 +105,7 @@ public final class Rows {
         result[i] *= (double) result.length / tensor.count();
       }
     }
-    Tensor reduced = Constants.of(builder.resultName(), tensor.dtype(), shape, result);
+    ConstantTensor reduced = Constants.of(builder.resultName(), tensor.dtype(), shape, result);
     Term term = new Term.Constant(reduced);
     return keep ? term : shapes.squeeze(term, axes.stream().map(Integer::longValue).toList());
   }
@@ -159,8 +160,8 @@ public final class Rows {
   public Term layerNorm(
       Term x, long axis, @Nullable Term scale, @Nullable Term bias, double epsilon) {
     Term.Computed computed = normalised(x, axis, epsilon);
-    Tensor factor = vector(scale, computed);
-    Tensor addend = vector(bias, computed);
+    ConstantTensor factor = vector(scale, computed);
+    ConstantTensor addend = vector(bias, computed);
     boolean whole = (scale == null || factor != null) && (bias == null || addend != null);
     Value output = builder.value(computed.value(), computed.value().features());
     builder.emit(
@@ -205,8 +206,8 @@ public final class Rows {
   }
 
   /** A constant as one element for each feature, or null if it is anything else. */
-  private @Nullable Tensor vector(@Nullable Term term, Term.Computed like) {
-    return term instanceof Term.Constant(Tensor tensor)
+  private @Nullable ConstantTensor vector(@Nullable Term term, Term.Computed like) {
+    return term instanceof Term.Constant(ConstantTensor tensor)
             && tensor.count() == like.value().features()
             && tensor.rank() <= like.inner().size()
         ? Constants.reshape(tensor, List.of(tensor.count()))

@@ -2,11 +2,11 @@ package dev.warpwright.model.build;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Operand;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -60,7 +60,7 @@ public final class Selection {
   public Term gather(Term x, long axis, Term indices) {
     List<Size> sizes = shapes.sizes(x).sizes();
     int d = shapes.axis(axis, sizes.size());
-    if (!(indices instanceof Term.Constant(Tensor tensor)) || tensor.dtype().isFloat()) {
+    if (!(indices instanceof Term.Constant(ConstantTensor tensor)) || tensor.dtype().isFloat()) {
       throw builder.error(
           "chooses by indices " + indices.typeText() + " that are no constant whole numbers");
     }
@@ -117,7 +117,7 @@ public final class Selection {
       case Term.Sizes sizes ->
           new Term.Sizes(
               Arrays.stream(chosen).mapToObj(i -> sizes.sizes().get((int) i)).toList(), !keep);
-      case Term.Constant(Tensor tensor) -> {
+      case Term.Constant(ConstantTensor tensor) -> {
         List<Long> shape = with(tensor.shape(), axis, chosen.length);
         long[] indices = indices(tensor.shape(), axis, chosen);
         List<Long> result = new ArrayList<>(shape);
@@ -187,11 +187,11 @@ public final class Selection {
       parts.forEach(part -> sizes.addAll(shapes.list(part, "a size")));
       return new Term.Sizes(sizes, false);
     }
-    List<Tensor> tensors = parts.stream().map(p -> ((Term.Constant) p).tensor()).toList();
+    List<ConstantTensor> tensors = parts.stream().map(p -> ((Term.Constant) p).tensor()).toList();
     List<Long> first = tensors.getFirst().shape();
     int d = shapes.axis(axis, first.size());
     long bytes = 0;
-    for (Tensor tensor : tensors) {
+    for (ConstantTensor tensor : tensors) {
       if (tensor.rank() != first.size() || !with(tensor.shape(), d, 1).equals(with(first, d, 1))) {
         throw builder.error("constants of different shapes are no parts of one");
       }
@@ -258,7 +258,7 @@ public final class Selection {
     return switch (part) {
       case Term.Computed computed -> computed;
       case Term.Sizes sizes -> throw builder.error("puts sizes beside computed values");
-      case Term.Constant(Tensor tensor) -> {
+      case Term.Constant(ConstantTensor tensor) -> {
         int rank = like.rank();
         int rows = like.outer().size();
         boolean same =
@@ -282,8 +282,8 @@ public final class Selection {
     };
   }
 
-  private static Tensor flat(Tensor tensor) {
+  private static ConstantTensor flat(ConstantTensor tensor) {
     DType dtype = tensor.dtype();
-    return new Tensor(tensor.name(), dtype, List.of(tensor.count()), tensor.data());
+    return new ConstantTensor(tensor.name(), dtype, List.of(tensor.count()), tensor.data());
   }
 }

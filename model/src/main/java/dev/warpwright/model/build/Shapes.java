@@ -1,9 +1,9 @@
 package dev.warpwright.model.build;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ public final class Shapes {
     return switch (x) {
       case Term.Computed computed ->
           new Term.Sizes(computed.dims().stream().map(Size::of).toList(), false);
-      case Term.Constant(Tensor tensor) ->
+      case Term.Constant(ConstantTensor tensor) ->
           new Term.Sizes(
               tensor.shape().stream().map(s -> (Size) new Size.Known(s)).toList(), false);
       case Term.Sizes sizes ->
@@ -80,7 +80,7 @@ public final class Shapes {
     }
     return switch (x) {
       case Term.Computed computed -> reshape(computed, target, zeroIsZero);
-      case Term.Constant(Tensor tensor) -> {
+      case Term.Constant(ConstantTensor tensor) -> {
         List<Long> shape = resolved(tensor, target, zeroIsZero);
         yield new Term.Constant(Constants.reshape(tensor, shape));
       }
@@ -93,7 +93,7 @@ public final class Shapes {
     };
   }
 
-  private List<Long> resolved(Tensor tensor, List<Size> target, boolean zeroIsZero) {
+  private List<Long> resolved(ConstantTensor tensor, List<Size> target, boolean zeroIsZero) {
     List<Long> shape = new ArrayList<>();
     long rest = tensor.count();
     int inferred = -1;
@@ -113,7 +113,7 @@ public final class Shapes {
       shape.set(inferred, rest);
       rest = 1;
     }
-    if (Tensor.elementCount(shape) != tensor.count()) {
+    if (ConstantTensor.elementCount(shape) != tensor.count()) {
       throw builder.error("reshaping " + tensor.typeText() + " to " + target + " loses elements");
     }
     return shape;
@@ -358,13 +358,13 @@ public final class Shapes {
       throw builder.error("perm " + perm + " is no order of " + rank + " dimensions");
     }
     return switch (x) {
-      case Term.Constant(Tensor tensor) -> new Term.Constant(transpose(tensor, order));
+      case Term.Constant(ConstantTensor tensor) -> new Term.Constant(transpose(tensor, order));
       case Term.Computed computed -> transpose(computed, order);
       case Term.Sizes sizes -> sizes;
     };
   }
 
-  private Tensor transpose(Tensor tensor, List<Integer> order) {
+  private ConstantTensor transpose(ConstantTensor tensor, List<Integer> order) {
     if (order.equals(order.stream().sorted().toList())) {
       return tensor;
     }
@@ -416,16 +416,16 @@ public final class Shapes {
     if (rank > MAX_RANK) {
       throw builder.error("expands to " + rank + " dimensions, which are too many");
     }
-    if (x instanceof Term.Constant(Tensor tensor)) {
+    if (x instanceof Term.Constant(ConstantTensor tensor)) {
       List<Long> wanted = new ArrayList<>();
       for (Size size : target) {
         wanted.add(size instanceof Size.Known(long value) && value > 0 ? value : 1L);
       }
       List<Long> shape = Constants.broadcast(List.of(tensor.shape(), wanted));
-      if (shape == null || Tensor.elementCount(shape) < 0) {
+      if (shape == null || ConstantTensor.elementCount(shape) < 0) {
         throw builder.error("cannot expand " + x.typeText() + " to " + target);
       }
-      builder.reserve(Tensor.elementCount(shape), 16L);
+      builder.reserve(ConstantTensor.elementCount(shape), 16L);
       return new Term.Constant(
           Constants.pick(tensor, shape, Constants.sources(tensor.shape(), shape)));
     }
@@ -452,7 +452,7 @@ public final class Shapes {
         inner.add(keeps ? old : ((Size.Known) size).value());
       }
     }
-    long features = Tensor.elementCount(inner);
+    long features = ConstantTensor.elementCount(inner);
     if (features < 1 || features > Integer.MAX_VALUE / 8) {
       throw builder.error("expanding " + x.typeText() + " to " + target + " is too large");
     }
@@ -477,7 +477,7 @@ public final class Shapes {
         }
         yield new Term.Computed(computed.value(), computed.outer(), computed.inner(), to);
       }
-      case Term.Constant(Tensor tensor) -> {
+      case Term.Constant(ConstantTensor tensor) -> {
         if (tensor.dtype() == to) {
           yield x;
         }

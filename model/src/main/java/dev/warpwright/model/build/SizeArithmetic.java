@@ -1,8 +1,9 @@
 package dev.warpwright.model.build;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class SizeArithmetic {
   private SizeArithmetic() {}
 
-  static Term apply(GraphBuilder builder, ElementwiseOp op, List<Term> operands) {
+  static Term apply(GraphBuilder builder, Pointwise op, List<Term> operands) {
     List<Term.Sizes> sizes = new ArrayList<>();
     for (Term operand : operands) {
       Term.Sizes own = of(operand);
@@ -48,7 +49,7 @@ final class SizeArithmetic {
   static Term.@Nullable Sizes of(Term term) {
     return switch (term) {
       case Term.Sizes sizes -> sizes;
-      case Term.Constant(Tensor tensor) ->
+      case Term.Constant(ConstantTensor tensor) ->
           tensor.rank() > 1 || tensor.dtype().isFloat() || tensor.count() > 64
               ? null
               : new Term.Sizes(known(tensor), tensor.rank() == 0);
@@ -56,7 +57,7 @@ final class SizeArithmetic {
     };
   }
 
-  private static List<Size> known(Tensor tensor) {
+  private static List<Size> known(ConstantTensor tensor) {
     List<Size> sizes = new ArrayList<>();
     for (long value : tensor.toLongs()) {
       sizes.add(new Size.Known(value));
@@ -64,7 +65,7 @@ final class SizeArithmetic {
     return sizes;
   }
 
-  private static @Nullable Size apply(ElementwiseOp op, List<Size> x) {
+  private static @Nullable Size apply(Pointwise op, List<Size> x) {
     Size a = x.getFirst();
     if (x.stream().allMatch(Size.Known.class::isInstance)) {
       double[] v = new double[3];
@@ -86,12 +87,13 @@ final class SizeArithmetic {
     boolean oneLeft = a.equals(new Size.Known(1));
     boolean oneRight = b.equals(new Size.Known(1));
     return switch (op) {
-      case MUL -> oneLeft ? b : oneRight ? a : product(a, b);
-      case DIV -> oneRight ? a : a.equals(b) ? new Size.Known(1) : null;
-      case ADD -> a.equals(new Size.Known(0)) ? b : b.equals(new Size.Known(0)) ? a : null;
-      case SUB -> b.equals(new Size.Known(0)) ? a : null;
+      case ElementwiseOp.MUL -> oneLeft ? b : oneRight ? a : product(a, b);
+      case ElementwiseOp.DIV -> oneRight ? a : a.equals(b) ? new Size.Known(1) : null;
+      case ElementwiseOp.ADD ->
+          a.equals(new Size.Known(0)) ? b : b.equals(new Size.Known(0)) ? a : null;
+      case ElementwiseOp.SUB -> b.equals(new Size.Known(0)) ? a : null;
       // A size is never negative, and -1 is how files ask for a dimension to be inferred.
-      case EQUAL -> isNegative(a) || isNegative(b) ? new Size.Known(0) : null;
+      case ElementwiseOp.EQUAL -> isNegative(a) || isNegative(b) ? new Size.Known(0) : null;
       default -> null;
     };
   }

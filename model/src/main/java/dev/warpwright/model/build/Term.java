@@ -2,8 +2,8 @@ package dev.warpwright.model.build;
 
 import dev.warpwright.base.Names;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -28,7 +28,7 @@ public sealed interface Term {
     public Computed {
       outer = List.copyOf(outer);
       inner = List.copyOf(inner);
-      if (Tensor.elementCount(inner) != value.features()) {
+      if (ConstantTensor.elementCount(inner) != value.features()) {
         throw new IllegalArgumentException(inner + " are not the features of " + value);
       }
     }
@@ -56,7 +56,7 @@ public sealed interface Term {
   }
 
   /** A tensor that the file holds, or that follows from such. */
-  record Constant(Tensor tensor) implements Term {
+  record Constant(ConstantTensor tensor) implements Term {
     @Override
     public String typeText() {
       return tensor.typeText();

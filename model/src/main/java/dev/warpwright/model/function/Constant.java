@@ -1,7 +1,7 @@
 package dev.warpwright.model.function;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 
 /**
  * A constant parameter of a network's function and where its elements come from. Elements past the
@@ -11,7 +11,7 @@ import dev.warpwright.model.graph.Tensor;
  * @param source [N] or [N, K]
  * @param transposed whether the buffer holds the weight as [K, N] instead of [N, K]
  */
-public record Constant(Buffer buffer, Tensor source, boolean transposed) {
+public record Constant(Buffer buffer, ConstantTensor source, boolean transposed) {
   /** The element at the buffer's coordinates. */
   public double element(long... at) {
     if (source.rank() == 1) {

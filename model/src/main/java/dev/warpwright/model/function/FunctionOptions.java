@@ -1,5 +1,7 @@
 package dev.warpwright.model.function;
 
+import dev.warpwright.workload.Precision;
+
 /**
  * How a network becomes a function.
  *

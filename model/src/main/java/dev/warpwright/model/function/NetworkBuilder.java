@@ -13,9 +13,11 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
 import dev.warpwright.model.graph.Elementwise;
+import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
@@ -23,6 +25,9 @@ import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.Operand;
 import dev.warpwright.model.graph.RowReduce;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.Pointwise;
 import dev.warpwright.workload.tensor.Ops;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
@@ -34,6 +39,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds the function of a graph. Elementwise operators are composed into formulas; a formula gets
@@ -86,10 +94,28 @@ public final class NetworkBuilder {
    *     can do
    * @param sameInRow whether the column does not matter
    * @param pointwise whether other columns are not read
+   * @param loaded the tensor that it is read from, if it is nothing but read
+   * @param ending what it is, if it is what an epilogue makes of a product
    */
-  private record Element(Formula formula, boolean inFlight, boolean sameInRow, boolean pointwise) {
+  private record Element(
+      Formula formula,
+      boolean inFlight,
+      boolean sameInRow,
+      boolean pointwise,
+      @Nullable Supplier<Tensor> loaded,
+      @Nullable Ending ending) {
     Element(Formula formula, boolean inFlight, boolean sameInRow) {
-      this(formula, inFlight, sameInRow, true);
+      this(formula, inFlight, sameInRow, true, null, null);
+    }
+
+    /** Elements of a tensor. */
+    static Element of(Tensor tensor) {
+      return new Element(
+          (row, col) -> load(tensor, row, col), false, false, true, () -> tensor, null);
+    }
+
+    Element with(@Nullable Ending newEnding) {
+      return new Element(formula, inFlight, sameInRow, pointwise, loaded, newEnding);
     }
 
     Expr at(Expr row, Expr col) {
@@ -129,7 +155,15 @@ public final class NetworkBuilder {
           Buffer.of(fresh("x"), inputType(input), Scope.GLOBAL, shape(input.features()));
       inputs.add(buffer);
       inputBuffers.put(input, buffer);
-      define(input, (row, col) -> load(stored(input, buffer.dtype()), row, col));
+      elements.put(
+          input,
+          new Element(
+              (row, col) -> load(stored(input, buffer.dtype()), row, col),
+              false,
+              false,
+              true,
+              () -> stored(input, buffer.dtype()),
+              null));
     }
     Map<Value, String> outputNames = new IdentityHashMap<>();
     graph.outputs().forEach(output -> outputNames.put(output, fresh("y")));
@@ -264,7 +298,12 @@ public final class NetworkBuilder {
                       features,
                       width,
                       zero));
-      stages.add(new NetworkFunction.Map(tensor.name(), tensor.buffer(), element.pointwise()));
+      stages.add(
+          new NetworkFunction.Map(
+              tensor.name(),
+              tensor.buffer(),
+              element.pointwise(),
+              features == width ? element.ending() : null));
     }
     tensors.add(tensor);
     byType.put(dtype, tensor);
@@ -285,7 +324,7 @@ public final class NetworkBuilder {
         Tensor.compute(
             fresh("result"), DType.F32, shape(width), v -> formula.at(v.get(0), v.get(1)));
     tensors.add(result);
-    stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true));
+    stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
     Tensor out =
         Tensor.compute(name, DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
@@ -316,10 +355,14 @@ public final class NetworkBuilder {
     Tensor bias = node.bias() == null ? null : vector(name + "_b", node.bias());
     Formula formula =
         bias == null ? product::at : (row, col) -> Exprs.add(product.at(row, col), bias.at(col));
-    elements.put(node.output(), new Element(formula, true, false));
+    Buffer added = bias == null ? null : bias.buffer();
+    elements.put(
+        node.output(),
+        new Element(formula, true, false)
+            .with(new Ending(product.buffer(), added, Activation.NONE, null)));
   }
 
-  private Tensor vector(String name, dev.warpwright.model.graph.Tensor source) {
+  private Tensor vector(String name, dev.warpwright.model.graph.ConstantTensor source) {
     Buffer buffer = Buffer.of(fresh(name), DType.F32, Scope.GLOBAL, padded(source.count()));
     constants.add(new Constant(buffer, source, false));
     return Tensor.input(buffer);
@@ -339,22 +382,61 @@ public final class NetworkBuilder {
                 yield new Element((row, col) -> scalar, false, true);
               }
               Tensor vector = vector("vec", constant.tensor());
-              yield new Element((row, col) -> vector.at(col), false, false);
+              yield new Element(
+                  (row, col) -> vector.at(col), false, false, true, () -> vector, null);
             }
           });
     }
     Element element =
         new Element(
-            (row, col) ->
-                Formulas.apply(
-                    node.kind(), operands.stream().map(operand -> operand.at(row, col)).toList()),
-            operands.stream().anyMatch(Element::inFlight),
-            operands.stream().allMatch(Element::sameInRow));
+                (row, col) ->
+                    node.kind()
+                        .formula(operands.stream().map(operand -> operand.at(row, col)).toList()),
+                operands.stream().anyMatch(Element::inFlight),
+                operands.stream().allMatch(Element::sameInRow))
+            .with(ending(node.kind(), operands));
     elements.put(node.output(), element);
     if (element.size() > MAX_FORMULA) {
-      Tensor tensor = stored(node.output(), DType.F32);
-      define(node.output(), (row, col) -> load(tensor, row, col));
+      elements.put(node.output(), Element.of(stored(node.output(), DType.F32)));
     }
+  }
+
+  /** What the epilogue of a product is with a function behind it; null if it is none. */
+  private @Nullable Ending ending(Pointwise function, List<Element> operands) {
+    Element first = operands.getFirst();
+    if (first.ending() != null && function instanceof Activation activation) {
+      return first.ending().then(activation);
+    }
+    if (function == ElementwiseOp.IDENTITY) {
+      return first.ending();
+    }
+    if (function != ElementwiseOp.ADD) {
+      return null;
+    }
+    Element second = operands.get(1);
+    Element last = place(first) > place(second) ? first : second;
+    Buffer addend = read(last == first ? second : first);
+    return last.ending() == null || addend == null ? null : last.ending().plus(addend);
+  }
+
+  /** Where the product stands, of which an element is what an epilogue makes; or before all. */
+  private int place(Element element) {
+    Ending ending = element.ending();
+    return ending == null
+        ? -1
+        : IntStream.range(0, stages.size())
+            .filter(i -> stages.get(i).block().equals(ending.accumulator().name()))
+            .findFirst()
+            .orElseThrow();
+  }
+
+  /** The buffer that an element is read from, if it is nothing but read. */
+  private static @Nullable Buffer read(Element element) {
+    if (element.loaded() != null) {
+      return element.loaded().get().buffer();
+    }
+    Ending ending = element.ending();
+    return ending != null && ending.epilogue().equals(Epilogue.NONE) ? ending.accumulator() : null;
   }
 
   private void rowReduce(RowReduce node) {
@@ -430,9 +512,8 @@ public final class NetworkBuilder {
 
   /** Defines a value by a formula that reads other columns, which is stored by itself. */
   private void apart(Value value, Formula formula) {
-    elements.put(value, new Element(formula, false, false, false));
-    Tensor tensor = stored(value, DType.F32);
-    define(value, (row, col) -> load(tensor, row, col));
+    elements.put(value, new Element(formula, false, false, false, null, null));
+    elements.put(value, Element.of(stored(value, DType.F32)));
   }
 
   /** Mean and variance in two passes over the stored row, then a formula. */

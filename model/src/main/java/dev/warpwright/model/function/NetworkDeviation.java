@@ -2,10 +2,10 @@ package dev.warpwright.model.function;
 
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.accuracy.SumAccuracy;
-import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.Columns;
 import dev.warpwright.model.graph.Concat;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Elementwise;
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.Graph;
@@ -14,13 +14,15 @@ import dev.warpwright.model.graph.LayerNorm;
 import dev.warpwright.model.graph.Linear;
 import dev.warpwright.model.graph.Node;
 import dev.warpwright.model.graph.RowReduce;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Pointwise;
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * {@link ErrorBound#DEVIATIONS} / 4 deviations for the error.
  */
 public final class NetworkDeviation {
+  private static final Set<Pointwise> STEPS =
+      Set.of(ElementwiseOp.FLOOR, ElementwiseOp.CEIL, ElementwiseOp.SIGN, ElementwiseOp.WHERE);
   private static final double AMPLIFIED = 4;
   private static final int SAMPLES = 8;
   private static final int SAMPLES_OF_STEPS = 32;
@@ -84,11 +88,7 @@ public final class NetworkDeviation {
   }
 
   private static boolean isStep(Node node) {
-    return node instanceof Elementwise e
-        && switch (e.kind()) {
-          case FLOOR, CEIL, SIGN, WHERE -> true;
-          default -> e.kind().isTruth();
-        };
+    return node instanceof Elementwise e && (e.kind().isTruth() || STEPS.contains(e.kind()));
   }
 
   private static double[] smoothed(double[] squares, int columns) {
@@ -120,7 +120,7 @@ public final class NetworkDeviation {
     private final SplittableRandom random;
     private final Precision precision;
     private final double operandUnit;
-    private final Map<Tensor, Boolean> roundedWeights = new HashMap<>();
+    private final Map<ConstantTensor, Boolean> roundedWeights = new HashMap<>();
 
     Perturbation(Precision precision, SplittableRandom random) {
       this.precision = precision;
@@ -130,7 +130,7 @@ public final class NetworkDeviation {
             case F32 -> 0;
             // Hardware may ignore the low bits, where it does not round.
             case TF32 -> 0x1p-10;
-            case F16, BF16 -> ErrorBound.of(precision.operand()).unit();
+            default -> ErrorBound.of(precision.operand()).unit();
           };
     }
 
@@ -161,8 +161,7 @@ public final class NetworkDeviation {
       return switch (precision) {
         case F32 -> (float) x;
         case TF32 -> Numerics.tf32((float) x);
-        case F16 -> Numerics.round(DType.F16, x);
-        case BF16 -> Numerics.round(DType.BF16, x);
+        default -> Numerics.round(precision.operand(), x);
       };
     }
 
@@ -182,11 +181,9 @@ public final class NetworkDeviation {
       SumAccuracy sums =
           exact
               ? SumAccuracy.OF_F32
-              : switch (precision) {
-                case F32 -> SumAccuracy.OF_F32;
-                case TF32 -> new SumAccuracy(F32, 1, SumAccuracy.OF_TF32.truncation(), 4, 0, 0);
-                case F16, BF16 -> SumAccuracy.OF_TENSOR;
-              };
+              : precision == Precision.TF32
+                  ? new SumAccuracy(F32, 1, SumAccuracy.OF_TF32.truncation(), 4, 0, 0)
+                  : precision.accuracy();
       double weights =
           !exact && roundedWeights.computeIfAbsent(linear.weight(), this::areRounded)
               ? operandUnit / Math.sqrt(3) * Math.sqrt(squares)
@@ -195,7 +192,7 @@ public final class NetworkDeviation {
       return sum + AMPLIFIED * random.nextGaussian() * deviation + f32(sum);
     }
 
-    private boolean areRounded(Tensor weight) {
+    private boolean areRounded(ConstantTensor weight) {
       return precision != Precision.F32
           && !Arrays.stream(weight.toDoubles()).allMatch(this::isHeld);
     }
@@ -230,14 +227,12 @@ public final class NetworkDeviation {
     }
 
     /** Functions of 4 ulp, near 0 of what they pass through there. */
-    private double elementwise(ElementwiseOp op, double y) {
-      return switch (op) {
-        case GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, XOR, NOT -> 0;
-        case WHERE, IDENTITY, NEG, ABS, SIGN, FLOOR, CEIL, MIN, MAX, RELU -> 0;
-        case ADD, SUB, MUL, DIV, RECIPROCAL, SQRT, LEAKY_RELU -> f32(y);
-        case POW, EXP, ERF, SIGMOID -> 4 * f32(y);
-        case LOG, SIN, COS, TANH, ELU, SOFTPLUS, MISH, GELU, GELU_TANH ->
-            4 * f32(Math.max(1, Math.abs(y)));
+    private double elementwise(Pointwise op, double y) {
+      return switch (op.rounding()) {
+        case EXACT -> 0;
+        case ONCE -> f32(y);
+        case FUNCTION -> 4 * f32(y);
+        case FUNCTION_OF_ONE -> 4 * f32(Math.max(1, Math.abs(y)));
       };
     }
 

@@ -3,7 +3,10 @@ package dev.warpwright.model.function;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Epilogue;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A network as a function of M rows, and what a schedule needs to know about it. Widths of
@@ -57,8 +60,45 @@ public record NetworkFunction(
    * A formula, the result of which a product, a reduction or several formulas read.
    *
    * @param pointwise whether it reads the other intermediates at its own column only
+   * @param ending what it is, if it is the epilogue of a product; null if it is another formula
    */
-  public record Map(String block, Buffer to, boolean pointwise) implements Stage {}
+  public record Map(String block, Buffer to, boolean pointwise, @Nullable Ending ending)
+      implements Stage {}
+
+  /**
+   * A formula that is the epilogue of a product.
+   *
+   * @param accumulator of the product
+   * @param bias added to each row; null for none
+   * @param residual added at the end; null for none
+   */
+  public record Ending(
+      Buffer accumulator, @Nullable Buffer bias, Activation activation, @Nullable Buffer residual) {
+    /** The epilogue. */
+    public Epilogue epilogue() {
+      return new Epilogue(1, 0, bias != null, activation, false, false, false, residual != null);
+    }
+
+    /** With an activation behind it, or null. */
+    @Nullable Ending then(Activation next) {
+      return activation == Activation.NONE && residual == null
+          ? new Ending(accumulator, bias, next, null)
+          : null;
+    }
+
+    /** With a buffer's elements added, or null. */
+    @Nullable Ending plus(Buffer addend) {
+      if (residual != null) {
+        return null;
+      }
+      if (addend.rank() == 2) {
+        return new Ending(accumulator, bias, activation, addend);
+      }
+      return bias == null && activation == Activation.NONE
+          ? new Ending(accumulator, addend, activation, null)
+          : null;
+    }
+  }
 
   /** Copies a result to an output, leaving out the columns that were added. */
   public record Store(String block, Buffer from, Buffer to) implements Stage {}

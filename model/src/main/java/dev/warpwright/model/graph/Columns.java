@@ -54,7 +54,8 @@ public final class Columns implements Node {
       ones[n * width + sources[n]] = 1;
     }
     List<Long> shape = List.of((long) sources.length, (long) width);
-    return new Linear(output, input, Tensor.ofDoubles(name, DType.F32, shape, ones), null, name);
+    return new Linear(
+        output, input, ConstantTensor.ofDoubles(name, DType.F32, shape, ones), null, name);
   }
 
   /** The feature of the input that a feature of the output is. */
@@ -105,7 +106,7 @@ public final class Columns implements Node {
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return List.of();
   }
 }

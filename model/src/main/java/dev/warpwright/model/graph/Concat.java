@@ -27,7 +27,7 @@ public record Concat(Value output, List<Value> inputs, String name) implements N
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return List.of();
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.workload.Pointwise;
 import java.util.List;
 
 /**
@@ -8,7 +9,7 @@ import java.util.List;
  * @param operands as many as the operator takes; a value of one feature stands for that feature in
  *     each column
  */
-public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operands, String name)
+public record Elementwise(Value output, Pointwise kind, List<Operand> operands, String name)
     implements Node {
   public Elementwise {
     operands = List.copyOf(operands);
@@ -54,7 +55,7 @@ public record Elementwise(Value output, ElementwiseOp kind, List<Operand> operan
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return operands.stream()
         .filter(Operand.OfTensor.class::isInstance)
         .map(operand -> ((Operand.OfTensor) operand).tensor())

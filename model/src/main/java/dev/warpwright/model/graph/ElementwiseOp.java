@@ -1,14 +1,16 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.ir.Expr;
+import dev.warpwright.workload.Pointwise;
+import java.util.List;
 import java.util.Locale;
 
 /**
- * An operator that computes each element from the elements at the same place. Constants give its
- * meaning in double precision; NaN operands give NaN results, except in comparisons and choices.
- *
- * <p>Truth is a number too: comparisons and logic give 1 or 0, and take everything but 0 for true.
+ * The pointwise operators that are no activations: arithmetic, comparisons, choices, functions of
+ * unbounded slope, and functions with a number. Truth is a number too: comparisons and logic give 1
+ * or 0, and take everything but 0 for true.
  */
-public enum ElementwiseOp {
+public enum ElementwiseOp implements Pointwise {
   /** a + b. */
   ADD(2),
   /** a − b. */
@@ -61,28 +63,10 @@ public enum ElementwiseOp {
   EXP(1),
   /** The natural logarithm. */
   LOG(1),
-  SIN(1),
-  COS(1),
-  TANH(1),
-  ERF(1),
-  /** 1 / (1 + e⁻ᵃ). */
-  SIGMOID(1),
-  /** max(a, 0). */
-  RELU(1),
   /** a if a ≥ 0, otherwise a · b: LeakyReLU with a number b, PReLU with a vector. */
   LEAKY_RELU(2),
   /** a if a &gt; 0, otherwise b · (eᵃ − 1). */
-  ELU(2),
-  /** log(1 + eᵃ). */
-  SOFTPLUS(1),
-  /** a · tanh(log(1 + eᵃ)). */
-  MISH(1),
-  /** a · ½ (1 + erf(a / √2)). */
-  GELU(1),
-  /** a · ½ (1 + tanh(√(2/π) (a + 0.044715 a³))). */
-  GELU_TANH(1);
-
-  private static final double SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI);
+  ELU(2);
 
   private final int arity;
 
@@ -90,17 +74,17 @@ public enum ElementwiseOp {
     this.arity = arity;
   }
 
-  /** The number of operands: 1 to 3. */
+  @Override
   public int arity() {
     return arity;
   }
 
-  /** The name in lower case, for example {@code gelu_tanh}. */
+  @Override
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether the result is truth: 1 or 0. */
+  @Override
   public boolean isTruth() {
     return switch (this) {
       case GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, XOR, NOT -> true;
@@ -108,7 +92,24 @@ public enum ElementwiseOp {
     };
   }
 
-  /** The value of an operator in double precision; operands beyond its arity are ignored. */
+  @Override
+  public Rounding rounding() {
+    return switch (this) {
+      case GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, XOR, NOT ->
+          Rounding.EXACT;
+      case WHERE, IDENTITY, NEG, ABS, SIGN, FLOOR, CEIL, MIN, MAX -> Rounding.EXACT;
+      case ADD, SUB, MUL, DIV, RECIPROCAL, SQRT, LEAKY_RELU -> Rounding.ONCE;
+      case POW, EXP -> Rounding.FUNCTION;
+      case LOG, ELU -> Rounding.FUNCTION_OF_ONE;
+    };
+  }
+
+  @Override
+  public Expr formula(List<Expr> operands) {
+    return Formulas.apply(this, operands);
+  }
+
+  @Override
   public double apply(double a, double b, double c) {
     return switch (this) {
       case ADD -> a + b;
@@ -139,40 +140,12 @@ public enum ElementwiseOp {
       case SQRT -> Math.sqrt(a);
       case EXP -> Math.exp(a);
       case LOG -> Math.log(a);
-      case SIN -> Math.sin(a);
-      case COS -> Math.cos(a);
-      case TANH -> Math.tanh(a);
-      case ERF -> Erf.erf(a);
-      case SIGMOID -> sigmoid(a);
-      case RELU -> Math.max(a, 0);
       case LEAKY_RELU -> a >= 0 ? a : a * b;
       case ELU -> a > 0 ? a : b * Math.expm1(a);
-      case SOFTPLUS -> softplus(a);
-      case MISH -> a * Math.tanh(softplus(a));
-      // erfc keeps full relative accuracy in the negative tail, where 1 + erf would cancel
-      case GELU -> a == Double.NEGATIVE_INFINITY ? -0.0 : 0.5 * a * Erf.erfc(-a / Math.sqrt(2));
-      case GELU_TANH ->
-          a == Double.NEGATIVE_INFINITY
-              ? -0.0
-              : a * sigmoid(2 * SQRT_2_OVER_PI * (a + 0.044715 * a * a * a));
     };
-  }
-
-  /** The value of an operator of at most two operands. */
-  public double apply(double a, double b) {
-    return apply(a, b, 0);
   }
 
   private static double truth(boolean holds) {
     return holds ? 1 : 0;
-  }
-
-  /** Written so that nothing overflows. */
-  private static double softplus(double a) {
-    return Math.max(a, 0) + Math.log1p(Math.exp(-Math.abs(a)));
-  }
-
-  private static double sigmoid(double a) {
-    return 1 / (1 + Math.exp(-a));
   }
 }

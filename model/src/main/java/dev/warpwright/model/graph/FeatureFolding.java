@@ -97,19 +97,20 @@ final class FeatureFolding {
     }
     int inputs = linear.input().features();
     int outputs = columns.output().features();
-    Tensor weight =
+    ConstantTensor weight =
         Matrices.pick(
             linear.weight(), outputs, inputs, (n, k) -> (long) columns.source(n) * inputs + k);
-    Tensor bias = null;
+    ConstantTensor bias = null;
     if (linear.bias() != null) {
-      Tensor asRow =
-          new Tensor(
+      ConstantTensor asRow =
+          new ConstantTensor(
               linear.bias().name(),
               linear.bias().dtype(),
               List.of(1L, linear.bias().count()),
               linear.bias().data());
-      Tensor picked = Matrices.pick(asRow, 1, outputs, (n, k) -> columns.source(k));
-      bias = new Tensor(picked.name(), picked.dtype(), List.of((long) outputs), picked.data());
+      ConstantTensor picked = Matrices.pick(asRow, 1, outputs, (n, k) -> columns.source(k));
+      bias =
+          new ConstantTensor(picked.name(), picked.dtype(), List.of((long) outputs), picked.data());
     }
     return List.of(new Linear(columns.output(), linear.input(), weight, bias, linear.name()));
   }
@@ -135,7 +136,7 @@ final class FeatureFolding {
         return null; // two weights would have to be added and rounded
       }
     }
-    Tensor weight =
+    ConstantTensor weight =
         Matrices.pick(
             linear.weight(),
             linear.output().features(),
@@ -157,7 +158,7 @@ final class FeatureFolding {
     int left = concat.inputs().size();
     for (Value part : concat.inputs()) {
       int from = first;
-      Tensor weight =
+      ConstantTensor weight =
           Matrices.pick(
               linear.weight(), outputs, part.features(), (n, k) -> (long) n * inputs + from + k);
       left--;

@@ -1,6 +1,8 @@
 package dev.warpwright.model.graph;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +18,7 @@ final class GeluPattern {
   private static final int MAX_DEPTH = 4;
 
   /** The operator and its operand, if a value is 1 + erf(…) or 1 + tanh(…) of that operand. */
-  private record Gate(ElementwiseOp gelu, Value x) {}
+  private record Gate(Pointwise gelu, Value x) {}
 
   private final Map<Value, Node> producers;
 
@@ -93,16 +95,16 @@ final class GeluPattern {
     }
     Value argument = function.inputs().getFirst();
     return switch (function.kind()) {
-      case ERF -> {
+      case Activation.ERF -> {
         Value divided = withScalar(argument, ElementwiseOp.DIV, Math.sqrt(2));
         Value x =
             divided != null ? divided : withScalar(argument, ElementwiseOp.MUL, Math.sqrt(0.5));
-        yield x == null ? null : new Gate(ElementwiseOp.GELU, x);
+        yield x == null ? null : new Gate(Activation.GELU, x);
       }
-      case TANH -> {
+      case Activation.TANH -> {
         Value sum = withScalar(argument, ElementwiseOp.MUL, Math.sqrt(2 / Math.PI));
         Value x = sum == null ? null : withItsCube(sum);
-        yield x == null ? null : new Gate(ElementwiseOp.GELU_TANH, x);
+        yield x == null ? null : new Gate(Activation.GELU_TANH, x);
       }
       default -> null;
     };
@@ -159,7 +161,7 @@ final class GeluPattern {
   /**
    * The other operand, if a value is this operator with this scalar; a divisor must come second.
    */
-  private @Nullable Value withScalar(Value value, ElementwiseOp op, double scalar) {
+  private @Nullable Value withScalar(Value value, Pointwise op, double scalar) {
     if (!(producers.get(value) instanceof Elementwise e) || e.kind() != op) {
       return null;
     }

@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -64,5 +65,22 @@ public record Graph(String name, List<Value> inputs, List<Value> outputs, List<N
     if (!value.leading().equals(first.leading())) {
       throw new IllegalArgumentException(value + " has other rows than " + first);
     }
+  }
+
+  /** The precision in which the weights are stored. */
+  public Precision precision() {
+    for (Node node : nodes) {
+      for (ConstantTensor constant : node.constants()) {
+        if (constant.rank() == 2) {
+          return switch (constant.dtype()) {
+            case F16 -> Precision.F16;
+            case BF16 -> Precision.BF16;
+            case F32, F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+                Precision.F32;
+          };
+        }
+      }
+    }
+    return Precision.F32;
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.workload.Activation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -10,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Rewrites a graph into fewer nodes that mean the same up to rounding:
  *
  * <ul>
- *   <li>a GELU that is spelled out becomes {@link ElementwiseOp#GELU} or {@link
- *       ElementwiseOp#GELU_TANH}, a layer normalisation {@link LayerNorm};
+ *   <li>a GELU that is spelled out becomes {@link Activation#GELU} or {@link Activation#GELU_TANH},
+ *       x · sigmoid(x) {@link Activation#SILU}, a layer normalisation {@link LayerNorm};
  *   <li>factors and summands for each feature go into the linear layer or the layer normalisation
  *       beside them, as far as {@link LinearFolding} says;
  *   <li>choices of features and concatenations go into linear layers, as far as {@link
@@ -90,9 +91,27 @@ public final class GraphSimplifier {
 
   private @Nullable Node rewrite(Elementwise node, LinearFolding folding) {
     Node found = GeluPattern.match(node, producers);
+    found = found == null ? silu(node) : found;
     found = found == null ? NormPattern.match(node, producers) : found;
     found = found == null ? folding.behind(node) : found;
     return found == null ? intoNorm(node) : found;
+  }
+
+  /** x · sigmoid(x). */
+  private @Nullable Node silu(Elementwise node) {
+    if (node.kind() != ElementwiseOp.MUL || node.inputs().size() != 2) {
+      return null;
+    }
+    for (int i = 0; i < 2; i++) {
+      Value x = node.inputs().get(i);
+      if (producers.get(node.inputs().get(1 - i)) instanceof Elementwise gate
+          && gate.kind() == Activation.SIGMOID
+          && gate.inputs().getFirst() == x) {
+        return new Elementwise(
+            node.output(), Activation.SILU, List.of(node.operands().get(i)), node.name());
+      }
+    }
+    return null;
   }
 
   /** A vector multiplied with, or added to, a normalisation that nothing else reads. */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 public record LayerNorm(
     Value output,
     Value input,
-    @Nullable Tensor scale,
-    @Nullable Tensor bias,
+    @Nullable ConstantTensor scale,
+    @Nullable ConstantTensor bias,
     double epsilon,
     String name)
     implements Node {
@@ -49,8 +49,8 @@ public record LayerNorm(
   }
 
   @Override
-  public List<Tensor> constants() {
-    List<Tensor> constants = new ArrayList<>();
+  public List<ConstantTensor> constants() {
+    List<ConstantTensor> constants = new ArrayList<>();
     if (scale != null) {
       constants.add(scale);
     }

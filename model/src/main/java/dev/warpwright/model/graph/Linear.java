@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param weight [N, K], K contiguous
  * @param bias [N], or none
  */
-public record Linear(Value output, Value input, Tensor weight, @Nullable Tensor bias, String name)
+public record Linear(
+    Value output, Value input, ConstantTensor weight, @Nullable ConstantTensor bias, String name)
     implements Node {
   public Linear {
     if (!weight.shape().equals(List.of((long) output.features(), (long) input.features()))) {
@@ -37,7 +38,7 @@ public record Linear(Value output, Value input, Tensor weight, @Nullable Tensor 
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return bias == null ? List.of(weight) : List.of(weight, bias);
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.model.graph;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Pointwise;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,7 @@ final class LinearFolding {
   }
 
   /** A factor or summand for each feature. */
-  private record Step(Value input, ElementwiseOp kind, Tensor vector) {
+  private record Step(Value input, Pointwise kind, ConstantTensor vector) {
     double factor(int feature) {
       double v = vector.doubleAt(feature);
       return kind == ElementwiseOp.MUL ? v : kind == ElementwiseOp.DIV ? 1 / v : 1;
@@ -43,11 +44,11 @@ final class LinearFolding {
     boolean first = e.operands().getFirst() instanceof Operand.OfValue;
     boolean fits =
         switch (e.kind()) {
-          case ADD, MUL -> true;
-          case SUB, DIV -> first;
+          case ElementwiseOp.ADD, ElementwiseOp.MUL -> true;
+          case ElementwiseOp.SUB, ElementwiseOp.DIV -> first;
           default -> false;
         };
-    Tensor vector = e.constants().getFirst();
+    ConstantTensor vector = e.constants().getFirst();
     Value input = e.inputs().getFirst();
     return fits && vector.rank() == 1 && input.features() == vector.count()
         ? new Step(input, e.kind(), vector)
@@ -63,11 +64,11 @@ final class LinearFolding {
         || (step.scales() && !isWide(linear.weight()))) {
       return null;
     }
-    Tensor weight =
+    ConstantTensor weight =
         step.scales()
             ? Matrices.map(linear.weight(), (n, k, old) -> old * step.factor(n))
             : linear.weight();
-    Tensor bias = linear.bias();
+    ConstantTensor bias = linear.bias();
     boolean alone = bias == null && step.kind() == ElementwiseOp.ADD;
     if (bias == null && step.scales()) {
       return new Linear(node.output(), linear.input(), weight, null, linear.name());
@@ -77,7 +78,7 @@ final class LinearFolding {
       double old = bias == null ? 0 : bias.doubleAt(n);
       values[n] = old * step.factor(n) + step.summand(n);
     }
-    Tensor sum = alone ? step.vector() : vector(linear, values);
+    ConstantTensor sum = alone ? step.vector() : vector(linear, values);
     return new Linear(node.output(), linear.input(), weight, sum, linear.name());
   }
 
@@ -89,7 +90,7 @@ final class LinearFolding {
       return null;
     }
     if (step.scales()) {
-      Tensor weight = Matrices.map(linear.weight(), (n, k, old) -> old * step.factor(k));
+      ConstantTensor weight = Matrices.map(linear.weight(), (n, k, old) -> old * step.factor(k));
       return new Linear(linear.output(), step.input(), weight, linear.bias(), linear.name());
     }
     double[] values = new double[linear.output().features()];
@@ -108,13 +109,13 @@ final class LinearFolding {
     return uses.getOrDefault(value, 0) == 1;
   }
 
-  private static boolean isWide(Tensor weight) {
+  private static boolean isWide(ConstantTensor weight) {
     return weight.dtype() == DType.F32 || weight.dtype() == DType.F64;
   }
 
-  private static Tensor vector(Linear linear, double[] values) {
+  private static ConstantTensor vector(Linear linear, double[] values) {
     String name = linear.bias() == null ? linear.name() : linear.bias().name();
     DType dtype = linear.weight().dtype() == DType.F64 ? DType.F64 : DType.F32;
-    return Tensor.ofDoubles(name, dtype, List.of((long) values.length), values);
+    return ConstantTensor.ofDoubles(name, dtype, List.of((long) values.length), values);
   }
 }

@@ -14,7 +14,7 @@ final class Matrices {
   }
 
   /** Each element replaced; of the weight's own type. */
-  static Tensor map(Tensor weight, Entry entry) {
+  static ConstantTensor map(ConstantTensor weight, Entry entry) {
     int rows = Math.toIntExact(weight.shape().get(0));
     int columns = Math.toIntExact(weight.shape().get(1));
     double[] values = new double[Math.multiplyExact(rows, columns)];
@@ -23,7 +23,7 @@ final class Matrices {
         values[n * columns + k] = entry.at(n, k, weight.doubleAt((long) n * columns + k));
       }
     }
-    return Tensor.ofDoubles(weight.name(), weight.dtype(), weight.shape(), values);
+    return ConstantTensor.ofDoubles(weight.name(), weight.dtype(), weight.shape(), values);
   }
 
   /**
@@ -31,7 +31,7 @@ final class Matrices {
    *
    * @param sources the row-major index of each element, or -1 for zero
    */
-  static Tensor pick(Tensor weight, int rows, int columns, Sources sources) {
+  static ConstantTensor pick(ConstantTensor weight, int rows, int columns, Sources sources) {
     int size = weight.dtype().bytes();
     MemorySegment to = Arena.ofAuto().allocate((long) rows * columns * size, 64);
     for (int n = 0; n < rows; n++) {
@@ -43,7 +43,8 @@ final class Matrices {
         }
       }
     }
-    return new Tensor(weight.name(), weight.dtype(), List.of((long) rows, (long) columns), to);
+    return new ConstantTensor(
+        weight.name(), weight.dtype(), List.of((long) rows, (long) columns), to);
   }
 
   /** Where the elements of a picked matrix come from. */

@@ -21,5 +21,5 @@ public sealed interface Node permits Linear, Elementwise, LayerNorm, RowReduce, 
   List<Value> inputs();
 
   /** The constants that this node reads, in order. */
-  List<Tensor> constants();
+  List<ConstantTensor> constants();
 }

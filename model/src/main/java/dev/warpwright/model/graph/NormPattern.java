@@ -1,5 +1,6 @@
 package dev.warpwright.model.graph;
 
+import dev.warpwright.workload.Pointwise;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +28,8 @@ final class NormPattern {
     Value first = node.inputs().get(0);
     Value second = node.inputs().get(1);
     return switch (node.kind()) {
-      case DIV -> norm(node, first, root(second));
-      case MUL -> {
+      case ElementwiseOp.DIV -> norm(node, first, root(second));
+      case ElementwiseOp.MUL -> {
         LayerNorm found = norm(node, first, inverseRoot(second));
         yield found != null ? found : norm(node, second, inverseRoot(first));
       }
@@ -123,7 +124,7 @@ final class NormPattern {
     return null;
   }
 
-  private @Nullable Elementwise elementwise(Value value, ElementwiseOp op) {
+  private @Nullable Elementwise elementwise(Value value, Pointwise op) {
     return producers.get(value) instanceof Elementwise e && e.kind() == op ? e : null;
   }
 }

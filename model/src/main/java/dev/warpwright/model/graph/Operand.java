@@ -9,7 +9,7 @@ public sealed interface Operand {
   /**
    * A constant: a scalar (shape []), or one element per feature (shape [N]), the same for each row.
    */
-  record OfTensor(Tensor tensor) implements Operand {
+  record OfTensor(ConstantTensor tensor) implements Operand {
     public OfTensor {
       if (tensor.rank() > 1) {
         throw new IllegalArgumentException("an operand is a scalar or [N], not " + tensor);

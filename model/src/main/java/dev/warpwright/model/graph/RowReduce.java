@@ -38,7 +38,7 @@ public record RowReduce(Value output, Value input, Kind kind, String name) imple
   }
 
   @Override
-  public List<Tensor> constants() {
+  public List<ConstantTensor> constants() {
     return List.of();
   }
 }

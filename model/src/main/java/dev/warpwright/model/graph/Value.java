@@ -41,7 +41,7 @@ public final class Value {
     if (!dtype.isFloat()) {
       throw new IllegalArgumentException("a value must be floating point, not " + dtype);
     }
-    if (Tensor.elementCount(trailing) != features) {
+    if (ConstantTensor.elementCount(trailing) != features) {
       throw new IllegalArgumentException(trailing + " are not " + features + " features");
     }
     this.name = name;

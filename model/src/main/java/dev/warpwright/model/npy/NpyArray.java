@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -29,7 +29,7 @@ public record NpyArray(List<Long> shape, NpyType type, MemorySegment data) {
 
   public NpyArray {
     shape = List.copyOf(shape);
-    long count = Tensor.elementCount(shape);
+    long count = ConstantTensor.elementCount(shape);
     if (count < 0
         || data.byteSize() / type.bytes() != count
         || data.byteSize() % type.bytes() != 0) {

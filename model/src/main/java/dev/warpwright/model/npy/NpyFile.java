@@ -4,7 +4,7 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.base.files.FileBytes;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.npy.HeaderParser.BadHeader;
 import dev.warpwright.model.npy.HeaderParser.Header;
 import java.lang.foreign.Arena;
@@ -86,7 +86,7 @@ public final class NpyFile {
               + "; supported: float16/32/64, int8 to int64, uint8 to uint64 and bool");
     }
     long available = data.byteSize();
-    long count = Tensor.elementCount(header.shape());
+    long count = ConstantTensor.elementCount(header.shape());
     if (count < 0 || count > available / type.bytes()) {
       throw new BadHeader(
           String.format(
@@ -203,7 +203,7 @@ public final class NpyFile {
   }
 
   private static void checkCount(List<Long> shape, int count) {
-    if (Tensor.elementCount(shape) != count) {
+    if (ConstantTensor.elementCount(shape) != count) {
       throw new IllegalArgumentException(count + " elements do not fit shape " + shape);
     }
   }

@@ -2,8 +2,9 @@ package dev.warpwright.model.onnx;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.build.Term;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.ElementwiseOp;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.workload.Activation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,18 +20,18 @@ final class ElementwiseRules {
   static Term gelu(NodeContext node) {
     String approximate = node.stringAttribute("approximate", "none");
     return switch (approximate) {
-      case "none" -> node.arithmetic().unary(ElementwiseOp.GELU, node.input(0));
-      case "tanh" -> node.arithmetic().unary(ElementwiseOp.GELU_TANH, node.input(0));
+      case "none" -> node.arithmetic().unary(Activation.GELU, node.input(0));
+      case "tanh" -> node.arithmetic().unary(Activation.GELU_TANH, node.input(0));
       default -> throw node.error("approximate must be 'none' or 'tanh'");
     };
   }
 
   static Term biasGelu(NodeContext node) {
-    return node.arithmetic().unary(ElementwiseOp.GELU, biased(node));
+    return node.arithmetic().unary(Activation.GELU, biased(node));
   }
 
   static Term fastGelu(NodeContext node) {
-    return node.arithmetic().unary(ElementwiseOp.GELU_TANH, biased(node));
+    return node.arithmetic().unary(Activation.GELU_TANH, biased(node));
   }
 
   private static Term biased(NodeContext node) {
@@ -58,7 +59,7 @@ final class ElementwiseRules {
       return node.optional(index);
     }
     float value = node.floatAttribute(attribute, 0);
-    return new Term.Constant(Tensor.ofDoubles(attribute, DType.F32, List.of(), value));
+    return new Term.Constant(ConstantTensor.ofDoubles(attribute, DType.F32, List.of(), value));
   }
 
   static Term leakyRelu(NodeContext node) {

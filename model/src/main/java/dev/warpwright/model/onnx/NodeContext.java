@@ -10,7 +10,7 @@ import dev.warpwright.model.build.Rows;
 import dev.warpwright.model.build.Selection;
 import dev.warpwright.model.build.Shapes;
 import dev.warpwright.model.build.Term;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,8 +80,8 @@ record NodeContext(GraphBuilder builder, Proto.Node node, List<@Nullable Term> i
   }
 
   /** An input that is a constant. */
-  Tensor constant(int index) {
-    if (input(index) instanceof Term.Constant(Tensor tensor)) {
+  ConstantTensor constant(int index) {
+    if (input(index) instanceof Term.Constant(ConstantTensor tensor)) {
       return tensor;
     }
     throw error(

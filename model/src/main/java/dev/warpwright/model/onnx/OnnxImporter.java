@@ -6,9 +6,9 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.build.GraphBuilder;
 import dev.warpwright.model.build.RowSplit;
 import dev.warpwright.model.build.Term;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ public final class OnnxImporter {
 
   private Graph run() {
     Set<String> constants = new HashSet<>();
-    for (Tensor tensor : proto.initializers()) {
+    for (ConstantTensor tensor : proto.initializers()) {
       define(tensor.name(), new Term.Constant(tensor), "an initializer");
       constants.add(tensor.name());
     }

@@ -2,10 +2,14 @@ package dev.warpwright.model.onnx;
 
 import dev.warpwright.model.graph.ElementwiseOp;
 import dev.warpwright.model.graph.RowReduce;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The supported operators by name, those of the domain com.microsoft with its name before. */
@@ -15,12 +19,16 @@ final class Operators {
   /** For other importers, whose linear layers may have inputs of any rank. */
   private static final Operator LINEAR = Operator.of(2, 3, Set.of(), RowRules::linear);
 
+  /** For other importers too: the activations by their own names. */
+  private static final Map<String, Operator> OWN =
+      Stream.of(Activation.values()).collect(Collectors.toMap(Activation::text, Operators::unary));
+
   private Operators() {}
 
   /** How a node is imported, or null if its operator is not supported. */
   static @Nullable Operator find(Proto.Node node) {
-    if (node.domain().equals(Proto.LINEAR_DOMAIN) && node.opType().equals("Linear")) {
-      return LINEAR;
+    if (node.domain().equals(Proto.OWN_DOMAIN)) {
+      return node.opType().equals("Linear") ? LINEAR : OWN.get(node.opType());
     }
     return ALL.get(node.domain().isEmpty() ? node.opType() : node.domain() + "." + node.opType());
   }
@@ -37,8 +45,6 @@ final class Operators {
   private static void arithmetic(Map<String, Operator> all) {
     unary(all, "Abs", ElementwiseOp.ABS);
     unary(all, "Ceil", ElementwiseOp.CEIL);
-    unary(all, "Cos", ElementwiseOp.COS);
-    unary(all, "Erf", ElementwiseOp.ERF);
     unary(all, "Exp", ElementwiseOp.EXP);
     unary(all, "Floor", ElementwiseOp.FLOOR);
     unary(all, "Log", ElementwiseOp.LOG);
@@ -46,7 +52,6 @@ final class Operators {
     unary(all, "Not", ElementwiseOp.NOT);
     unary(all, "Reciprocal", ElementwiseOp.RECIPROCAL);
     unary(all, "Sign", ElementwiseOp.SIGN);
-    unary(all, "Sin", ElementwiseOp.SIN);
     unary(all, "Sqrt", ElementwiseOp.SQRT);
     binary(all, "Add", ElementwiseOp.ADD);
     binary(all, "And", ElementwiseOp.AND);
@@ -72,11 +77,11 @@ final class Operators {
   }
 
   private static void activations(Map<String, Operator> all) {
-    unary(all, "Mish", ElementwiseOp.MISH);
-    unary(all, "Relu", ElementwiseOp.RELU);
-    unary(all, "Sigmoid", ElementwiseOp.SIGMOID);
-    unary(all, "Softplus", ElementwiseOp.SOFTPLUS);
-    unary(all, "Tanh", ElementwiseOp.TANH);
+    for (Activation activation : Activation.values()) {
+      if (activation.onnx() != null) {
+        unary(all, activation.onnx(), activation);
+      }
+    }
     all.put(
         "Celu", one("alpha", n -> n.activations().celu(n.input(0), n.floatAttribute("alpha", 1))));
     all.put(
@@ -84,15 +89,12 @@ final class Operators {
     all.put("Gelu", one("approximate", ElementwiseRules::gelu));
     all.put(
         "HardSigmoid", Operator.of(1, 1, Set.of("alpha", "beta"), ElementwiseRules::hardSigmoid));
-    all.put("HardSwish", Operator.of(1, 1, Set.of(), n -> n.activations().hardSwish(n.input(0))));
     all.put("LeakyRelu", one("alpha", ElementwiseRules::leakyRelu));
     binary(all, "PRelu", ElementwiseOp.LEAKY_RELU);
     all.put("Selu", Operator.of(1, 1, Set.of("alpha", "gamma"), ElementwiseRules::selu));
-    all.put("Softsign", Operator.of(1, 1, Set.of(), n -> n.activations().softsign(n.input(0))));
     all.put(
         "Swish", one("alpha", n -> n.activations().silu(n.input(0), n.floatAttribute("alpha", 1))));
     all.put("ThresholdedRelu", one("alpha", ElementwiseRules::thresholdedRelu));
-    unary(all, "com.microsoft.Gelu", ElementwiseOp.GELU);
     all.put("com.microsoft.BiasGelu", Operator.of(2, 2, Set.of(), ElementwiseRules::biasGelu));
     all.put("com.microsoft.FastGelu", Operator.of(1, 2, Set.of(), ElementwiseRules::fastGelu));
     all.put("com.microsoft.QuickGelu", one("alpha", ElementwiseRules::quickGelu));
@@ -158,16 +160,20 @@ final class Operators {
     return Operator.of(1, 1, Set.of(attribute), rule);
   }
 
-  private static void unary(Map<String, Operator> all, String name, ElementwiseOp op) {
-    all.put(name, Operator.of(1, 1, Set.of(), n -> n.arithmetic().unary(op, n.input(0))));
+  private static void unary(Map<String, Operator> all, String name, Pointwise op) {
+    all.put(name, unary(op));
   }
 
-  private static void binary(Map<String, Operator> all, String name, ElementwiseOp op) {
+  private static Operator unary(Pointwise op) {
+    return Operator.of(1, 1, Set.of(), n -> n.arithmetic().unary(op, n.input(0)));
+  }
+
+  private static void binary(Map<String, Operator> all, String name, Pointwise op) {
     all.put(
         name, Operator.of(2, 2, Set.of(), n -> n.arithmetic().binary(op, n.input(0), n.input(1))));
   }
 
-  private static void variadic(Map<String, Operator> all, String name, ElementwiseOp op) {
+  private static void variadic(Map<String, Operator> all, String name, Pointwise op) {
     all.put(name, Operator.of(1, 64, Set.of(), n -> n.arithmetic().chain(op, n.all())));
   }
 

@@ -1,7 +1,7 @@
 package dev.warpwright.model.onnx;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** The ONNX messages as far as they matter here, as the file has them: nothing is resolved. */
 public final class Proto {
   /**
-   * The domain of an operator that ONNX has not: {@code Linear}, rows times a constant matrix
-   * [outputs, inputs], and a bias if there is a third input.
+   * The domain of operators that ONNX has not: {@code Linear}, rows times a constant matrix
+   * [outputs, inputs], and a bias if there is a third input; and the activations by their names.
    */
-  public static final String LINEAR_DOMAIN = "warpwright";
+  public static final String OWN_DOMAIN = "warpwright";
 
   private Proto() {}
 
@@ -24,7 +24,7 @@ public final class Proto {
   public record Graph(
       String name,
       List<Node> nodes,
-      List<Tensor> initializers,
+      List<ConstantTensor> initializers,
       List<ValueInfo> inputs,
       List<ValueInfo> outputs) {}
 
@@ -51,7 +51,7 @@ public final class Proto {
 
     record OfString(String value) implements Attribute {}
 
-    record OfTensor(Tensor value) implements Attribute {}
+    record OfTensor(ConstantTensor value) implements Attribute {}
 
     record OfFloats(List<Float> values) implements Attribute {}
 

@@ -1,8 +1,8 @@
 package dev.warpwright.model.onnx;
 
 import dev.warpwright.base.Names;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -84,7 +84,7 @@ final class ProtoParser {
   private static Proto.Graph graph(WireReader reader) {
     String name = "";
     List<Proto.Node> nodes = new ArrayList<>();
-    List<Tensor> initializers = new ArrayList<>();
+    List<ConstantTensor> initializers = new ArrayList<>();
     List<Proto.ValueInfo> inputs = new ArrayList<>();
     List<Proto.ValueInfo> outputs = new ArrayList<>();
     while (reader.next()) {
@@ -132,7 +132,7 @@ final class ProtoParser {
     float f = 0;
     long i = 0;
     MemorySegment s = MemorySegment.NULL;
-    @Nullable Tensor tensor = null;
+    @Nullable ConstantTensor tensor = null;
     List<Float> floats = new ArrayList<>();
     List<Long> ints = new ArrayList<>();
     Set<Integer> present = new HashSet<>();

@@ -4,7 +4,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.build.Arithmetic;
 import dev.warpwright.model.build.Size;
 import dev.warpwright.model.build.Term;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,20 +21,20 @@ final class ShapeRules {
       throw node.error("needs exactly one value");
     }
     String name = node.node().outputs().getFirst();
-    Tensor tensor =
+    ConstantTensor tensor =
         switch (node.node().attributes().values().iterator().next()) {
-          case Attribute.OfTensor(Tensor value) -> value;
+          case Attribute.OfTensor(ConstantTensor value) -> value;
           case Attribute.OfFloat(float value) ->
-              Tensor.ofDoubles(name, DType.F32, List.of(), value);
+              ConstantTensor.ofDoubles(name, DType.F32, List.of(), value);
           case Attribute.OfFloats(List<Float> values) ->
-              Tensor.ofDoubles(
+              ConstantTensor.ofDoubles(
                   name,
                   DType.F32,
                   List.of((long) values.size()),
                   values.stream().mapToDouble(Float::doubleValue).toArray());
-          case Attribute.OfInt(long value) -> Tensor.ofLongs(name, List.of(), value);
+          case Attribute.OfInt(long value) -> ConstantTensor.ofLongs(name, List.of(), value);
           case Attribute.OfInts(List<Long> values) ->
-              Tensor.ofLongs(
+              ConstantTensor.ofLongs(
                   name,
                   List.of((long) values.size()),
                   values.stream().mapToLong(Long::longValue).toArray());
@@ -45,10 +45,10 @@ final class ShapeRules {
   }
 
   static Term constantOfShape(NodeContext node) {
-    Tensor value =
+    ConstantTensor value =
         switch (node.node().attributes().get("value")) {
-          case null -> Tensor.ofDoubles("", DType.F32, List.of(), 0);
-          case Attribute.OfTensor(Tensor tensor) when tensor.count() == 1 -> tensor;
+          case null -> ConstantTensor.ofDoubles("", DType.F32, List.of(), 0);
+          case Attribute.OfTensor(ConstantTensor tensor) when tensor.count() == 1 -> tensor;
           default -> throw node.error("its value must be one number");
         };
     List<Size> shape = node.shapes().list(node.input(0), "the shape");
@@ -57,9 +57,9 @@ final class ShapeRules {
   }
 
   static Term range(NodeContext node) {
-    Tensor start = node.constant(0);
-    Tensor step = node.constant(2);
-    Tensor limit = node.constant(1);
+    ConstantTensor start = node.constant(0);
+    ConstantTensor step = node.constant(2);
+    ConstantTensor limit = node.constant(1);
     if (start.count() != 1 || limit.count() != 1 || step.count() != 1 || step.doubleAt(0) == 0) {
       throw node.error("needs three numbers, the last not 0");
     }
@@ -76,12 +76,12 @@ final class ShapeRules {
       for (int i = 0; i < values.length; i++) {
         values[i] = from + i * by;
       }
-      return new Term.Constant(Tensor.ofDoubles(name, start.dtype(), shape, values));
+      return new Term.Constant(ConstantTensor.ofDoubles(name, start.dtype(), shape, values));
     }
     long first = start.longAt(0);
     long stride = step.longAt(0);
     return new Term.Constant(
-        Tensor.ofLongs(
+        ConstantTensor.ofLongs(
             name, shape, LongStream.range(0, count).map(i -> first + i * stride).toArray()));
   }
 
@@ -102,7 +102,7 @@ final class ShapeRules {
   /** Dropout does nothing unless the model was exported for training. */
   static Term dropout(NodeContext node) {
     if (node.has(2)) {
-      Tensor training = node.constant(2);
+      ConstantTensor training = node.constant(2);
       if (training.dtype() != DType.BOOL || training.count() != 1 || training.longAt(0) != 0) {
         throw node.error("the model was exported in training mode; call model.eval() first");
       }

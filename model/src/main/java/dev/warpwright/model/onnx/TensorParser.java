@@ -3,7 +3,7 @@ package dev.warpwright.model.onnx;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -58,7 +58,7 @@ final class TensorParser {
    *
    * @param where how messages call a tensor without a name of its own
    */
-  static Tensor parse(WireReader reader, String where) {
+  static ConstantTensor parse(WireReader reader, String where) {
     TensorParser parser = new TensorParser(reader, where);
     parser.readFields();
     return parser.build();
@@ -154,12 +154,12 @@ final class TensorParser {
     }
   }
 
-  private Tensor build() {
+  private ConstantTensor build() {
     DType dtype = OnnxType.dtype(typeCode);
     if (dtype == null) {
       throw error("has unsupported element type " + OnnxType.name(typeCode));
     }
-    long count = Tensor.elementCount(dims);
+    long count = ConstantTensor.elementCount(dims);
     if (count < 0 || count > Long.MAX_VALUE / 8) {
       throw error("has dimensions " + dims + ", which overflow");
     }
@@ -174,7 +174,7 @@ final class TensorParser {
               dims,
               count * dtype.bytes()));
     }
-    return new Tensor(name, dtype, dims, data);
+    return new ConstantTensor(name, dtype, dims, data);
   }
 
   private MemorySegment data(DType dtype, long count) {

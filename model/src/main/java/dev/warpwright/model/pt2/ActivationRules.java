@@ -18,11 +18,6 @@ final class ActivationRules {
     call.last("Gelu", List.of(call.tensor("self")), Map.of("approximate", approximate));
   }
 
-  static void silu(AtenCall call) {
-    String x = call.tensor("self");
-    call.last("Mul", x, call.step("Sigmoid", x));
-  }
-
   static void leakyRelu(AtenCall call) {
     withAlpha(call, "LeakyRelu", call.number("negative_slope", 0.01));
   }
@@ -87,13 +82,6 @@ final class ActivationRules {
     call.last("Neg", call.step("Softplus", call.step("Neg", call.tensor("self"))));
   }
 
-  static void hardSigmoid(AtenCall call) {
-    call.last(
-        "HardSigmoid",
-        List.of(call.tensor("self")),
-        Map.of("alpha", AtenCall.of(1.0 / 6), "beta", AtenCall.of(0.5)));
-  }
-
   static void hardTanh(AtenCall call) {
     ArithmeticRules.bounded(
         call, call.tensor("self"), call.number("min_val", -1), call.number("max_val", 1));
@@ -101,13 +89,6 @@ final class ActivationRules {
 
   static void relu6(AtenCall call) {
     ArithmeticRules.bounded(call, call.tensor("self"), 0, 6);
-  }
-
-  /** x / (1 + |x|). */
-  static void softSign(AtenCall call) {
-    String x = call.tensor("self");
-    String size = call.step("Add", call.step("Abs", x), call.scalar(1, call.dtype(x)));
-    call.last("Div", x, size);
   }
 
   /** The first half, times the sigmoid of the second. */

@@ -3,11 +3,12 @@ package dev.warpwright.model.pt2;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto;
 import dev.warpwright.model.onnx.Proto.Attribute;
 import dev.warpwright.model.pt2.Program.Meta;
+import dev.warpwright.workload.Activation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -188,7 +189,7 @@ final class AtenCall {
   /** A constant vector of integers. */
   String vector(List<Long> values) {
     return translation.constant(
-        Tensor.ofLongs(
+        ConstantTensor.ofLongs(
             translation.fresh("sizes"),
             List.of((long) values.size()),
             values.stream().mapToLong(Long::longValue).toArray()));
@@ -248,14 +249,23 @@ final class AtenCall {
 
   /** The product of rows with a matrix [outputs, inputs], and a bias that may be empty. */
   void linear(String input, String weight, String bias, String output) {
-    List<String> inputs = bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias);
+    own("Linear", bias.isEmpty() ? List.of(input, weight) : List.of(input, weight, bias), output);
+  }
+
+  /** The result as an activation. */
+  void activation(Activation activation) {
+    own(activation.text(), List.of(tensor("self")), output());
+  }
+
+  /** An operator that ONNX has not. */
+  private void own(String op, List<String> inputs, String output) {
     List<String> read = inputs.stream().map(translation::read).toList();
     translation.add(
         new Proto.Node(
             node.name(),
             node.label(),
-            Proto.LINEAR_DOMAIN,
-            "Linear",
+            Proto.OWN_DOMAIN,
+            op,
             node.target(),
             read,
             List.of(output),

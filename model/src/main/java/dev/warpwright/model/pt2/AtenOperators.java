@@ -1,6 +1,7 @@
 package dev.warpwright.model.pt2;
 
 import dev.warpwright.model.pt2.AtenOperator.Rule;
+import dev.warpwright.workload.Activation;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
@@ -82,22 +83,13 @@ final class AtenOperators {
         Map.ofEntries(
             Map.entry("abs", "Abs"),
             Map.entry("ceil", "Ceil"),
-            Map.entry("cos", "Cos"),
-            Map.entry("erf", "Erf"),
             Map.entry("exp", "Exp"),
             Map.entry("floor", "Floor"),
             Map.entry("log", "Log"),
             Map.entry("neg", "Neg"),
-            Map.entry("mish", "Mish"),
             Map.entry("reciprocal", "Reciprocal"),
-            Map.entry("relu", "Relu"),
-            Map.entry("selu", "Selu"),
-            Map.entry("sigmoid", "Sigmoid"),
             Map.entry("sign", "Sign"),
-            Map.entry("sin", "Sin"),
-            Map.entry("sqrt", "Sqrt"),
-            Map.entry("tanh", "Tanh"),
-            Map.entry("hardswish", "HardSwish"));
+            Map.entry("sqrt", "Sqrt"));
     unary.forEach(
         (aten, onnx) -> put(all, aten + ".default", c -> ArithmeticRules.unary(c, onnx), "self"));
     put(all, "square.default", ArithmeticRules::square, "self");
@@ -170,8 +162,10 @@ final class AtenOperators {
   }
 
   private static void activations(Map<String, AtenOperator> all) {
+    for (Activation activation : Activation.values()) {
+      put(all, activation.text() + ".default", c -> c.activation(activation), "self");
+    }
     put(all, "gelu.default", ActivationRules::gelu, "self", "approximate");
-    put(all, "silu.default", ActivationRules::silu, "self");
     put(all, "leaky_relu.default", ActivationRules::leakyRelu, "self", "negative_slope");
     put(all, "elu.default", ActivationRules::elu, "self", "alpha", "scale", "input_scale");
     put(all, "celu.default", ActivationRules::celu, "self", "alpha");
@@ -180,8 +174,6 @@ final class AtenOperators {
     put(all, "softplus.default", ActivationRules::softplus, "self", "beta", "threshold");
     put(all, "log_sigmoid.default", ActivationRules::logSigmoid, "self");
     put(all, "log_sigmoid_forward.default", ActivationRules::logSigmoid, "self");
-    put(all, "softsign.default", ActivationRules::softSign, "self");
-    put(all, "hardsigmoid.default", ActivationRules::hardSigmoid, "self");
     put(all, "hardtanh.default", ActivationRules::hardTanh, "self", "min_val", "max_val");
     put(all, "relu6.default", ActivationRules::relu6, "self");
     put(all, "glu.default", ActivationRules::gatedLinearUnit, "self", "dim");

@@ -1,7 +1,7 @@
 package dev.warpwright.model.pt2;
 
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.pt2.Program.Meta;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -150,7 +150,7 @@ final class LayoutRules {
       call.last("Identity", untransposed);
       return;
     }
-    Tensor constant = call.translation().constant(x);
+    ConstantTensor constant = call.translation().constant(x);
     if (constant != null && constant.rank() == 2 && order.equals(List.of(1L, 0L))) {
       call.translation().transposed(call.output(), x);
       return;

@@ -1,7 +1,7 @@
 package dev.warpwright.model.pt2;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.util.List;
 import java.util.Map;
 
@@ -34,7 +34,7 @@ final class ProductRules {
     String self = call.tensor("self");
     String input = call.tensor("mat1");
     String matrix = call.tensor("mat2");
-    Tensor constant = call.translation().constant(self);
+    ConstantTensor constant = call.translation().constant(self);
     if (alpha == 1 && beta == 1 && constant != null && constant.rank() == 1) {
       product(call, input, matrix, self, call.output());
       return;

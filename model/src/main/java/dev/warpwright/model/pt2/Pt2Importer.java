@@ -3,8 +3,8 @@ package dev.warpwright.model.pt2;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.io.Utf8;
 import dev.warpwright.model.onnx.OnnxImporter;
 import dev.warpwright.model.onnx.Proto;
@@ -147,7 +147,7 @@ public final class Pt2Importer {
         inputs.add(declared(input.name()));
         continue;
       }
-      Tensor tensor = weights.constant(input.constant(), input.name());
+      ConstantTensor tensor = weights.constant(input.constant(), input.name());
       if (tensor == null) {
         throw new UserError(
             file

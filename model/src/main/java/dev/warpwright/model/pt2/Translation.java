@@ -3,8 +3,8 @@ package dev.warpwright.model.pt2;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Dim;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.onnx.Proto;
 import dev.warpwright.model.pt2.Program.Meta;
 import java.util.ArrayList;
@@ -23,8 +23,8 @@ final class Translation {
 
   private final String file;
   private final Map<String, Meta> metas;
-  private final Map<String, Tensor> constants = new HashMap<>();
-  private final List<Tensor> initializers = new ArrayList<>();
+  private final Map<String, ConstantTensor> constants = new HashMap<>();
+  private final List<ConstantTensor> initializers = new ArrayList<>();
   private final List<Proto.Node> nodes = new ArrayList<>();
   private final Map<String, Integer> uses = new HashMap<>();
   private final Map<String, String> producers = new HashMap<>();
@@ -55,7 +55,7 @@ final class Translation {
     }
   }
 
-  List<Tensor> initializers() {
+  List<ConstantTensor> initializers() {
     return initializers;
   }
 
@@ -64,7 +64,7 @@ final class Translation {
   }
 
   /** Adds a constant; gives its name. */
-  String constant(Tensor tensor) {
+  String constant(ConstantTensor tensor) {
     if (constants.put(tensor.name(), tensor) != null) {
       throw error("defines " + Names.quote(tensor.name()) + " twice");
     }
@@ -73,7 +73,7 @@ final class Translation {
   }
 
   /** A constant, or null if there is none of this name. */
-  @Nullable Tensor constant(String name) {
+  @Nullable ConstantTensor constant(String name) {
     return constants.get(name);
   }
 
@@ -88,7 +88,7 @@ final class Translation {
     if (constants.containsKey(name)) {
       return name;
     }
-    long count = Tensor.elementCount(shape);
+    long count = ConstantTensor.elementCount(shape);
     if (count < 1 || count > MAX_FILLED - filled) {
       throw error("needs constants of more than " + MAX_FILLED + " numbers");
     }
@@ -98,12 +98,13 @@ final class Translation {
     return constant(number(name, dtype, shape, values));
   }
 
-  private Tensor number(String name, DType dtype, List<Long> shape, double... values) {
+  private ConstantTensor number(String name, DType dtype, List<Long> shape, double... values) {
     if (dtype.isFloat()) {
-      return Tensor.ofDoubles(name, dtype, shape, values);
+      return ConstantTensor.ofDoubles(name, dtype, shape, values);
     }
     if (dtype == DType.I64) {
-      return Tensor.ofLongs(name, shape, Arrays.stream(values).mapToLong(v -> (long) v).toArray());
+      return ConstantTensor.ofLongs(
+          name, shape, Arrays.stream(values).mapToLong(v -> (long) v).toArray());
     }
     throw error("computes with numbers of type " + dtype + ", which is not supported");
   }
@@ -115,7 +116,7 @@ final class Translation {
 
   /** What is known of a tensor: of a constant by itself, of others by what the file says. */
   Meta meta(AtenCall call, String name) {
-    Tensor constant = constants.get(name);
+    ConstantTensor constant = constants.get(name);
     if (constant != null) {
       if (constant.count() == 0) {
         throw call.error("reads " + Names.quote(name) + ", which is empty");

@@ -4,7 +4,7 @@ import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.base.json.JsonParser;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.io.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -117,7 +117,7 @@ public final class SafetensorsReader {
     }
     List<Long> shape = numbers(name, "shape", entry.get("shape"));
     List<Long> offsets = numbers(name, "data_offsets", entry.get("data_offsets"));
-    long count = Tensor.elementCount(shape);
+    long count = ConstantTensor.elementCount(shape);
     if (shape.size() > MAX_RANK || count < 0 || count > Long.MAX_VALUE / 8) {
       throw error(name, "has an absurd shape");
     }

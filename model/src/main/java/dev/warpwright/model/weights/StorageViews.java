@@ -2,7 +2,7 @@ package dev.warpwright.model.weights;
 
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -45,7 +45,7 @@ final class StorageViews {
       long offset,
       List<Long> shape,
       List<Long> strides) {
-    long count = Tensor.elementCount(shape);
+    long count = ConstantTensor.elementCount(shape);
     long elements = storage.byteSize() / type.bytes();
     if (count < 0 || count > elements - offset) {
       throw error(

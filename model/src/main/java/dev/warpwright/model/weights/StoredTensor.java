@@ -1,7 +1,7 @@
 package dev.warpwright.model.weights;
 
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -26,11 +26,11 @@ record StoredTensor(ElementType type, List<Long> shape, MemorySegment data) {
   }
 
   /** As a constant of a graph; only if it {@link #isUsable}. */
-  Tensor toTensor(String name) {
+  ConstantTensor toTensor(String name) {
     DType dtype = type.dtype();
     if (dtype == null || !isUsable()) {
       throw new IllegalStateException(name + " has type " + type);
     }
-    return new Tensor(name, dtype, shape, data);
+    return new ConstantTensor(name, dtype, shape, data);
   }
 }

@@ -3,7 +3,7 @@ package dev.warpwright.model.weights;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,7 +16,7 @@ public final class Weights {
   private final String file;
   private final boolean inOrder;
   private final Map<String, StoredTensor> tensors;
-  private final Map<String, Tensor> used = new HashMap<>();
+  private final Map<String, ConstantTensor> used = new HashMap<>();
 
   /**
    * The tensors of a file.
@@ -62,7 +62,7 @@ public final class Weights {
    *
    * @throws UserError if there is none of this name, or it has another type
    */
-  public Tensor tensor(String name) {
+  public ConstantTensor tensor(String name) {
     StoredTensor stored = tensors.get(name);
     if (stored == null) {
       throw new UserError(
@@ -87,7 +87,7 @@ public final class Weights {
    * @param called what the tensor is called from now on
    * @throws UserError if constants cannot have its type
    */
-  public @Nullable Tensor constant(String name, String called) {
+  public @Nullable ConstantTensor constant(String name, String called) {
     StoredTensor stored = tensors.get(name);
     if (stored == null) {
       return null;
@@ -97,7 +97,7 @@ public final class Weights {
       throw new UserError(
           file + ": tensor " + Names.quote(name) + " has unsupported type " + stored.type());
     }
-    return new Tensor(called, dtype, stored.shape(), stored.data());
+    return new ConstantTensor(called, dtype, stored.shape(), stored.data());
   }
 
   /** The tensors as they are in the file. */

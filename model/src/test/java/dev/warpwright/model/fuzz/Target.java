@@ -6,10 +6,10 @@ import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.GraphSimplifier;
 import dev.warpwright.model.graph.Node;
-import dev.warpwright.model.graph.Tensor;
 import dev.warpwright.model.npy.NpyFile;
 import dev.warpwright.model.onnx.OnnxImporter;
 import dev.warpwright.model.pt2.Pt2Builder;
@@ -169,7 +169,7 @@ enum Target {
     }
   }
 
-  private static void use(Tensor tensor) {
+  private static void use(ConstantTensor tensor) {
     if (tensor.count() <= LARGE && tensor.dtype().isFloat()) {
       tensor.toFloats();
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,20 +20,21 @@ class GraphSimplifierTest {
     return new Value(name, DType.F32, 2, ROWS);
   }
 
-  private static Tensor vector(double a, double b) {
-    return Tensor.ofDoubles("v", DType.F32, List.of(2L), a, b);
+  private static ConstantTensor vector(double a, double b) {
+    return ConstantTensor.ofDoubles("v", DType.F32, List.of(2L), a, b);
   }
 
-  private Value apply(ElementwiseOp op, Object... operands) {
+  private Value apply(Pointwise op, Object... operands) {
     List<Operand> converted = new ArrayList<>();
     for (Object operand : operands) {
       converted.add(
           switch (operand) {
             case Value v -> new Operand.OfValue(v);
-            case Tensor t -> new Operand.OfTensor(t);
+            case ConstantTensor t -> new Operand.OfTensor(t);
             default ->
                 new Operand.OfTensor(
-                    Tensor.ofDoubles("c", DType.F32, List.of(), ((Number) operand).doubleValue()));
+                    ConstantTensor.ofDoubles(
+                        "c", DType.F32, List.of(), ((Number) operand).doubleValue()));
           });
     }
     Value output = value("v" + nodes.size());
@@ -41,7 +44,7 @@ class GraphSimplifierTest {
 
   private Value linear(Value input) {
     Value output = value("v" + nodes.size());
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, List.of(2L, 2L), 1, 2, 3, 4);
+    ConstantTensor weight = ConstantTensor.ofDoubles("w", DType.F32, List.of(2L, 2L), 1, 2, 3, 4);
     nodes.add(new Linear(output, input, weight, null, "n" + nodes.size()));
     return output;
   }
@@ -63,7 +66,7 @@ class GraphSimplifierTest {
 
   private Value onePlusErf(Object divisor) {
     Value scaled = apply(ElementwiseOp.DIV, x, divisor);
-    return apply(ElementwiseOp.ADD, 1, apply(ElementwiseOp.ERF, scaled));
+    return apply(ElementwiseOp.ADD, 1, apply(Activation.ERF, scaled));
   }
 
   @Test
@@ -78,7 +81,7 @@ class GraphSimplifierTest {
   @Test
   void recognisesGeluWithTheReciprocal() {
     Value scaled = apply(ElementwiseOp.MUL, x, Math.sqrt(0.5));
-    Value erf = apply(ElementwiseOp.ADD, apply(ElementwiseOp.ERF, scaled), 1);
+    Value erf = apply(ElementwiseOp.ADD, apply(Activation.ERF, scaled), 1);
     Value y = apply(ElementwiseOp.MUL, apply(ElementwiseOp.MUL, x, erf), 0.5);
     assertThat(simplify(y)).containsExactly("gelu");
   }
@@ -87,7 +90,7 @@ class GraphSimplifierTest {
   void recognisesGeluOfAProduct() {
     Value p = apply(ElementwiseOp.MUL, x, vector(2, 3));
     Value scaled = apply(ElementwiseOp.DIV, p, Math.sqrt(2));
-    Value erf = apply(ElementwiseOp.ADD, apply(ElementwiseOp.ERF, scaled), 1);
+    Value erf = apply(ElementwiseOp.ADD, apply(Activation.ERF, scaled), 1);
     Value y = apply(ElementwiseOp.MUL, p, apply(ElementwiseOp.MUL, 0.5, erf));
     assertThat(simplify(y)).containsExactly("mul", "gelu");
   }
@@ -104,7 +107,7 @@ class GraphSimplifierTest {
   void leavesWhatIsAlmostTheTanhForm() {
     Value wrongFactor = tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, x, 3), 0.0447));
     Value wrongPower = tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, x, 2), 0.044715));
-    Value cosine = apply(ElementwiseOp.COS, x);
+    Value cosine = apply(Activation.COS, x);
     Value otherValue =
         tanhForm(apply(ElementwiseOp.MUL, apply(ElementwiseOp.POW, cosine, 3), 0.044715));
     assertThat(simplify(wrongFactor, wrongPower, otherValue)).doesNotContain("gelu_tanh");
@@ -113,7 +116,7 @@ class GraphSimplifierTest {
   private Value tanhForm(Value cube) {
     Value sum = apply(ElementwiseOp.ADD, x, cube);
     Value inner = apply(ElementwiseOp.MUL, Math.sqrt(2 / Math.PI), sum);
-    Value gate = apply(ElementwiseOp.ADD, 1, apply(ElementwiseOp.TANH, inner));
+    Value gate = apply(ElementwiseOp.ADD, 1, apply(Activation.TANH, inner));
     return apply(ElementwiseOp.MUL, 0.5, apply(ElementwiseOp.MUL, x, gate));
   }
 
@@ -123,7 +126,7 @@ class GraphSimplifierTest {
     Value a = apply(ElementwiseOp.MUL, apply(ElementwiseOp.MUL, x, wrongScale), 0.5);
     Value erf = onePlusErf(Math.sqrt(2));
     Value b = apply(ElementwiseOp.MUL, apply(ElementwiseOp.MUL, x, erf), 0.25);
-    Value other = apply(ElementwiseOp.SIN, x);
+    Value other = apply(Activation.SIN, x);
     Value c = apply(ElementwiseOp.MUL, apply(ElementwiseOp.MUL, other, erf), 0.5);
     assertThat(simplify(a, b, c)).doesNotContain("gelu");
   }
@@ -183,8 +186,8 @@ class GraphSimplifierTest {
 
   @Test
   void dropsWhatNobodyNeeds() {
-    Value y = apply(ElementwiseOp.SIN, x);
-    apply(ElementwiseOp.COS, linear(y));
+    Value y = apply(Activation.SIN, x);
+    apply(Activation.COS, linear(y));
     assertThat(simplify(y)).containsExactly("sin");
   }
 }

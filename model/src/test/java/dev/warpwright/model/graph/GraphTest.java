@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.workload.Activation;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class GraphTest {
   }
 
   private static Elementwise relu(Value output, Value input) {
-    return new Elementwise(output, ElementwiseOp.RELU, List.of(new Operand.OfValue(input)), "relu");
+    return new Elementwise(output, Activation.RELU, List.of(new Operand.OfValue(input)), "relu");
   }
 
   @Test
@@ -43,7 +44,8 @@ class GraphTest {
   void refusesNodesWhoseShapesDoNotFit() {
     Value x = value("x", 2);
     Value y = value("y", 3);
-    Tensor weight = Tensor.ofDoubles("w", DType.F32, List.of(2L, 3L), new double[6]);
+    ConstantTensor weight =
+        ConstantTensor.ofDoubles("w", DType.F32, List.of(2L, 3L), new double[6]);
     refused(() -> new Linear(y, x, weight, null, "n"), "does not map");
     refused(() -> relu(y, x), "does not fit");
     refused(() -> new LayerNorm(y, x, null, null, 0, "n"), "does not fit");

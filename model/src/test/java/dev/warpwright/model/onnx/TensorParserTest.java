@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.model.graph.Tensor;
+import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.model.onnx.OnnxBuilder.Message;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class TensorParserTest {
 
-  private static Tensor parse(Message message) {
+  private static ConstantTensor parse(Message message) {
     WireReader reader =
         WireReader.of(
             "m.onnx", MemorySegment.ofArray(message.build()), new ExternalData("m.onnx", null));
@@ -38,7 +38,7 @@ class TensorParserTest {
     Message message =
         tensor("w", OnnxBuilder.FLOAT, List.of(2, 1)).bytes(9, OnnxBuilder.floats(1.5f, -2));
     byte[] bytes = message.build();
-    Tensor w =
+    ConstantTensor w =
         TensorParser.parse(
             WireReader.of("m", MemorySegment.ofArray(bytes), new ExternalData("m", null)), "");
     assertThat(w.name()).isEqualTo("w");

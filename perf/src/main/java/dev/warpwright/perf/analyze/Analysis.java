@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A workload on a device: each part's bound, and the best tiles predicted for products. */
-public record Analysis(Workload workload, DeviceModel device, List<Line> lines) {
+public record Analysis(WorkloadParts workload, DeviceModel device, List<Line> lines) {
   private static final BlockOrder ORDER = new BlockOrder.Grouped(8);
 
   /**
@@ -25,7 +25,7 @@ public record Analysis(Workload workload, DeviceModel device, List<Line> lines) 
 
     /** Whether all that it reads and writes fits into the second-level cache. */
     public boolean fitsL2() {
-      return part.bytes() <= (double) roofline.device().l2MiB() * (1 << 20);
+      return part.bytes() <= roofline.device().l2Bytes();
     }
   }
 
@@ -34,7 +34,7 @@ public record Analysis(Workload workload, DeviceModel device, List<Line> lines) 
   }
 
   /** Analyses. */
-  public static Analysis of(Workload workload, DeviceModel device) {
+  public static Analysis of(WorkloadParts workload, DeviceModel device) {
     List<Line> lines = new ArrayList<>();
     for (Part part : workload.parts()) {
       GemmShape shape = part.gemm();

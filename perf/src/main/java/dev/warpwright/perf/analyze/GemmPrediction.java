@@ -64,7 +64,7 @@ public record GemmPrediction(
     double busy = useful / (rounds * (double) units);
     double compute = shape.flops() / (shape.type().peak(device) * REACHED) / busy * 1e6;
     double l2 =
-        shape.type().bytes()
+        shape.type().operand().bytes()
             * (double) shape.k()
             * (columns * (double) shape.m() + rows * (double) shape.n());
     double read =
@@ -88,7 +88,8 @@ public record GemmPrediction(
   /** Without playing: square waves that share operands among their own tiles only. */
   private static double waveReads(GemmShape shape, Tiling tiling, int atOnce, long waves) {
     double side = Math.sqrt(atOnce * (double) tiling.m() * tiling.n());
-    return Math.max(shape.operandBytes(), waves * 2 * side * shape.k() * shape.type().bytes());
+    return Math.max(
+        shape.operandBytes(), waves * 2 * side * shape.k() * shape.type().operand().bytes());
   }
 
   /** Device memory, both ways. */

@@ -49,7 +49,7 @@ final class L2Model {
     this.rows = Math.toIntExact(Math.ceilDiv(shape.m(), tiling.m()));
     this.columns = Math.toIntExact(Math.ceilDiv(shape.n(), tiling.n()));
     this.atOnce = tiling.atOnce(device);
-    this.capacity = (long) (USED_PART * device.l2MiB() * (1 << 20));
+    this.capacity = (long) (USED_PART * device.l2Bytes());
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
     this.chunk = (int) Math.max(CHUNK, Math.ceilDiv(shape.k(), most));
     this.chunks = Math.toIntExact(Math.ceilDiv(shape.k(), chunk));
@@ -87,7 +87,7 @@ final class L2Model {
     long depth = Math.min(chunk, shape.k() - (long) k * chunk);
     long height = Math.min(tiling.m(), shape.m() - (long) tile.m() * tiling.m());
     long width = Math.min(tiling.n(), shape.n() - (long) tile.n() * tiling.n());
-    int bytes = shape.type().bytes();
+    int bytes = shape.type().operand().bytes();
     use(tile.m() * chunks + k, height * depth * bytes, true);
     use((rows + tile.n()) * chunks + k, width * depth * bytes, true);
     if (k == chunks - 1) {
@@ -137,6 +137,6 @@ final class L2Model {
         line < rows
             ? Math.min(tiling.m(), shape.m() - (long) line * tiling.m())
             : Math.min(tiling.n(), shape.n() - (long) (line - rows) * tiling.n());
-    return extent * depth * shape.type().bytes();
+    return extent * depth * shape.type().operand().bytes();
   }
 }

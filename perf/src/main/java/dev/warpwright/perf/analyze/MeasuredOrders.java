@@ -3,6 +3,7 @@ package dev.warpwright.perf.analyze;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -93,7 +94,7 @@ public final class MeasuredOrders {
             Long.parseLong(head[1]),
             Long.parseLong(head[2]),
             Long.parseLong(head[3]),
-            NumberType.BF16),
+            Precision.BF16),
         Tiling.of(side, side),
         BlockOrder.parse(head[4]),
         mean[0],

@@ -1,6 +1,7 @@
 package dev.warpwright.perf.analyze;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.workload.Precision;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,7 @@ public record Part(
     @Nullable GemmShape gemm,
     boolean vanishes) {
   /** A product D = A · B of M × K and K × N. */
-  public record GemmShape(long m, long n, long k, NumberType type) {
+  public record GemmShape(long m, long n, long k, Precision type) {
     private static final long MOST = 1L << 31;
 
     public GemmShape {
@@ -46,7 +47,7 @@ public record Part(
 
     /** Both operands once. */
     public double operandBytes() {
-      return ((double) m * k + (double) k * n) * type.bytes();
+      return ((double) m * k + (double) k * n) * type.operand().bytes();
     }
 
     /** The result once. */
@@ -61,7 +62,7 @@ public record Part(
   }
 
   /** A product. */
-  public static Part gemm(String name, long times, long m, long n, long k, NumberType type) {
+  public static Part gemm(String name, long times, long m, long n, long k, Precision type) {
     var shape = new GemmShape(m, n, k, type);
     return new Part(name, times, shape.flops(), shape.leastBytes(), shape, false);
   }

@@ -1,6 +1,7 @@
 package dev.warpwright.perf.analyze;
 
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 
 /**
  * Where a part stands under a device's roofline.
@@ -11,7 +12,7 @@ import dev.warpwright.target.DeviceModel;
  */
 public record Roofline(DeviceModel device, double computeUs, double memoryUs, double ridge) {
   /** Of a part whose operands have this type. */
-  public static Roofline of(Part part, NumberType type, DeviceModel device) {
+  public static Roofline of(Part part, Precision type, DeviceModel device) {
     double peak = type.peak(device);
     double bandwidth = device.dramGBs() * 1e9;
     return new Roofline(

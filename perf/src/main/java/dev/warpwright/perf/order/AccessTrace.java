@@ -1,6 +1,5 @@
 package dev.warpwright.perf.order;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -16,10 +15,13 @@ record AccessTrace(int[] blocks, int[] moment, boolean[] written, int[] stepEnd)
       total += 2 * problem.moments(item) + (problem.cachedResults() ? 1 : 0);
     }
     var builder = new Builder(total);
-    List<Integer> stepEnd = new ArrayList<>();
+    int[] stepEnd = new int[Math.ceilDiv(order.size(), problem.atOnce())];
     for (int first = 0; first < order.size(); first += problem.atOnce()) {
       List<WorkItem> step = order.subList(first, Math.min(order.size(), first + problem.atOnce()));
-      int longest = step.stream().mapToInt(problem::moments).max().orElse(0);
+      int longest = 0;
+      for (WorkItem item : step) {
+        longest = Math.max(longest, problem.moments(item));
+      }
       for (int k = 0; k < longest; k++) {
         for (WorkItem item : step) {
           if (k < problem.moments(item)) {
@@ -35,13 +37,9 @@ record AccessTrace(int[] blocks, int[] moment, boolean[] written, int[] stepEnd)
           builder.nextMoment();
         }
       }
-      stepEnd.add(builder.size);
+      stepEnd[first / problem.atOnce()] = builder.size;
     }
-    return new AccessTrace(
-        builder.blocks,
-        builder.moment,
-        builder.written,
-        stepEnd.stream().mapToInt(Integer::intValue).toArray());
+    return new AccessTrace(builder.blocks, builder.moment, builder.written, stepEnd);
   }
 
   /** For each access, the moment of the next use of its block in a later moment; else MAX_VALUE. */

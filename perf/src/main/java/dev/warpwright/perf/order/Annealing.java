@@ -48,9 +48,14 @@ final class Annealing {
     List<WorkItem> now = first;
     OrderSimulation bestCost = firstCost;
     long nowMoved = bestCost.movedSize();
+    long last = begin;
     for (long trial = 1; ; trial++) {
-      double done = (System.nanoTime() - begin) / (double) Math.max(1, stop - begin);
-      if (done >= 1 || bestCost.loads() <= bound || first.size() < 2) {
+      long time = System.nanoTime();
+      double done = (time - begin) / (double) Math.max(1, stop - begin);
+      // No trial is begun that would end too late, if it took as long as the one before.
+      boolean isLate = stop - time < time - last;
+      last = time;
+      if (done >= 1 || isLate || bestCost.loads() <= bound || first.size() < 2) {
         return best;
       }
       if (trial % BETWEEN_REPORTS == 0) {

@@ -66,6 +66,9 @@ public final class OrderSearch {
   private final SearchMonitor monitor;
   private final long end;
 
+  /** What it takes to make and play an order, in nanoseconds. */
+  private long oneOrder;
+
   private OrderSearch(Request request, SearchMonitor monitor) {
     this.request = request;
     this.monitor = monitor;
@@ -117,7 +120,8 @@ public final class OrderSearch {
     Candidate known = readyMade();
     List<WorkItem> best = known.order();
     boolean exact = exact(problem, request.policy());
-    if (!exact || problem.items() > (plain(problem) ? SMALL : SMALL_CHAIN)) {
+    boolean anneals = !exact || problem.items() > (plain(problem) ? SMALL : SMALL_CHAIN);
+    if (anneals && isTimeForOne()) {
       double first = Math.min(FIRST_SECONDS, FIRST_SHARE * request.seconds());
       best = anneal(known, exact ? first : request.seconds());
     }
@@ -184,8 +188,8 @@ public final class OrderSearch {
 
   /**
    * The best of the ready-made orders and of bands as high as the cache allows, both ways. The
-   * first is played to its end however long that takes, the others while there is time. Each is
-   * made when its turn comes: together they would not fit into memory.
+   * first is played to its end however long that takes, the others while there is time for as long
+   * as it took. Each is made when its turn comes: together they would not fit into memory.
    */
   private Candidate readyMade() {
     TileProblem problem = request.problem();
@@ -206,11 +210,13 @@ public final class OrderSearch {
         orders.add(() -> bands(problem.columns(), problem.rows(), band, true));
       }
     }
+    long begin = System.nanoTime();
     List<WorkItem> first = orders.getFirst().get();
     Candidate best = new Candidate(first, simulate(first));
+    oneOrder = System.nanoTime() - begin;
     SearchMonitor watched = watched();
     for (Supplier<List<WorkItem>> order : orders.subList(1, orders.size())) {
-      if (watched.cancelled()) {
+      if (watched.cancelled() || !isTimeForOne()) {
         return best;
       }
       List<WorkItem> items = order.get();
@@ -221,6 +227,14 @@ public final class OrderSearch {
       }
     }
     return best;
+  }
+
+  /**
+   * Whether another order can be made and played: where that takes seconds it must not be begun
+   * with less than that left.
+   */
+  private boolean isTimeForOne() {
+    return end - System.nanoTime() > oneOrder;
   }
 
   /** Bands of rows, each through both matmuls. */

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * Orders as text: {@code t1 = 2 Order 0: [(x, y, gemmId), ...]}. {@code t1} is the number of tiles
@@ -81,10 +80,14 @@ public record OrderText(int atOnce, List<WorkItem> items) {
 
   /** What {@link #parse} reads. */
   public String text() {
-    return items.stream()
-        .map(
-            item ->
-                String.format(Locale.ROOT, "(%d, %d, %d)", item.column(), item.row(), item.gemm()))
-        .collect(Collectors.joining(", ", "t1 = " + atOnce + " Order 0: [", "]"));
+    // By hand: there may be millions.
+    StringBuilder text = new StringBuilder("t1 = ").append(atOnce).append(" Order 0: [");
+    String separator = "(";
+    for (WorkItem item : items) {
+      text.append(separator).append(item.column());
+      text.append(", ").append(item.row()).append(", ").append(item.gemm()).append(')');
+      separator = ", (";
+    }
+    return text.append(']').toString();
   }
 }

@@ -8,20 +8,18 @@ import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.analyze.GemmPrediction;
-import dev.warpwright.perf.analyze.NumberType;
 import dev.warpwright.perf.analyze.Part;
 import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Arithmetic;
+import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
-import dev.warpwright.workload.kernel.Workload;
+import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the analytic model expects of a kernel before anything runs, and what no kernel for the same
@@ -53,22 +51,22 @@ public record Prediction(double micros, LeastTime least) {
 
   /** A kernel whose attributes say what it computes. */
   public static Prediction of(BoundKernel bound, DeviceModel device) {
-    Workload workload = bound.workload();
+    BoundWorkload workload = bound.workload();
     DType operands = workload.operands();
-    double rate = rate(operands, workload.arithmetic(), device);
+    Precision type = workload.precision();
+    double rate = type.supportedBy(device) ? type.peak(device) : Double.POSITIVE_INFINITY;
     double bytes = workload.leastBytes();
-    NumberType type = type(operands, workload.arithmetic());
     List<Part.GemmShape> shapes = new ArrayList<>();
     switch (workload) {
-      case Workload.Gemm g -> {
+      case BoundWorkload.Gemm g -> {
         if (g.isPlain()) {
-          double fast = ((double) device.l2MiB() * (1 << 20)) / operands.bytes();
+          double fast = (double) device.l2Bytes() / operands.bytes();
           bytes =
               Math.max(bytes, LowerBounds.gemmWords(g.m(), g.n(), g.k(), fast) * operands.bytes());
         }
         add(shapes, g.m() * g.batch().count(), g.n(), g.k(), type);
       }
-      case Workload.FfnGelu f -> {
+      case BoundWorkload.Ffn f -> {
         long m = f.y().extent(0);
         add(shapes, m, f.h().extent(1), f.x().extent(1), type);
         add(shapes, m, f.y().extent(1), f.h().extent(1), type);
@@ -83,9 +81,8 @@ public record Prediction(double micros, LeastTime least) {
         micros, LeastTime.of(workload.flops(), rate, bytes, device.dramGBs() * 1e9));
   }
 
-  private static void add(
-      List<Part.GemmShape> shapes, long m, long n, long k, @Nullable NumberType type) {
-    if (type != null && k > 0) {
+  private static void add(List<Part.GemmShape> shapes, long m, long n, long k, Precision type) {
+    if (type != Precision.F64 && k > 0) {
       shapes.add(new Part.GemmShape(m, n, k, type));
     }
   }
@@ -93,7 +90,7 @@ public record Prediction(double micros, LeastTime least) {
   /** Of one product; that of several is no order of the tiles of one. */
   private static BlockOrder order(BoundKernel bound) {
     String order = bound.kernel().attrs().getString("order");
-    return order == null || !(bound.workload() instanceof Workload.Gemm)
+    return order == null || !(bound.workload() instanceof BoundWorkload.Gemm)
         ? new BlockOrder.Row()
         : BlockOrder.parse(order);
   }
@@ -113,23 +110,6 @@ public record Prediction(double micros, LeastTime least) {
   }
 
   private static long blocks(Kernel kernel, ThreadAxis axis) {
-    return ScalarEval.eval(kernel.extent(axis), Map.of());
-  }
-
-  private static @Nullable NumberType type(DType operands, Arithmetic arithmetic) {
-    return switch (operands) {
-      case F32 -> arithmetic == Arithmetic.TF32 ? NumberType.TF32 : NumberType.F32;
-      case F16 -> NumberType.F16;
-      case BF16 -> NumberType.BF16;
-      case F8E4M3, F8E5M2 -> NumberType.FP8;
-      case I8, U8 -> NumberType.INT8;
-      case BOOL, I32, U32, I64, U64, F64, MBARRIER, HANDLE -> null;
-    };
-  }
-
-  /** Operations a second; infinite where the catalogue does not say. */
-  private static double rate(DType operands, Arithmetic arithmetic, DeviceModel device) {
-    NumberType type = type(operands, arithmetic);
-    return type == null || !type.supportedBy(device) ? Double.POSITIVE_INFINITY : type.peak(device);
+    return Math.max(1, ScalarEval.eval(kernel.extent(axis), Map.of()));
   }
 }

@@ -9,6 +9,7 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,19 +43,21 @@ class AnalysisTest {
   void decodingIsMemoryBoundAndPrefillIsNot() {
     Analysis decode =
         Analysis.of(
-            Workload.of("gemm", NumberType.BF16, Map.of("M", 16L, "N", 14336L, "K", 4096L)), H200);
+            WorkloadParts.of("gemm", Precision.BF16, Map.of("M", 16L, "N", 14336L, "K", 4096L)),
+            H200);
     assertThat(decode.lines().getFirst().roofline().memoryBound()).isTrue();
     assertThat(decode.boundUs()).isCloseTo(24.6, within(0.5));
     Analysis prefill =
         Analysis.of(
-            Workload.of("gemm", NumberType.BF16, Map.of("M", 8192L, "N", 8192L, "K", 8192L)), H200);
+            WorkloadParts.of("gemm", Precision.BF16, Map.of("M", 8192L, "N", 8192L, "K", 8192L)),
+            H200);
     assertThat(prefill.lines().getFirst().roofline().memoryBound()).isFalse();
     assertThat(prefill.boundUs()).isCloseTo(1111, within(2.0));
   }
 
   @Test
   void aModelHasItsParameters() {
-    Workload llama = Workload.model("llama3-8b", NumberType.BF16, Map.of("M", 1L));
+    WorkloadParts llama = WorkloadParts.model("llama3-8b", Precision.BF16, Map.of("M", 1L));
     double weights =
         llama.parts().stream()
             .filter(p -> p.gemm() != null)
@@ -62,7 +65,7 @@ class AnalysisTest {
             .sum();
     // Without the embedding: 8.03e9 - 128256 * 4096.
     assertThat(weights).isCloseTo(7.504e9, within(0.01e9));
-    Workload gpt = Workload.model("gpt3", NumberType.F16, Map.of("M", 2048L));
+    WorkloadParts gpt = WorkloadParts.model("gpt3", Precision.F16, Map.of("M", 2048L));
     assertThat(
             gpt.parts().stream()
                 .filter(p -> p.gemm() != null)
@@ -73,16 +76,16 @@ class AnalysisTest {
 
   @Test
   void attentionReadsItsKeysOnce() {
-    Workload decode =
-        Workload.of(
+    WorkloadParts decode =
+        WorkloadParts.of(
             "attention",
-            NumberType.BF16,
+            Precision.BF16,
             Map.of("M", 1L, "S", 16384L, "heads", 32L, "kv", 8L, "d", 128L));
     Part fused = decode.parts().getFirst();
     assertThat(fused.bytes()).isCloseTo(67.1e6, within(0.2e6));
     assertThat(fused.flops()).isEqualTo(4.0 * 32 * 16384 * 128);
     Part causal =
-        Workload.of("attention", NumberType.BF16, Map.of("M", 8192L, "causal", 1L))
+        WorkloadParts.of("attention", Precision.BF16, Map.of("M", 8192L, "causal", 1L))
             .parts()
             .getFirst();
     assertThat(causal.flops()).isCloseTo(2.0 * 32 * 8192 * 8193 * 128, within(1e6));
@@ -90,7 +93,7 @@ class AnalysisTest {
 
   @Test
   void predictionsKeepTheirBounds() {
-    GemmShape shape = new GemmShape(1000, 2000, 3008, NumberType.BF16);
+    GemmShape shape = new GemmShape(1000, 2000, 3008, Precision.BF16);
     for (Tiling tiling : Tiling.usual(H200)) {
       for (String order : List.of("row", "column", "grouped:4", "hilbert", "nested:4")) {
         GemmPrediction p = GemmPrediction.of(shape, tiling, BlockOrder.parse(order), H200);
@@ -101,7 +104,7 @@ class AnalysisTest {
         assertThat(p.timeUs())
             .isGreaterThan(
                 Roofline.of(
-                        Part.gemm("", 1, 1000, 2000, 3008, NumberType.BF16), NumberType.BF16, H200)
+                        Part.gemm("", 1, 1000, 2000, 3008, Precision.BF16), Precision.BF16, H200)
                     .boundUs());
       }
     }
@@ -109,7 +112,7 @@ class AnalysisTest {
 
   @Test
   void whatFitsTheCacheIsReadOnce() {
-    GemmShape small = new GemmShape(2048, 2048, 2048, NumberType.BF16);
+    GemmShape small = new GemmShape(2048, 2048, 2048, Precision.BF16);
     GemmPrediction p = GemmPrediction.of(small, Tiling.of(128, 128), new BlockOrder.Row(), H200);
     assertThat(p.dramReadBytes()).isEqualTo(small.operandBytes());
     assertThat(p.hitRate()).isCloseTo(1 - 1 / 16.0, within(1e-9));
@@ -130,20 +133,20 @@ class AnalysisTest {
     for (String word : values.split(" ")) {
       given.put(word.split("=")[0], Long.parseLong(word.split("=")[1]));
     }
-    assertThatThrownBy(() -> Workload.of(kind, NumberType.BF16, given))
+    assertThatThrownBy(() -> WorkloadParts.of(kind, Precision.BF16, given))
         .isInstanceOf(UserError.class)
         .hasMessageContaining(message);
   }
 
   @Test
   void whatADeviceCannotDoIsSaid() {
-    assertThatThrownBy(() -> NumberType.FP8.peak(Gpus.find("a100")))
+    assertThatThrownBy(() -> Precision.E4M3.peak(Gpus.find("a100")))
         .isInstanceOf(UserError.class)
-        .hasMessageContaining("A100 SXM 80 GB multiplies no fp8");
+        .hasMessageContaining("A100 SXM 80 GB multiplies no e4m3");
     assertThatThrownBy(() -> Gpus.find("voodoo"))
         .isInstanceOf(UserError.class)
         .hasMessageContaining("H200 SXM");
     assertThatThrownBy(() -> Tiling.parse("128")).hasMessageContaining("128x256");
-    assertThatThrownBy(() -> NumberType.parse("f8")).hasMessageContaining("none of");
+    assertThatThrownBy(() -> Precision.parse("f8")).hasMessageContaining("none of");
   }
 }

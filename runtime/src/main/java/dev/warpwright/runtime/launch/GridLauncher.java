@@ -9,6 +9,7 @@ import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaFunction;
@@ -67,11 +68,15 @@ public record GridLauncher(Kernel kernel, CudaFunction function) {
     return new CudaLaunch(function, config(kernel, scalars), arguments);
   }
 
-  /** Grid, block and shared memory of a launch with these scalars. */
+  /**
+   * Grid, block and shared memory of a launch with these scalars. A kernel that waits itself for
+   * the launches before it may begin before they have ended.
+   */
   static LaunchConfig config(Kernel kernel, Map<Var, Long> scalars) {
     return LaunchConfig.of(
             dim(kernel, ThreadAxis.BLOCK_X, scalars), dim(kernel, ThreadAxis.THREAD_X, scalars))
-        .withDynamicShared(KernelResources.of(kernel).dynamicSharedBytes());
+        .withDynamicShared(KernelResources.of(kernel).dynamicSharedBytes())
+        .withProgrammatic(LaunchOrder.overlaps(kernel));
   }
 
   /** The three extents from this axis on. */

@@ -39,6 +39,18 @@ class GridLauncherTest {
   }
 
   @Test
+  void whoWaitsForTheLaunchesBeforeMayBeginAheadOfTheirEnd() {
+    assertThat(GridLauncher.config(KERNEL, Map.of(ROWS, 130L)).programmatic()).isFalse();
+    Kernel waits =
+        new IrParser(Intrinsics::find)
+            .kernel(
+                "test",
+                "kernel k(y: f32[32]) grid(bx = 1) block(tx = 32) { griddepcontrol.wait(); y[tx] ="
+                    + " 1.0f32 }");
+    assertThat(GridLauncher.config(waits, Map.of()).programmatic()).isTrue();
+  }
+
+  @Test
   void tensorMapsDescribeTheBuffersOfTheLaunch() {
     List<TensorMaps.Spec> maps = TensorMaps.of(KERNEL).maps();
     assertThat(maps).hasSize(1);

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +28,7 @@ public record Access(Stmt leaf, Region region, boolean isWrite, List<Iteration> 
   }
 
   /** First index of a dimension. */
-  public Linear min(int dimension, Ranges ranges) {
+  public LinearForm min(int dimension, Ranges ranges) {
     return Forms.of(region.ranges().get(dimension).min(), ranges);
   }
 

@@ -154,7 +154,9 @@ public final class Accesses {
 
   private void visit(Stmt s) {
     switch (s) {
+      case Stmt.Seq seq when only != null -> Sought.of(only).children(seq).forEach(this::visit);
       case Stmt.Seq seq -> seq.stmts().forEach(this::visit);
+      case Stmt.For loop when only != null && !Sought.of(only).mayBeIn(loop) -> {}
       case Stmt.For loop -> {
         addLoads(loop, loop.min());
         addLoads(loop, loop.extent());

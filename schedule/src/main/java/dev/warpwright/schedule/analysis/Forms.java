@@ -3,30 +3,30 @@ package dev.warpwright.schedule.analysis;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.type.Type;
 import java.util.Map;
 
 /**
- * Linear forms of indices. Terms are variables, and what is not linear: quotients, remainders and
- * anything else, taken as they are. Index arithmetic does not overflow, as the IR demands.
+ * LinearForm forms of indices. Terms are variables, and what is not linear: quotients, remainders
+ * and anything else, taken as they are. Index arithmetic does not overflow, as the IR demands.
  */
 public final class Forms {
-  private static final Linear ZERO = Linear.constant(Type.I32, 0);
+  private static final LinearForm ZERO = LinearForm.constant(Type.I32, 0);
 
   private Forms() {}
 
-  public static Linear constant(long value) {
-    return Linear.constant(Type.I32, value);
+  public static LinearForm constant(long value) {
+    return LinearForm.constant(Type.I32, value);
   }
 
   /** The form of an {@code i32} expression. */
-  public static Linear of(Expr e) {
+  public static LinearForm of(Expr e) {
     return of(e, Ranges.NONE);
   }
 
   /** The form of an expression, quotients and remainders resolved where the ranges allow it. */
-  public static Linear of(Expr e, Ranges ranges) {
+  public static LinearForm of(Expr e, Ranges ranges) {
     if (e.type().equals(Type.I32) && e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)) {
       if (op == BinaryOp.ADD) {
         return of(a, ranges).plus(of(b, ranges));
@@ -35,15 +35,15 @@ public final class Forms {
         return of(a, ranges).minus(of(b, ranges));
       }
       if (op == BinaryOp.MUL) {
-        Linear x = of(a, ranges);
-        Linear y = of(b, ranges);
+        LinearForm x = of(a, ranges);
+        LinearForm y = of(b, ranges);
         if (y.isConstant()) {
           return x.times(y.constant());
         }
         if (x.isConstant()) {
           return y.times(x.constant());
         }
-        return Linear.of(Exprs.mul(x.toExpr(), y.toExpr()));
+        return LinearForm.of(Exprs.mul(x.toExpr(), y.toExpr()));
       }
       if ((op == BinaryOp.DIV || op == BinaryOp.MOD)
           && b instanceof Expr.IntImm by
@@ -51,15 +51,15 @@ public final class Forms {
         return divided(op, of(a, ranges), by.value(), ranges);
       }
     }
-    return Linear.of(e);
+    return LinearForm.of(e);
   }
 
   /** With {@code n = by · q + r}: {@code n / by = q + r / by} and {@code n % by = r % by}. */
-  private static Linear divided(BinaryOp op, Linear n, long by, Ranges ranges) {
-    Linear q = constant(Math.floorDiv(n.constant(), by));
-    Linear r = constant(Math.floorMod(n.constant(), by));
+  private static LinearForm divided(BinaryOp op, LinearForm n, long by, Ranges ranges) {
+    LinearForm q = constant(Math.floorDiv(n.constant(), by));
+    LinearForm r = constant(Math.floorMod(n.constant(), by));
     for (Map.Entry<Expr, Long> term : n.terms().entrySet()) {
-      Linear atom = Linear.of(term.getKey());
+      LinearForm atom = LinearForm.of(term.getKey());
       if (term.getValue() % by == 0) {
         q = q.plus(atom.times(term.getValue() / by));
       } else {
@@ -71,8 +71,10 @@ public final class Forms {
     if (op == BinaryOp.MOD && digit) {
       return r;
     }
-    Linear whole = op == BinaryOp.DIV ? q : ZERO;
-    return digit ? whole : whole.plus(Linear.of(new Expr.Binary(op, r.toExpr(), Exprs.i32(by))));
+    LinearForm whole = op == BinaryOp.DIV ? q : ZERO;
+    return digit
+        ? whole
+        : whole.plus(LinearForm.of(new Expr.Binary(op, r.toExpr(), Exprs.i32(by))));
   }
 
   /** The expression in its linear form; the same meaning, usually shorter. */

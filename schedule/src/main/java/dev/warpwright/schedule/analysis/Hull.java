@@ -7,7 +7,7 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,17 +41,17 @@ public final class Hull {
   }
 
   private static @Nullable Range dimension(List<Access> accesses, int d, Ranges outer) {
-    Linear base = null;
+    LinearForm base = null;
     Span window = null;
     for (Access access : accesses) {
       Ranges ranges = outer.with(access.inner());
-      Linear min = access.min(d, ranges);
+      LinearForm min = access.min(d, ranges);
       if (!(access.extent(d) instanceof Expr.IntImm extent)) {
         return null;
       }
       Set<Var> inner = access.innerVars();
-      Linear moving = min.part(atom -> Affine.mentions(atom, inner));
-      Linear fixed = min.minus(moving).plus(-min.constant());
+      LinearForm moving = min.part(atom -> Affine.mentions(atom, inner));
+      LinearForm fixed = min.minus(moving).plus(-min.constant());
       // Of the inner loops alone: bounds of those around may be as wide as a parameter's.
       Span span = Ranges.NONE.with(access.inner()).of(moving.plus(min.constant()));
       if (span == null || base != null && !base.equals(fixed)) {
@@ -79,7 +79,7 @@ public final class Hull {
       Span span = iteration.span();
       extents.put(iteration.variable(), span != null && span.lo() == 0 ? span.size() : 0L);
     }
-    Linear first = access.min(d, outer.with(access.inner()));
+    LinearForm first = access.min(d, outer.with(access.inner()));
     TileIndex index = TileIndex.of(first, extents);
     if (index == null || !(access.extent(d) instanceof Expr.IntImm extent)) {
       return null;
@@ -96,7 +96,7 @@ public final class Hull {
   public static boolean isFull(Access access, Region box, Ranges outer) {
     Set<Expr> moved = new HashSet<>();
     for (int d = 0; d < box.ranges().size(); d++) {
-      Linear first = access.min(d, outer.with(access.inner()));
+      LinearForm first = access.min(d, outer.with(access.inner()));
       for (Expr atom : first.terms().keySet()) {
         if (Affine.mentions(atom, access.innerVars()) && !moved.add(atom)) {
           return false;
@@ -110,7 +110,7 @@ public final class Hull {
     return true;
   }
 
-  private static boolean isWhole(Access access, Linear first, Range all) {
+  private static boolean isWhole(Access access, LinearForm first, Range all) {
     return access.inner().stream()
         .anyMatch(
             iteration ->

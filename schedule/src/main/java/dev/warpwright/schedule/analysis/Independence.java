@@ -6,7 +6,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,6 +28,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Independence {
   private Independence() {}
+
+  /** Whether a statement is known to be or have no loop whose iterations must be independent. */
+  public static boolean isSequential(Stmt s) {
+    return !Contents.ofNest(s).mayBeParallel();
+  }
+
+  /**
+   * The statements directly inside one, but for some that are known to be {@link #isSequential}.
+   */
+  public static List<Stmt> mayBeParallel(Stmt s) {
+    LongSequence sequence = s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
+    return sequence == null ? Tree.children(s) : sequence.mayBeParallel();
+  }
 
   /**
    * A buffer through which iterations may depend on each other, or null if there is none.
@@ -138,18 +151,18 @@ public final class Independence {
 
   private static void fromDimension(
       List<Access> accesses, int d, Set<Var> vars, Ranges ranges, Set<Expr> known) {
-    Linear carried = null;
-    Linear fixed = null;
+    LinearForm carried = null;
+    LinearForm fixed = null;
     Span window = null;
     List<Long> offsets = new ArrayList<>();
     List<List<Digit>> apart = new ArrayList<>();
     for (Access access : accesses) {
-      Linear min = access.min(d, ranges);
+      LinearForm min = access.min(d, ranges);
       Set<Var> inner = access.innerVars();
       inner.removeAll(vars);
-      Linear moving = min.part(atom -> Affine.mentions(atom, inner));
-      Linear here = min.minus(moving).part(atom -> Affine.mentions(atom, vars));
-      Linear rest = min.minus(moving).minus(here).plus(-min.constant());
+      LinearForm moving = min.part(atom -> Affine.mentions(atom, inner));
+      LinearForm here = min.minus(moving).part(atom -> Affine.mentions(atom, vars));
+      LinearForm rest = min.minus(moving).minus(here).plus(-min.constant());
       Span span = ranges.of(moving.plus(min.constant()));
       if (span == null
           || moving.mentions(vars)
@@ -182,7 +195,7 @@ public final class Independence {
   /** What one inner loop adds to an index: {@code weight} times 0 up to {@code count - 1}. */
   private record Digit(long weight, long count) {
     /** The digits of a form, in order; none of it if it may be negative. */
-    static List<Digit> of(Linear moving, Ranges ranges) {
+    static List<Digit> of(LinearForm moving, Ranges ranges) {
       List<Digit> digits = new ArrayList<>();
       moving
           .terms()
@@ -208,7 +221,7 @@ public final class Independence {
    * @param others digits of which the value is made, too
    */
   private static boolean digits(
-      Linear form, List<Digit> others, long width, Ranges ranges, Set<Expr> known) {
+      LinearForm form, List<Digit> others, long width, Ranges ranges, Set<Expr> known) {
     List<Map.Entry<Expr, Long>> digits =
         form.terms().entrySet().stream()
             .sorted((x, y) -> Long.compare(Math.abs(x.getValue()), Math.abs(y.getValue())))

@@ -6,7 +6,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Interval;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +52,7 @@ public final class Ranges {
   }
 
   /** Bounds of a linear form, or null where they are not known. */
-  public @Nullable Span of(Linear form) {
+  public @Nullable Span of(LinearForm form) {
     Span sum = Span.ZERO.plus(form.constant());
     for (Map.Entry<Expr, Long> term : form.terms().entrySet()) {
       Span span = ofAtom(term.getKey());

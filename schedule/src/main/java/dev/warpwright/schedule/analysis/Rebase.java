@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.visit.Rewriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.List;
 public final class Rebase extends Rewriter {
   private final Buffer old;
   private final Buffer replacement;
-  private final List<Linear> origin;
+  private final List<LinearForm> origin;
   private final Ranges ranges;
 
   /**
@@ -22,7 +22,7 @@ public final class Rebase extends Rewriter {
    *
    * @param origin the first index of each dimension, in terms of loops around all that is rewritten
    */
-  public Rebase(Buffer old, Buffer replacement, List<Linear> origin, Ranges ranges) {
+  public Rebase(Buffer old, Buffer replacement, List<LinearForm> origin, Ranges ranges) {
     this.old = old;
     this.replacement = replacement;
     this.origin = List.copyOf(origin);
@@ -38,7 +38,7 @@ public final class Rebase extends Rewriter {
   }
 
   private Expr index(int d, Expr index) {
-    Linear from = origin.get(d);
+    LinearForm from = origin.get(d);
     return from.isConstant(0) ? index : Forms.of(index, ranges).minus(from).toExpr();
   }
 
@@ -68,8 +68,12 @@ public final class Rebase extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
-    if (Mentions.isLeafWithout(s, old)) {
+    if (Mentions.isWithout(s, old)) {
       return s;
+    }
+    Stmt sequence = Mentions.rewritten(s, old, this::stmt);
+    if (sequence != null) {
+      return sequence;
     }
     if (s instanceof Stmt.Store store && store.buffer() == old) {
       return store(store);

@@ -3,7 +3,7 @@ package dev.warpwright.schedule.analysis;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -45,9 +45,9 @@ public record Steps(Expr first, List<Step> steps) {
 
   private static @Nullable Steps of(Access access, int dimension, Ranges outer) {
     Ranges ranges = outer.with(access.inner());
-    Linear index = access.min(dimension, ranges);
+    LinearForm index = access.min(dimension, ranges);
     Set<Var> inner = access.innerVars();
-    Linear moving = index.part(atom -> Affine.mentions(atom, inner));
+    LinearForm moving = index.part(atom -> Affine.mentions(atom, inner));
     List<Step> steps = new ArrayList<>();
     for (var term : moving.terms().entrySet()) {
       Span span = ranges.ofAtom(term.getKey());

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -24,9 +24,9 @@ public record TileIndex(List<Var> vars, Range range) {
   }
 
   /** The index seen that way, or null if it skips, repeats or mixes values. */
-  public static @Nullable TileIndex of(Linear index, Map<Var, Long> extents) {
-    Linear fixed = index.part(atom -> !Affine.mentions(atom, extents.keySet()));
-    Linear moving = index.minus(fixed).plus(-index.constant());
+  public static @Nullable TileIndex of(LinearForm index, Map<Var, Long> extents) {
+    LinearForm fixed = index.part(atom -> !Affine.mentions(atom, extents.keySet()));
+    LinearForm moving = index.minus(fixed).plus(-index.constant());
     List<Map.Entry<Expr, Long>> digits = new ArrayList<>(moving.terms().entrySet());
     digits.sort(Comparator.comparingLong(Map.Entry::getValue));
     List<Var> vars = new ArrayList<>();

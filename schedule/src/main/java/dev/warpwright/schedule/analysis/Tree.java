@@ -9,9 +9,8 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -50,17 +49,28 @@ public final class Tree {
 
   /** The statements from the root to the first one that satisfies the condition, or null. */
   public static @Nullable List<Stmt> path(Stmt root, Predicate<Stmt> wanted) {
-    List<Stmt> path = new ArrayList<>();
-    return find(root, wanted, path) ? path : null;
+    return find(root, Tree::children, wanted);
   }
 
-  private static boolean find(Stmt s, Predicate<Stmt> wanted, List<Stmt> path) {
+  /** The same, where only statements that may hold what is sought are looked into. */
+  private static @Nullable List<Stmt> path(Stmt root, Sought sought, Predicate<Stmt> wanted) {
+    return find(root, s -> sought.mayBeIn(s) ? sought.children(s) : List.of(), wanted);
+  }
+
+  private static @Nullable List<Stmt> find(
+      Stmt root, Function<Stmt, List<Stmt>> within, Predicate<Stmt> wanted) {
+    List<Stmt> path = new ArrayList<>();
+    return find(root, within, wanted, path) ? path : null;
+  }
+
+  private static boolean find(
+      Stmt s, Function<Stmt, List<Stmt>> within, Predicate<Stmt> wanted, List<Stmt> path) {
     path.add(s);
     if (wanted.test(s)) {
       return true;
     }
-    for (Stmt child : children(s)) {
-      if (find(child, wanted, path)) {
+    for (Stmt child : within.apply(s)) {
+      if (find(child, within, wanted, path)) {
         return true;
       }
     }
@@ -68,24 +78,42 @@ public final class Tree {
     return false;
   }
 
+  /** The path to this very statement, or null. */
+  public static @Nullable List<Stmt> pathTo(Stmt root, Stmt s) {
+    return path(root, Sought.of(s), x -> x == s);
+  }
+
   /** Whether {@code s} is {@code root} or inside it. */
   public static boolean contains(Stmt root, Stmt s) {
-    return path(root, x -> x == s) != null;
+    return pathTo(root, s) != null;
+  }
+
+  /** Where this very statement is on a path; -1 if it is not. */
+  public static int indexOn(List<Stmt> path, Stmt s) {
+    for (int i = 0; i < path.size(); i++) {
+      if (path.get(i) == s) {
+        return i;
+      }
+    }
+    return -1;
   }
 
   /** The path to the block of this name, or null. */
   public static @Nullable List<Stmt> pathToBlock(PrimFunc func, String name) {
-    return path(func.body(), s -> s instanceof Stmt.Block b && b.name().equals(name));
+    return path(
+        func.body(), Sought.name(name), s -> s instanceof Stmt.Block b && b.name().equals(name));
   }
 
   /** The path to the loop over this variable, or null. */
   public static @Nullable List<Stmt> pathToLoop(PrimFunc func, Var variable) {
-    return path(func.body(), s -> s instanceof Stmt.For f && f.var() == variable);
+    return path(
+        func.body(), Sought.loop(variable), s -> s instanceof Stmt.For f && f.var() == variable);
   }
 
   /** The path to the allocation of this buffer, or null (a parameter). */
   public static @Nullable List<Stmt> pathToAlloc(PrimFunc func, Buffer buffer) {
-    return path(func.body(), s -> s instanceof Stmt.Alloc a && a.buffer() == buffer);
+    return path(
+        func.body(), Sought.of(buffer), s -> s instanceof Stmt.Alloc a && a.buffer() == buffer);
   }
 
   /** The loops on a path, outermost first. */
@@ -148,28 +176,39 @@ public final class Tree {
       }
     }
     List<Stmt> path =
-        path(func.body(), s -> s instanceof Stmt.Alloc a && a.buffer().name().equals(name));
+        path(
+            func.body(),
+            Sought.name(name),
+            s -> s instanceof Stmt.Alloc a && a.buffer().name().equals(name));
     return path != null && path.getLast() instanceof Stmt.Alloc a ? a.buffer() : null;
   }
 
   /** {@code wished}, or with a number after it, so that no block and no buffer has it. */
   public static String freshName(PrimFunc func, String wished) {
-    Set<String> names = new HashSet<>();
-    func.params().forEach(param -> names.add(param.name()));
-    Walk.statements(
-        func.body(),
-        s -> {
-          if (s instanceof Stmt.Alloc alloc) {
-            names.add(alloc.buffer().name());
-          } else if (s instanceof Stmt.Block block) {
-            names.add(block.name());
-          }
-        });
     String name = wished;
-    for (int i = 1; names.contains(name); i++) {
+    for (int i = 1; isTaken(func, name); i++) {
       name = wished + "_" + i;
     }
     return name;
+  }
+
+  private static boolean isTaken(PrimFunc func, String name) {
+    return func.params().stream().anyMatch(param -> param.name().equals(name))
+        || names(func.body(), Sought.name(name));
+  }
+
+  /** Whether a block, also one inside a block, or an allocated buffer has this name. */
+  private static boolean names(Stmt s, Sought name) {
+    if (!name.mayBeIn(s)) {
+      return false;
+    }
+    if (s instanceof Stmt.Block block) {
+      return block.name().equals(name.name())
+          || (block.init() != null && names(block.init(), name))
+          || names(block.body(), name);
+    }
+    return (s instanceof Stmt.Alloc alloc && alloc.buffer().name().equals(name.name()))
+        || name.children(s).stream().anyMatch(child -> names(child, name));
   }
 
   /** Bounds of the scalar parameters and of the variables of loops on a path. */
@@ -192,7 +231,7 @@ public final class Tree {
 
   /** {@code root} with the very statement {@code old} exchanged. */
   public static Stmt replace(Stmt root, Stmt old, Stmt replacement) {
-    List<Stmt> path = path(root, s -> s == old);
+    List<Stmt> path = pathTo(root, old);
     if (path != null) {
       // Only what is around it is made anew.
       Stmt made = replacement;
@@ -234,13 +273,20 @@ public final class Tree {
 
   /** Without empty loops, allocations and sequences, and sequences of one. */
   public static Stmt tidy(Stmt root) {
+    return tidied(root, true);
+  }
+
+  /** The same, all of it looked at unless some of it is {@code known} to be tidy. */
+  static Stmt tidied(Stmt root, boolean known) {
     return new StmtRewriter() {
       @Override
       public Stmt stmt(Stmt s) {
-        if (isTidyLeaf(s)) {
+        if (isTidyLeaf(s) || (known && Contents.ofNest(s).isTidy())) {
           return s;
         }
-        Stmt tidied = super.stmt(s);
+        LongSequence sequence = known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
+        Stmt tidied =
+            sequence == null ? super.stmt(s) : sequence.withTidied((Stmt.Seq) s, this::stmt);
         return switch (tidied) {
           case Stmt.Seq seq -> {
             List<Stmt> rest = seq.stmts().stream().filter(x -> !isEmpty(x)).toList();

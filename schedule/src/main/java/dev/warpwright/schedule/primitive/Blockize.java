@@ -12,7 +12,7 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
@@ -66,7 +66,7 @@ public final class Blockize {
   private final List<IterVar> inner = new ArrayList<>();
 
   /** For each variable of the outer block what it stands for, in terms of the loops outside. */
-  private final Map<Var, Linear> tiles = new LinkedHashMap<>();
+  private final Map<Var, LinearForm> tiles = new LinkedHashMap<>();
 
   private Blockize(Check check, Stmt.Block block, Ranges ranges) {
     this.check = check;
@@ -145,10 +145,10 @@ public final class Blockize {
 
   /** Divides a variable into the number of a tile and the place inside. */
   private void divide(IterVar iterVar) {
-    Linear binding = Forms.of(iterVar.binding(), ranges);
-    Linear moving = binding.part(atom -> Affine.mentions(atom, inside.keySet()));
+    LinearForm binding = Forms.of(iterVar.binding(), ranges);
+    LinearForm moving = binding.part(atom -> Affine.mentions(atom, inside.keySet()));
     TileIndex run = TileIndex.of(moving, inside);
-    Linear rest = binding.minus(moving);
+    LinearForm rest = binding.minus(moving);
     if (run == null || !(run.range().extent() instanceof Expr.IntImm size)) {
       throw check.error(
           4,
@@ -159,7 +159,7 @@ public final class Blockize {
               + " does not run through consecutive values inside",
           block);
     }
-    Linear tile = divided(rest, size.value());
+    LinearForm tile = divided(rest, size.value());
     check.require(
         4,
         tile.times(size.value()).equals(rest),
@@ -171,7 +171,7 @@ public final class Blockize {
             + size.value()
             + " outside",
         block);
-    Linear place = moving;
+    LinearForm place = moving;
     if (!tile.isConstant(0)) {
       Var t = Var.index(iterVar.var().name() + "_t");
       Expr extent = Exprs.ceilDiv(iterVar.extent(), size.value());
@@ -182,8 +182,8 @@ public final class Blockize {
     inner.add(new IterVar(iterVar.var(), iterVar.extent(), iterVar.kind(), place.toExpr()));
   }
 
-  private static Linear divided(Linear form, long by) {
-    Linear quotient = Forms.constant(Math.floorDiv(form.constant(), by));
+  private static LinearForm divided(LinearForm form, long by) {
+    LinearForm quotient = Forms.constant(Math.floorDiv(form.constant(), by));
     for (Map.Entry<Expr, Long> term : form.terms().entrySet()) {
       quotient = quotient.plus(Forms.of(term.getKey()).times(Math.floorDiv(term.getValue(), by)));
     }
@@ -194,15 +194,15 @@ public final class Blockize {
   private Expr inner(Expr condition) {
     if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
         && (op == BinaryOp.LT || op == BinaryOp.GE)) {
-      Linear form = Forms.of(a, ranges);
-      Linear fixed = form.part(atom -> !Affine.mentions(atom, inside.keySet()));
-      for (Map.Entry<Var, Linear> tile : tiles.entrySet()) {
+      LinearForm form = Forms.of(a, ranges);
+      LinearForm fixed = form.part(atom -> !Affine.mentions(atom, inside.keySet()));
+      for (Map.Entry<Var, LinearForm> tile : tiles.entrySet()) {
         for (Map.Entry<Expr, Long> term : tile.getValue().terms().entrySet()) {
           long factor = fixed.terms().getOrDefault(term.getKey(), 0L) / term.getValue();
-          Linear scaled = tile.getValue().plus(-tile.getValue().constant()).times(factor);
+          LinearForm scaled = tile.getValue().plus(-tile.getValue().constant()).times(factor);
           if (factor != 0 && scaled.equals(fixed)) {
-            Linear place = Forms.of(tile.getKey()).plus(-tile.getValue().constant());
-            Linear all = form.minus(fixed).plus(place.times(factor));
+            LinearForm place = Forms.of(tile.getKey()).plus(-tile.getValue().constant());
+            LinearForm all = form.minus(fixed).plus(place.times(factor));
             return new Expr.Binary(op, all.toExpr(), b);
           }
         }

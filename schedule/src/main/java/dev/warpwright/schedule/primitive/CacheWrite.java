@@ -67,7 +67,7 @@ public final class CacheWrite {
     }
     check.allWritten(4, buffer);
     Stmt nest = Nest.of(path);
-    List<Stmt> around = path.subList(0, path.indexOf(nest));
+    List<Stmt> around = path.subList(0, Tree.indexOn(path, nest));
     Ranges ranges = Tree.ranges(func, around);
     if (block instanceof Stmt.Block reduction) {
       for (Stmt.For loop : Tree.loops(around)) {

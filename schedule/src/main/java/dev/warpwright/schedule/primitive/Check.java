@@ -183,6 +183,9 @@ final class Check {
 
   private void checkLoops(
       int requirement, PrimFunc result, Stmt s, List<Stmt> path, Set<Buffer> onChip) {
+    if (Independence.isSequential(s)) {
+      return;
+    }
     path.add(s);
     // Allocations of a deep network are around each other: one set for all, not one for each.
     boolean entered =
@@ -223,7 +226,7 @@ final class Check {
             loop);
       }
     }
-    for (Stmt child : Tree.children(s)) {
+    for (Stmt child : Independence.mayBeParallel(s)) {
       checkLoops(requirement, result, child, path, onChip);
     }
     if (entered && s instanceof Stmt.Alloc alloc) {

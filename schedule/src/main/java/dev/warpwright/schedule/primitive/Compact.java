@@ -6,7 +6,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
@@ -55,7 +55,7 @@ public final class Compact {
     Ranges ranges = Tree.ranges(func, path);
     Region box = box(buffer, accesses, ranges);
     Buffer small = buffer.withShape(box.ranges().stream().map(Range::extent).toList());
-    List<Linear> origin =
+    List<LinearForm> origin =
         box.ranges().stream().map(range -> Forms.of(range.min(), ranges)).toList();
     Stmt body = new Rebase(buffer, small, origin, ranges).stmt(alloc.body());
     return Tree.replace(func, alloc, new Stmt.Alloc(small, body));
@@ -73,7 +73,7 @@ public final class Compact {
     List<Range> box = new ArrayList<>();
     for (int d = 0; d < buffer.rank(); d++) {
       Range range = hull.ranges().get(d);
-      Linear first = Forms.of(range.min(), ranges);
+      LinearForm first = Forms.of(range.min(), ranges);
       Span low = ranges.of(first);
       Span room =
           ranges.of(Forms.of(buffer.shape().get(d)).minus(first).minus(Forms.of(range.extent())));

@@ -11,8 +11,8 @@ import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Hull;
 import dev.warpwright.schedule.analysis.Nest;
 import dev.warpwright.schedule.analysis.Ranges;
+import dev.warpwright.schedule.analysis.SpotRewriter;
 import dev.warpwright.schedule.analysis.Steps;
-import dev.warpwright.schedule.analysis.StmtRewriter;
 import dev.warpwright.schedule.analysis.Tree;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,7 +114,7 @@ public final class ComputeAt {
             Tree.insertBefore(
                 loop.body(), s -> Accesses.reads(s, buffer), List.of(buffer), producer));
     Stmt body =
-        new StmtRewriter() {
+        new SpotRewriter(alloc, loop, nest) {
           @Override
           public Stmt stmt(Stmt s) {
             if (s == alloc) {

@@ -98,7 +98,7 @@ public final class ComputeInline {
     Set<Buffer> sources = Accesses.read(block);
     order.requireUnchangedAfter(check, 5, block, sources);
     for (Access access : Accesses.of(func.body(), buffer)) {
-      List<Stmt> reader = Tree.path(func.body(), s -> s == access.leaf());
+      List<Stmt> reader = Tree.pathTo(func.body(), access.leaf());
       if (reader != null) {
         order.requireSources(check, 5, path, reader, sources);
       }

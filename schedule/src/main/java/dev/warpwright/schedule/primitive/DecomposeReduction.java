@@ -57,7 +57,7 @@ public final class DecomposeReduction {
     check.loop(1, loopVar);
     int at = vars.indexOf(loopVar);
     check.require(1, at >= 0, "loop " + loopVar + " is not around block " + blockName, block);
-    for (Stmt between : path.subList(path.indexOf(around.get(at)), path.size())) {
+    for (Stmt between : path.subList(Tree.indexOn(path, around.get(at)), path.size())) {
       check.require(
           1,
           !(between instanceof Stmt.If),
@@ -72,7 +72,7 @@ public final class DecomposeReduction {
       List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
       check.require(
           5,
-          alloc == null || path.indexOf(alloc.getLast()) < path.indexOf(around.get(at)),
+          alloc == null || Tree.indexOn(path, alloc.getLast()) < Tree.indexOn(path, around.get(at)),
           buffer.name() + " is allocated inside loop " + loopVar,
           block);
     }

@@ -26,7 +26,7 @@ import java.util.Map;
  *   <li>Both are serial and start at 0.
  *   <li>The inner loop is all there is in the outer one.
  *   <li>The inner extent is a constant.
- *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}.
+ *   <li>Neither is a loop over tiles in an order of their own, see {@link ReorderBlocks}.
  * </ol>
  */
 public final class Fuse {

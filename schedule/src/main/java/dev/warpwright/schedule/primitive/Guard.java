@@ -5,7 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
@@ -128,14 +128,14 @@ final class Guard {
       }
       return isAboutExtents(leaf, inside);
     }
-    List<Linear> bounds = new ArrayList<>();
+    List<LinearForm> bounds = new ArrayList<>();
     for (IterVar iterVar : block.iterVars()) {
-      Linear value = Forms.of(iterVar.binding(), ranges);
+      LinearForm value = Forms.of(iterVar.binding(), ranges);
       bounds.add(value);
       bounds.add(Forms.of(iterVar.extent(), ranges).minus(value).plus(-1));
     }
     for (Expr condition : conjuncts(block.predicate())) {
-      Linear slack = Tile.slack(condition, ranges);
+      LinearForm slack = Tile.slack(condition, ranges);
       if (slack == null || bounds.stream().noneMatch(bound -> fallsWith(bound, slack, ranges))) {
         return false;
       }
@@ -144,7 +144,7 @@ final class Guard {
   }
 
   /** Whether {@code bound < 0} follows from {@code slack < 0}. */
-  private static boolean fallsWith(Linear bound, Linear slack, Ranges ranges) {
+  private static boolean fallsWith(LinearForm bound, LinearForm slack, Ranges ranges) {
     Span always = ranges.of(slack);
     if (always != null && always.lo() >= 0) {
       return true;

@@ -9,7 +9,7 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
@@ -82,7 +82,7 @@ record Instances(Map<Var, Range> box, List<Expr> conditions) {
     Ranges ranges = Tree.ranges(check.func(), from);
     Map<Var, Range> box = new HashMap<>();
     for (IterVar iterVar : block.iterVars()) {
-      Linear binding = Forms.of(iterVar.binding(), ranges);
+      LinearForm binding = Forms.of(iterVar.binding(), ranges);
       Range run = iterVar.isReduce() ? whole(iterVar) : run(binding, iterVar, extents, ranges);
       if (run == null) {
         throw check.error(
@@ -119,7 +119,7 @@ record Instances(Map<Var, Range> box, List<Expr> conditions) {
 
   /** The consecutive values that a variable takes, or null if they are not. */
   private static @Nullable Range run(
-      Linear binding, IterVar iterVar, Map<Var, Long> extents, Ranges ranges) {
+      LinearForm binding, IterVar iterVar, Map<Var, Long> extents, Ranges ranges) {
     TileIndex run = TileIndex.of(binding, extents);
     if (run != null && !Exprs.isConst(run.range().extent(), 0)) {
       return run.range();

@@ -39,7 +39,7 @@ import java.util.Set;
  *       the first one uses is allocated at the second one, too.
  *   <li>Nothing between the loops, nor the second one, touches what the first one writes or writes
  *       what it reads.
- *   <li>Neither is a loop over tiles in an order of their own, see {@link BlockOrder}, and the
+ *   <li>Neither is a loop over tiles in an order of their own, see {@link ReorderBlocks}, and the
  *       first has no attributes, which would be lost.
  * </ol>
  */
@@ -126,12 +126,16 @@ public final class Merge {
     Set<Stmt> others = leaves(second);
     for (Access access : Accesses.of(check.func().body())) {
       Stmt leaf = access.leaf();
-      boolean passed =
-          others.contains(leaf)
-              || !own.contains(leaf) && order.isBefore(first, leaf) && order.isBefore(leaf, second);
       boolean conflicts =
           writes.contains(access.buffer()) || access.isWrite() && reads.contains(access.buffer());
-      check.require(4, !(passed && conflicts), access.buffer().name() + " is used by both", leaf);
+      // Whether it matters is seen at once, where a leaf stands is not.
+      boolean passed =
+          conflicts
+              && (others.contains(leaf)
+                  || !own.contains(leaf)
+                      && order.isBefore(first, leaf)
+                      && order.isBefore(leaf, second));
+      check.require(4, !passed, access.buffer().name() + " is used by both", leaf);
     }
   }
 

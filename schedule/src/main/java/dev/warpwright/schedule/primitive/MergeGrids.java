@@ -12,7 +12,7 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
@@ -216,7 +216,7 @@ public final class MergeGrids {
   private Stmt.For rows(Set<Buffer> shared) {
     long t = columns(first);
     long u = columns(second);
-    Linear rows = rowsOfTiles(5);
+    LinearForm rows = rowsOfTiles(5);
     shared.forEach(buffer -> requireRows(5, buffer, false));
     Var x = work();
     Expr row = Exprs.div(x, t + u);
@@ -230,8 +230,8 @@ public final class MergeGrids {
   }
 
   /** The number of rows of tiles, the same for both loops. */
-  private Linear rowsOfTiles(int requirement) {
-    Linear rows = Forms.of(Exprs.div(first.extent(), columns(first)));
+  private LinearForm rowsOfTiles(int requirement) {
+    LinearForm rows = Forms.of(Exprs.div(first.extent(), columns(first)));
     check.require(
         requirement,
         rows.equals(Forms.of(Exprs.div(second.extent(), columns(second)))),
@@ -264,8 +264,8 @@ public final class MergeGrids {
     for (int d = 0; d < buffer.rank(); d++) {
       Range w = written.ranges().get(d);
       Range r = read.ranges().get(d);
-      Linear from = Forms.of(w.min(), ranges);
-      Linear to = Forms.of(r.min(), ranges);
+      LinearForm from = Forms.of(w.min(), ranges);
+      LinearForm to = Forms.of(r.min(), ranges);
       Expr rowOfFirst = Exprs.div(first.var(), t);
       Expr rowOfSecond = Exprs.div(second.var(), u);
       long step = from.terms().getOrDefault(rowOfFirst, 0L);

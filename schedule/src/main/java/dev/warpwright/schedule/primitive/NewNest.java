@@ -11,7 +11,7 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.Ranges;
@@ -74,9 +74,9 @@ final class NewNest {
     List<Expr> conditions = new ArrayList<>();
     for (int d = 0; d < spatial.size(); d++) {
       IterVar iterVar = spatial.get(d);
-      Linear first = Forms.of(box.get(d).min(), ranges);
+      LinearForm first = Forms.of(box.get(d).min(), ranges);
       Expr extent = box.get(d).extent();
-      Linear offset = Forms.constant(0);
+      LinearForm offset = Forms.constant(0);
       Steps apart = steps.get(d);
       if (apart == null) {
         Var v = Var.index(iterVar.var().name());
@@ -91,7 +91,7 @@ final class NewNest {
       }
       Expr value = first.plus(offset).toExpr();
       iterVars.set(iterVars.indexOf(iterVar), bound(iterVar, value));
-      Linear last = first.plus(Forms.of(extent));
+      LinearForm last = first.plus(Forms.of(extent));
       List<Range> bounds = new ArrayList<>();
       bounds.add(new Range(Exprs.i32(0), iterVar.extent()));
       Range there = supplied.box().get(iterVar.var());
@@ -99,8 +99,8 @@ final class NewNest {
         bounds.add(there);
       }
       for (Range bound : bounds) {
-        Linear from = Forms.of(bound.min(), ranges);
-        Linear to = from.plus(Forms.of(bound.extent(), ranges));
+        LinearForm from = Forms.of(bound.min(), ranges);
+        LinearForm to = from.plus(Forms.of(bound.extent(), ranges));
         if (!isNonNegative(first.minus(from), ranges)) {
           conditions.add(new Expr.Binary(BinaryOp.GE, value, from.toExpr()));
         }
@@ -147,7 +147,7 @@ final class NewNest {
     return new IterVar(iterVar.var(), iterVar.extent(), iterVar.kind(), value);
   }
 
-  private static boolean isNonNegative(Linear form, Ranges ranges) {
+  private static boolean isNonNegative(LinearForm form, Ranges ranges) {
     Span span = ranges.of(form);
     return span != null && span.lo() >= 0;
   }

@@ -3,7 +3,6 @@ package dev.warpwright.schedule.primitive;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Tree;
@@ -11,16 +10,16 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** The order in which statements stand in a function. */
 final class Order {
   private final PrimFunc func;
-  private final Map<Stmt, Integer> positions = new IdentityHashMap<>();
+  private final Map<Stmt, List<Stmt>> paths = new IdentityHashMap<>();
 
   private Order(PrimFunc func) {
     this.func = func;
-    Walk.statements(func.body(), s -> positions.putIfAbsent(s, positions.size()));
   }
 
   static Order of(PrimFunc func) {
@@ -28,9 +27,27 @@ final class Order {
   }
 
   boolean isBefore(Stmt a, Stmt b) {
-    Integer first = positions.get(a);
-    Integer second = positions.get(b);
-    return first != null && second != null && first < second;
+    List<Stmt> first = path(a);
+    List<Stmt> second = path(b);
+    int common = 0;
+    while (common < Math.min(first.size(), second.size())
+        && first.get(common) == second.get(common)) {
+      common++;
+    }
+    if (common == 0 || common == second.size()) {
+      // One of them is not there, or the second one is the first one or around it.
+      return false;
+    }
+    if (common == first.size()) {
+      return true;
+    }
+    List<Stmt> siblings = Tree.children(first.get(common - 1));
+    return Tree.indexOn(siblings, first.get(common)) < Tree.indexOn(siblings, second.get(common));
+  }
+
+  private List<Stmt> path(Stmt s) {
+    return paths.computeIfAbsent(
+        s, x -> Objects.requireNonNullElse(Tree.pathTo(func.body(), x), List.of()));
   }
 
   /** That no statement after {@code from} writes one of the buffers. */
@@ -112,7 +129,12 @@ final class Order {
     Stmt outermost = entered.isEmpty() ? place : entered.getFirst();
     for (Access access : Accesses.of(func.body())) {
       Stmt leaf = access.leaf();
-      String name = access.buffer().name();
+      Buffer accessed = access.buffer();
+      if (!writes.contains(accessed)
+          && !(access.isWrite() && (reads.contains(accessed) || handedOn.contains(accessed)))) {
+        continue;
+      }
+      String name = accessed.name();
       boolean after = isBefore(place, leaf) && isBefore(leaf, block);
       boolean between = leaf != block && (after || Tree.contains(outermost, leaf));
       boolean later = after && !Tree.contains(place, leaf);

@@ -255,7 +255,7 @@ public final class Pad {
       Check check, List<Stmt> path, Stmt.Block block, Map<Var, Expr> extents, Stmt body) {
     check.require(
         3, block.predicate() == null, "block " + block.name() + " has a condition", block);
-    List<Stmt.For> loops = Tree.loops(path.subList(path.indexOf(Nest.of(path)), path.size()));
+    List<Stmt.For> loops = Tree.loops(path.subList(Tree.indexOn(path, Nest.of(path)), path.size()));
     check.require(
         3,
         Tree.loops(path).size() == block.iterVars().size()

@@ -40,7 +40,11 @@ public final class SetScope {
 
           @Override
           public Stmt stmt(Stmt s) {
-            return Mentions.isLeafWithout(s, buffer) ? s : super.stmt(s);
+            if (Mentions.isWithout(s, buffer)) {
+              return s;
+            }
+            Stmt sequence = Mentions.rewritten(s, buffer, this::stmt);
+            return sequence != null ? sequence : super.stmt(s);
           }
         }.stmt(func.body());
     PrimFunc result = func.withBody(body);

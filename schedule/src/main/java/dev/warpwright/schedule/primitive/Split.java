@@ -29,7 +29,7 @@ import java.util.Map;
  *   <li>It is serial and starts at 0.
  *   <li>{@code f ≥ 1}.
  *   <li>f divides the extent, or everything inside the loop is in blocks.
- *   <li>It is not a loop over tiles in an order of their own, see {@link BlockOrder}.
+ *   <li>It is not a loop over tiles in an order of their own, see {@link ReorderBlocks}.
  * </ol>
  */
 public final class Split {

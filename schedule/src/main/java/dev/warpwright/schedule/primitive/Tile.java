@@ -8,7 +8,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
@@ -55,7 +55,7 @@ record Tile(
     Rewriter simplify = simplifier(ranges);
     List<Expr> conditions = new ArrayList<>();
     for (Expr condition : Guard.conjuncts(block.predicate())) {
-      Linear slack = slack(condition, ranges);
+      LinearForm slack = slack(condition, ranges);
       Span span = slack == null ? null : ranges.of(slack);
       if (span == null || span.lo() < 0) {
         conditions.add(condition);
@@ -87,7 +87,7 @@ record Tile(
   }
 
   /** What is at least 0 exactly where the condition holds, or null if it is no {@code <} or ≥. */
-  static @Nullable Linear slack(Expr condition, Ranges ranges) {
+  static @Nullable LinearForm slack(Expr condition, Ranges ranges) {
     if (condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
         && a.type().equals(Type.I32)) {
       if (op == BinaryOp.LT) {
@@ -100,7 +100,7 @@ record Tile(
     return null;
   }
 
-  Linear index(Expr index) {
+  LinearForm index(Expr index) {
     return Forms.of(index, ranges);
   }
 
@@ -156,7 +156,7 @@ record Tile(
   /** Whether every element is inside the buffer in every iteration, predicate or not. */
   boolean inBounds(Buffer buffer, List<Expr> indices) {
     for (int d = 0; d < indices.size(); d++) {
-      Linear index = index(indices.get(d));
+      LinearForm index = index(indices.get(d));
       Span low = ranges.of(index);
       Span slack = ranges.of(Forms.of(buffer.shape().get(d)).minus(index).plus(-1));
       if (low == null || low.lo() < 0 || slack == null || slack.lo() < 0) {
@@ -197,8 +197,8 @@ record Tile(
   }
 
   /** Conditions that keep an index inside an extent; all of them where none is known to. */
-  private List<Expr> needed(Linear index, Expr extent) {
-    Linear room = Forms.of(extent).minus(index).plus(-1);
+  private List<Expr> needed(LinearForm index, Expr extent) {
+    LinearForm room = Forms.of(extent).minus(index).plus(-1);
     Span low = ranges.of(index);
     Span high = ranges.of(room);
     if (low == null || low.lo() < 0) {
@@ -208,7 +208,7 @@ record Tile(
       return List.of();
     }
     for (Expr condition : conditions) {
-      Linear slack = slack(condition, ranges);
+      LinearForm slack = slack(condition, ranges);
       if (slack != null && room.minus(slack).isConstant() && room.minus(slack).constant() >= 0) {
         return List.of(condition);
       }

@@ -7,7 +7,7 @@ import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.schedule.analysis.Forms;
 import dev.warpwright.schedule.analysis.TileIndex;
 import java.util.ArrayList;
@@ -68,9 +68,9 @@ final class TileCopies {
 
   /** Whether the condition says that an index is less than its dimension's extent. */
   private static boolean isBound(Tile tile, Expr condition, Buffer buffer, List<Expr> indices) {
-    Linear slack = Tile.slack(condition, tile.ranges());
+    LinearForm slack = Tile.slack(condition, tile.ranges());
     for (int d = 0; slack != null && d < indices.size(); d++) {
-      Linear room = Forms.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
+      LinearForm room = Forms.of(buffer.shape().get(d)).minus(tile.index(indices.get(d))).plus(-1);
       if (room.equals(slack)) {
         return true;
       }

@@ -13,7 +13,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
@@ -119,7 +119,7 @@ final class TileReductions {
     Stmt.Block block = tile.block();
     for (IterVar iterVar : block.iterVars()) {
       if (iterVar.isReduce()) {
-        Linear binding = Forms.of(iterVar.binding());
+        LinearForm binding = Forms.of(iterVar.binding());
         check.require(
             4,
             reduceVars.containsAll(loopVars(binding)),
@@ -147,7 +147,7 @@ final class TileReductions {
     return new Stmt.TileFill(TileCopies.region(init.buffer(), target), init.value(), attrs);
   }
 
-  private static Set<Var> loopVars(Linear form) {
+  private static Set<Var> loopVars(LinearForm form) {
     Set<Var> vars = new HashSet<>();
     form.terms()
         .keySet()

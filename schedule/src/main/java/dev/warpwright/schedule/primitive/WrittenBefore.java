@@ -7,7 +7,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
 import dev.warpwright.schedule.analysis.Forms;
@@ -36,7 +36,7 @@ final class WrittenBefore {
     if (func.params().contains(buffer) && all.stream().noneMatch(Access::isWrite)) {
       return true;
     }
-    List<Stmt> reader = Tree.path(func.body(), s -> s == tile.block());
+    List<Stmt> reader = Tree.pathTo(func.body(), tile.block());
     if (reader == null) {
       return false;
     }
@@ -65,7 +65,7 @@ final class WrittenBefore {
     if (leaf == reader.getLast() || leaf instanceof Stmt.Block block && Guard.isGuarded(block)) {
       return false;
     }
-    List<Stmt> writer = Tree.path(func.body(), s -> s == leaf);
+    List<Stmt> writer = Tree.pathTo(func.body(), leaf);
     if (writer == null || !always(writer)) {
       return false;
     }
@@ -100,13 +100,13 @@ final class WrittenBefore {
   }
 
   private static boolean covers(Range box, Range wanted, Ranges ranges) {
-    Linear before = Forms.of(wanted.min(), ranges).minus(Forms.of(box.min(), ranges));
-    Linear after =
+    LinearForm before = Forms.of(wanted.min(), ranges).minus(Forms.of(box.min(), ranges));
+    LinearForm after =
         Forms.of(box.extent(), ranges).minus(before).minus(Forms.of(wanted.extent(), ranges));
     return atLeastZero(before, ranges) && atLeastZero(after, ranges);
   }
 
-  private static boolean atLeastZero(Linear form, Ranges ranges) {
+  private static boolean atLeastZero(LinearForm form, Ranges ranges) {
     Span span = ranges.of(form);
     return span != null && span.lo() >= 0;
   }

@@ -8,7 +8,7 @@ import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;
-import dev.warpwright.ir.arith.Linear;
+import dev.warpwright.ir.arith.LinearForm;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.schedule.analysis.Access;
 import dev.warpwright.schedule.analysis.Accesses;
@@ -30,7 +30,7 @@ final class ZeroPadding {
    * there, or a map that selects zero there.
    */
   static boolean isZeroOutside(PrimFunc func, Tile tile, Expr.Load load, Expr condition) {
-    Linear slack = Tile.slack(condition, tile.ranges());
+    LinearForm slack = Tile.slack(condition, tile.ranges());
     List<Stmt> writers =
         Accesses.of(func.body(), load.buffer()).stream()
             .filter(Access::isWrite)
@@ -47,14 +47,14 @@ final class ZeroPadding {
     };
   }
 
-  private static boolean byCopy(Stmt.TileCopy copy, Tile tile, Expr.Load load, Linear slack) {
+  private static boolean byCopy(Stmt.TileCopy copy, Tile tile, Expr.Load load, LinearForm slack) {
     List<Integer> to = tileDimensions(copy.to());
     List<Integer> from = tileDimensions(copy.from());
     for (int i = 0; i < to.size(); i++) {
       Range target = copy.to().ranges().get(to.get(i));
       Range source = copy.from().ranges().get(from.get(i));
-      Linear within = tile.index(load.indices().get(to.get(i))).minus(Forms.of(target.min()));
-      Linear room =
+      LinearForm within = tile.index(load.indices().get(to.get(i))).minus(Forms.of(target.min()));
+      LinearForm room =
           Forms.of(copy.from().buffer().shape().get(from.get(i)))
               .minus(Forms.of(source.min()).plus(within))
               .plus(-1);
@@ -76,7 +76,7 @@ final class ZeroPadding {
   }
 
   /** Whether a coordinate of a tile is inside its extent in every iteration. */
-  private static boolean isWithin(Tile tile, Linear coordinate, Expr extent) {
+  private static boolean isWithin(Tile tile, LinearForm coordinate, Expr extent) {
     Span span = tile.ranges().of(coordinate);
     Span room = tile.ranges().of(Forms.of(extent).minus(coordinate).plus(-1));
     return span != null && span.lo() >= 0 && room != null && room.lo() >= 0;
@@ -96,7 +96,7 @@ final class ZeroPadding {
     return true;
   }
 
-  private static boolean byMap(Stmt.TileMap map, Tile tile, Expr.Load load, Linear slack) {
+  private static boolean byMap(Stmt.TileMap map, Tile tile, Expr.Load load, LinearForm slack) {
     for (Stmt.Store store : map.stores()) {
       if (store.buffer() != load.buffer()
           || !(store.value() instanceof Expr.Select(Expr condition, Expr then, Expr otherwise))
@@ -105,17 +105,17 @@ final class ZeroPadding {
       }
       Map<Var, Expr> point = new HashMap<>();
       for (int d = 0; d < store.indices().size(); d++) {
-        Linear index = Forms.of(store.indices().get(d));
+        LinearForm index = Forms.of(store.indices().get(d));
         for (Var v : map.vars()) {
           if (index.terms().getOrDefault(v, 0L) == 1) {
-            Linear value = tile.index(load.indices().get(d)).minus(index).plus(Forms.of(v));
+            LinearForm value = tile.index(load.indices().get(d)).minus(index).plus(Forms.of(v));
             point.put(v, value.toExpr());
           }
         }
       }
       Substitution at = Substitution.ofVars(point);
       for (Expr part : Guard.conjuncts(condition)) {
-        Linear room = Tile.slack(at.expr(part), tile.ranges());
+        LinearForm room = Tile.slack(at.expr(part), tile.ranges());
         if (room != null && room.equals(slack) && covers(map, part, point, tile)) {
           return true;
         }

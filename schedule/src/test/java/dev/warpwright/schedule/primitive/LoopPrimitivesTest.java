@@ -157,7 +157,7 @@ final class LoopPrimitivesTest {
     Refusal.of(s, "merge", 3, "other loops", () -> s.merge(y.get(1), z.get(1)));
     Refusal.of(s, "merge", 4, "h is used by both", () -> s.merge(h, y.get(0)));
     Refusal.of(s, "merge", 4, "h is used by both", () -> s.merge(h, z.get(0)));
-    s.annotate(y.get(0), "note", 1L);
+    s.annotate(y.get(0), "unroll", 1L);
     Refusal.of(s, "merge", 5, "would be lost", () -> s.merge(y.get(0), z.get(0)));
     s.parallel(z.get(0));
     Refusal.of(s, "merge", 2, "is not serial", () -> s.merge(y.get(0), z.get(0)));
@@ -301,18 +301,32 @@ final class LoopPrimitivesTest {
   void annotate() {
     Schedule s = new Schedule(Samples.matmul(4, 3, 2));
     LoopRef i = s.loops(s.block("c")).get(0);
-    s.annotate(i, "hint", "here");
-    s.annotate(s.block("c"), "cost", 3L);
+    s.annotate(i, "note", "here");
+    s.annotate(s.block("c"), "vec", 3L);
     s.annotate("threads", 128L);
-    assertThat(loop(s, i).attrs().getString("hint")).isEqualTo("here");
-    assertThat(block(s, "c").attrs().getLong("cost", 0)).isEqualTo(3);
+    assertThat(loop(s, i).attrs().getString("note")).isEqualTo("here");
+    assertThat(block(s, "c").attrs().getLong("vec", 0)).isEqualTo(3);
     assertThat(s.func().attrs().getLong("threads", 0)).isEqualTo(128);
     Refusal.of(
-        s, "annotate", 2, "neither an integer nor a string", () -> s.annotate(i, "hint", 1.5));
+        s, "annotate", 2, "neither an integer nor a string", () -> s.annotate(i, "note", 1.5));
+    Refusal.of(
+        s,
+        "annotate",
+        3,
+        "no attribute 'thread'; 'threads' is meant?",
+        () -> s.annotate("thread", 64L));
+    Refusal.of(
+        s,
+        "annotate",
+        3,
+        "stands at a function, not at a loop",
+        () -> s.annotate(i, "threads", 64L));
+    Refusal.of(
+        s, "annotate", 3, "is a whole number, not a string", () -> s.annotate("threads", "64"));
     s.split(i, 2);
-    Refusal.of(s, "annotate", 1, "no loop over i", () -> s.annotate(i, "hint", "x"));
+    Refusal.of(s, "annotate", 1, "no loop over i", () -> s.annotate(i, "note", "x"));
     assertThat(Exprs.isConst(loop(s, s.loops(s.block("c")).get(0)).extent(), 2)).isTrue();
-    assertThat(loop(s, s.loops(s.block("c")).get(0)).attrs().getString("hint")).isEqualTo("here");
+    assertThat(loop(s, s.loops(s.block("c")).get(0)).attrs().getString("note")).isEqualTo("here");
   }
 
   @Test

@@ -40,8 +40,8 @@ final class TraceTest {
     s.tensorize(init, tile, Attrs.NONE);
     s.tensorize(s.block("c"), k.outer(), Attrs.NONE.with("instr", "fma").with("warps", 4));
     s.pipeline(k.outer(), 2);
-    s.annotate(tile, "a \"quoted\"\n name", "\u00e9\\");
-    s.annotate(a, "cost", -7L);
+    s.annotate(tile, "note", "a \"quoted\"\n \u00e9\\");
+    s.annotate(a, "vec", -7L);
     s.annotate("threads", 64L);
     s.bind(tile, ThreadAxis.BLOCK_X);
     List<LoopRef> copy = s.loops(a);

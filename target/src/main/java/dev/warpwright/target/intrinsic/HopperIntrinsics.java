@@ -347,6 +347,28 @@ public final class HopperIntrinsics {
           HopperWrappers.LOAD_ACQUIRE_U32,
           new Operand("address", DType.U32, GLOBAL, Access.READ, 1));
 
+  /**
+   * The thread waits until all launches before this one have ended, and sees what they wrote. A
+   * kernel that calls it is launched such that it may begin before they have ended.
+   */
+  public static final TargetIntrinsic AWAIT_PREVIOUS =
+      add(
+          "griddepcontrol.wait",
+          Collective.THREAD,
+          Unit.LAUNCHES,
+          HopperWrappers.GRIDDEPCONTROL_WAIT);
+
+  /**
+   * The next launch may begin as soon as all blocks have called this or ended. It lets nobody see
+   * anything: that is the wait's part, which waits for the end of this launch.
+   */
+  public static final TargetIntrinsic SIGNAL_NEXT =
+      add(
+          "griddepcontrol.launch_dependents",
+          Collective.THREAD,
+          Unit.LAUNCHES,
+          HopperWrappers.GRIDDEPCONTROL_LAUNCH_DEPENDENTS);
+
   private static final Map<TargetIntrinsic, WarpgroupProduct> PRODUCTS = new HashMap<>();
 
   static {
@@ -433,6 +455,8 @@ public final class HopperIntrinsics {
       String cuda,
       Operand... operands) {
     boolean anyArch = unit == Unit.COUNTER || unit == Unit.NAMED_BARRIER;
+    // PTX ISA, griddepcontrol: sm_90 and newer, also without the suffix 'a'.
+    boolean suffix = !anyArch && unit != Unit.LAUNCHES;
     TargetIntrinsic intrinsic =
         new TargetIntrinsic(
             text,
@@ -441,7 +465,7 @@ public final class HopperIntrinsics {
             result,
             new Drives(unit),
             anyArch ? 75 : 90,
-            !anyArch,
+            suffix,
             cuda,
             "PTX ISA, " + text);
     TABLE.add(intrinsic);

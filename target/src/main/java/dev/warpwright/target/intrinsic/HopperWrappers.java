@@ -241,6 +241,10 @@ final class HopperWrappers {
       }
       """;
 
+  static final String GRIDDEPCONTROL_WAIT = plain("griddepcontrol_wait", "griddepcontrol.wait;");
+  static final String GRIDDEPCONTROL_LAUNCH_DEPENDENTS =
+      plain("griddepcontrol_launch_dependents", "griddepcontrol.launch_dependents;");
+
   private HopperWrappers() {}
 
   private static String shared(String signature, String pointer, String asm) {

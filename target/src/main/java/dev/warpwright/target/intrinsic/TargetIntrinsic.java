@@ -71,7 +71,9 @@ public record TargetIntrinsic(
     /** Counters in global memory, with acquire and release order at the scope of the GPU. */
     COUNTER,
     /** What tells a thread where and when it runs. */
-    CLOCK
+    CLOCK,
+    /** The launches before and behind this one, which may overlap with it. */
+    LAUNCHES
   }
 
   /** The kinds of synchronisation. */
@@ -123,6 +125,11 @@ public record TargetIntrinsic(
       return Access.READ;
     }
     return HopperIntrinsics.isBulkStore(this) && operand == 0 ? Access.WRITE : Access.NONE;
+  }
+
+  @Override
+  public boolean awaitsPrevious() {
+    return this == HopperIntrinsics.AWAIT_PREVIOUS;
   }
 
   @Override

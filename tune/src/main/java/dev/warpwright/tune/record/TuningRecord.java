@@ -2,6 +2,7 @@ package dev.warpwright.tune.record;
 
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.space.Point;
+import dev.warpwright.workload.WorkloadKey;
 import java.time.Instant;
 
 /**

@@ -7,6 +7,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.space.Point;
+import dev.warpwright.workload.WorkloadKey;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.StringReader;

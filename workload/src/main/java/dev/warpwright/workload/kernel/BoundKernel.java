@@ -23,7 +23,7 @@ import java.util.Map;
  * say it:
  *
  * <ul>
- *   <li>{@code workload}: see {@link Workload}.
+ *   <li>{@code workload}: see {@link BoundWorkload}.
  *   <li>{@code order}: the {@link BlockOrder} in which the tiles of the result are listed in the
  *       buffer {@code order}, one {@code i32} for each: {@code m << 16 | n}. A tile there is what a
  *       cluster computes: {@code tileM · clusterM} rows of {@code tileN · clusterN} columns ({@code
@@ -42,7 +42,7 @@ import java.util.Map;
  * @param kernel without scalar parameters
  * @param contents for each buffer parameter, in order
  */
-public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content> contents) {
+public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Content> contents) {
   private static final String ORDER = "order";
   private static final int MAX_TILES = 1 << 16;
 
@@ -98,12 +98,12 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
               + "; give "
               + String.join(" ", missing.stream().map(name -> name + "=...").toList()));
     }
-    Workload workload = Workload.of(shaped);
+    BoundWorkload workload = BoundWorkload.of(shaped);
     List<Integer> table = hasTable(shaped) ? table(shaped, workload) : List.of();
     if (!derived.isEmpty()) {
       derived.replaceAll((name, none) -> (long) table.size());
       shaped = KernelSpecialization.specialize(shaped, derived);
-      workload = Workload.of(shaped);
+      workload = BoundWorkload.of(shaped);
     }
     return new BoundKernel(shaped, workload, contents(shaped, workload, table));
   }
@@ -117,7 +117,7 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
         .anyMatch(b -> b.name().equals(ORDER) && b.shape().equals(List.of((Expr) scalar.var())));
   }
 
-  private static List<Integer> table(Kernel kernel, Workload workload) {
+  private static List<Integer> table(Kernel kernel, BoundWorkload workload) {
     String text = kernel.attrs().getString(ORDER);
     if (text == null) {
       throw new UserError(
@@ -126,7 +126,7 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
     if (MergedOrder.isIn(kernel.attrs())) {
       return MergedOrder.table(kernel.attrs());
     }
-    if (!(workload instanceof Workload.Gemm gemm)) {
+    if (!(workload instanceof BoundWorkload.Gemm gemm)) {
       throw new UserError(
           "kernel "
               + kernel.name()
@@ -187,13 +187,13 @@ public record BoundKernel(Kernel kernel, Workload workload, Map<Buffer, Content>
   }
 
   private static Map<Buffer, Content> contents(
-      Kernel kernel, Workload workload, List<Integer> table) {
+      Kernel kernel, BoundWorkload workload, List<Integer> table) {
     List<String> zero = names(kernel, "zero");
     Map<Buffer, Content> contents = new LinkedHashMap<>();
     for (Buffer buffer : kernel.buffers()) {
       if (workload.inputs().contains(buffer)) {
         contents.put(buffer, new Content.Random(workload.deviation(buffer)));
-      } else if (workload instanceof Workload.Gemm gemm && buffer.equals(gemm.group())) {
+      } else if (workload instanceof BoundWorkload.Gemm gemm && buffer.equals(gemm.group())) {
         contents.put(buffer, new Content.Table(gemm.groups()));
       } else if (zero.contains(buffer.name())) {
         contents.put(buffer, new Content.Zero());

@@ -6,9 +6,9 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.Arithmetic;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.Precision;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -19,48 +19,47 @@ import org.jspecify.annotations.Nullable;
 final class WorkloadAttributes {
   private WorkloadAttributes() {}
 
-  /** As {@link Workload#of}. */
-  static Workload read(Kernel kernel) {
+  /** As {@link BoundWorkload#of}. */
+  static BoundWorkload read(Kernel kernel) {
     String name = kernel.attrs().getString("workload");
-    Workload workload =
-        switch (name) {
-          case "gemm_nt", "gemm_nn", "gemm_tn", "gemm_tt" -> gemm(kernel, name);
-          case "ffn_gelu" ->
-              new Workload.FfnGelu(
-                  matrix(kernel, "X"),
-                  matrix(kernel, "W1"),
-                  matrix(kernel, "H"),
-                  matrix(kernel, "W2"),
-                  matrix(kernel, "Y"));
-          case null ->
-              throw new UserError(
-                  "kernel "
-                      + kernel.name()
-                      + " does not say what it computes; add [workload = \"gemm_nt\"] or"
-                      + " \"ffn_gelu\"");
-          default ->
-              throw new UserError(
-                  "kernel "
-                      + kernel.name()
-                      + ": workload \""
-                      + name
-                      + "\" is none of \"gemm_nt\", \"gemm_nn\", \"gemm_tn\", \"gemm_tt\" and"
-                      + " \"ffn_gelu\"");
-        };
-    switch (workload) {
-      case Workload.Gemm g -> checkProduct(kernel, g.a(), g.b(), g.c(), g.layout(), g.group());
-      case Workload.FfnGelu(Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) -> {
-        for (Buffer buffer : List.of(x, w1, h, w2, y)) {
-          if (buffer.rank() != 2) {
-            throw new UserError(
-                "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
-          }
-        }
-        checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, null);
-        checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, null);
+    return switch (name) {
+      case "gemm_nt", "gemm_nn", "gemm_tn", "gemm_tt" -> gemm(kernel, name);
+      case "ffn_gelu" -> ffn(kernel);
+      case null ->
+          throw new UserError(
+              "kernel "
+                  + kernel.name()
+                  + " does not say what it computes; add [workload = \"gemm_nt\"] or"
+                  + " \"ffn_gelu\"");
+      default ->
+          throw new UserError(
+              "kernel "
+                  + kernel.name()
+                  + ": workload \""
+                  + name
+                  + "\" is none of \"gemm_nt\", \"gemm_nn\", \"gemm_tn\", \"gemm_tt\" and"
+                  + " \"ffn_gelu\"");
+    };
+  }
+
+  private static BoundWorkload.Ffn ffn(Kernel kernel) {
+    Buffer x = matrix(kernel, "X");
+    Buffer w1 = matrix(kernel, "W1");
+    Buffer h = matrix(kernel, "H");
+    Buffer w2 = matrix(kernel, "W2");
+    Buffer y = matrix(kernel, "Y");
+    for (Buffer buffer : List.of(x, w1, h, w2, y)) {
+      if (buffer.rank() != 2) {
+        throw new UserError(
+            "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
       }
     }
-    return workload;
+    checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, null);
+    checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, null);
+    if (h.dtype() != x.dtype()) {
+      throw new UserError("kernel " + kernel.name() + ": H is " + h.dtype() + ", X " + x.dtype());
+    }
+    return new BoundWorkload.Ffn(x, w1, h, w2, y);
   }
 
   private static Buffer matrix(Kernel kernel, String name) {
@@ -98,7 +97,7 @@ final class WorkloadAttributes {
             + name);
   }
 
-  private static Workload.Gemm gemm(Kernel kernel, String name) {
+  private static BoundWorkload.Gemm gemm(Kernel kernel, String name) {
     Buffer c = matrix(kernel, "C");
     GemmWorkload.Layout layout =
         GemmWorkload.Layout.valueOf(name.substring("gemm_".length()).toUpperCase(Locale.ROOT));
@@ -113,19 +112,22 @@ final class WorkloadAttributes {
             ? matrix(kernel, "B")
             : empty("B", operands, c, !layout.transposedB(), c.rank() - 1);
     String arithmetic = kernel.attrs().getString("arithmetic");
+    Precision precision =
+        arithmetic == null ? Precision.of(a.dtype()) : precision(kernel, arithmetic, a.dtype());
     Epilogue epilogue = epilogue(kernel);
-    return new Workload.Gemm(
-        a,
-        b,
-        c,
-        layout,
-        arithmetic == null ? Arithmetic.of(a.dtype()) : arithmetic(kernel, arithmetic, a.dtype()),
-        epilogue,
-        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList(),
+    List<Buffer> extras =
+        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList();
+    Buffer group =
         kernel.buffers().stream()
             .filter(buffer -> buffer.name().equals(GemmWorkload.GROUP))
             .findFirst()
-            .orElse(null));
+            .orElse(null);
+    checkProduct(kernel, a, b, c, layout, group);
+    try {
+      return new BoundWorkload.Gemm(a, b, c, layout, precision, epilogue, extras, group);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("kernel " + kernel.name() + ": " + e.getMessage());
+    }
   }
 
   /**
@@ -181,19 +183,12 @@ final class WorkloadAttributes {
                         expected)));
   }
 
-  private static Arithmetic arithmetic(Kernel kernel, String text, DType operands) {
-    for (Arithmetic arithmetic : Arithmetic.values()) {
-      if (arithmetic.text().equals(text) && arithmetic.takes(operands)) {
-        return arithmetic;
-      }
+  private static Precision precision(Kernel kernel, String text, DType operands) {
+    try {
+      return Precision.of(operands, text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("kernel " + kernel.name() + ": " + e.getMessage());
     }
-    throw new UserError(
-        String.format(
-            Locale.ROOT,
-            "kernel %s: arithmetic \"%s\" is none for %s",
-            kernel.name(),
-            text,
-            operands));
   }
 
   /** Rows or columns of a matrix, or of each of several. */

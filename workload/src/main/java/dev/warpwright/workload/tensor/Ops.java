@@ -11,9 +11,6 @@ import java.util.function.UnaryOperator;
 
 /** The operators of networks as formulas. */
 public final class Ops {
-  private static final double INV_SQRT2 = 0.70710678118654752440;
-  private static final double SQRT_2_OVER_PI = 0.79788456080286535588;
-
   private Ops() {}
 
   /**
@@ -39,35 +36,16 @@ public final class Ops {
                 last));
   }
 
-  /** {@code 1 / (1 + exp(-x))}. */
-  public static Expr sigmoid(Expr x) {
-    Expr one = Exprs.constant(x.type(), 1);
-    return Exprs.div(one, Exprs.add(one, Exprs.call(MathOp.EXP, negate(x))));
+  /** {@code x > 0 ? x : alpha · (eˣ − 1)}. */
+  public static Expr elu(Expr x, Expr alpha) {
+    return Exprs.select(Exprs.lt(Exprs.zero(x.type()), x), x, Exprs.mul(alpha, expMinusOne(x)));
   }
 
-  /** {@code x/2 · (1 + erf(x/√2))}. */
-  public static Expr gelu(Expr x) {
-    Expr erf = Exprs.call(MathOp.ERF, Exprs.mul(x, Exprs.constant(x.type(), INV_SQRT2)));
-    return Exprs.mul(
-        Exprs.mul(x, Exprs.constant(x.type(), 0.5)), Exprs.add(Exprs.constant(x.type(), 1), erf));
-  }
-
-  /** {@code x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))}. */
-  public static Expr geluTanh(Expr x) {
-    Expr cube = Exprs.mul(Exprs.mul(x, x), x);
-    Expr inner =
-        Exprs.mul(
-            Exprs.constant(x.type(), SQRT_2_OVER_PI),
-            Exprs.fma(Exprs.constant(x.type(), 0.044715), cube, x));
-    return Exprs.mul(
-        Exprs.mul(x, Exprs.constant(x.type(), 0.5)),
-        Exprs.add(Exprs.constant(x.type(), 1), Exprs.call(MathOp.TANH, inner)));
-  }
-
-  /** {@code max(x, 0)}, with NaN kept. */
-  public static Expr relu(Expr x) {
-    Expr zero = Exprs.zero(x.type());
-    return Exprs.select(Exprs.lt(x, zero), zero, x);
+  /** eˣ − 1 for x ≤ 0 as 2t / (1 − t) with t = tanh(x/2), in which nothing cancels. */
+  private static Expr expMinusOne(Expr x) {
+    Expr t = Exprs.call(MathOp.TANH, Exprs.mul(x, Exprs.constant(x.type(), 0.5)));
+    return Exprs.div(
+        Exprs.mul(Exprs.constant(x.type(), 2), t), Exprs.sub(Exprs.constant(x.type(), 1), t));
   }
 
   public static Expr negate(Expr x) {

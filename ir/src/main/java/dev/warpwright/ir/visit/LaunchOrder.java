@@ -1,0 +1,51 @@
+package dev.warpwright.ir.visit;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Stmt;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Launches that may overlap with those before them. A kernel or tile program that waits for the
+ * launches before it begins before they have ended, and its attribute {@code constants} names the
+ * parameters that it may read before it has waited, separated by spaces.
+ */
+public final class LaunchOrder {
+  /** The attribute that names what depends on no launch before. */
+  public static final String CONSTANTS = "constants";
+
+  private LaunchOrder() {}
+
+  /** Whether a statement is the wait for the launches before. */
+  public static boolean awaitsPrevious(Stmt s) {
+    return s instanceof Stmt.Flow.AwaitPrevious
+        || (s instanceof Stmt.Evaluate(Expr.Call call)
+            && call.op() instanceof Intrinsic intrinsic
+            && intrinsic.awaitsPrevious());
+  }
+
+  /** Whether a statement holds such a wait. */
+  public static boolean overlaps(Stmt body) {
+    boolean[] found = {false};
+    Walk.statements(body, s -> found[0] |= awaitsPrevious(s));
+    return found[0];
+  }
+
+  /** Whether a launch of the kernel begins before those before it have ended. */
+  public static boolean overlaps(Kernel kernel) {
+    return overlaps(kernel.body());
+  }
+
+  /** The names of the parameters that depend on no launch before. */
+  public static Set<String> constants(Attrs attrs) {
+    Set<String> names = new TreeSet<>();
+    String text = attrs.getString(CONSTANTS);
+    if (text != null && !text.isBlank()) {
+      names.addAll(Set.of(text.trim().split(" +", -1)));
+    }
+    return names;
+  }
+}

@@ -1,0 +1,303 @@
+package dev.warpwright.model.graph;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import dev.warpwright.ir.type.DType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A constant: dense, row-major, little-endian, read-only. The bytes may lie in a mapped file and
+ * may be aligned to nothing. Two tensors are the same only if they are the same object.
+ */
+public final class ConstantTensor {
+  private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
+  private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED.withOrder(LE);
+  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(LE);
+  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(LE);
+  private static final ValueLayout.OfFloat FLOAT = JAVA_FLOAT_UNALIGNED.withOrder(LE);
+  private static final ValueLayout.OfDouble DOUBLE = JAVA_DOUBLE_UNALIGNED.withOrder(LE);
+
+  /** Elements that are looked at together. */
+  private static final int SCANNED = 1 << 14;
+
+  private final String name;
+  private final DType dtype;
+  private final List<Long> shape;
+  private final long count;
+  private final MemorySegment data;
+
+  /**
+   * A tensor over existing bytes, which are not copied.
+   *
+   * @param shape empty for a scalar; no dimension may be negative
+   * @param data exactly as many bytes as shape and type need
+   * @throws IllegalArgumentException if the size does not fit, overflows, or the type is opaque
+   */
+  public ConstantTensor(String name, DType dtype, List<Long> shape, MemorySegment data) {
+    if (!dtype.isFloat() && !dtype.isInt() && dtype != DType.BOOL) {
+      throw new IllegalArgumentException("no tensor can hold " + dtype);
+    }
+    long elements = elementCount(shape);
+    if (elements < 0 || elements > Long.MAX_VALUE / dtype.bytes()) {
+      throw new IllegalArgumentException("shape " + shape + " is too large or negative");
+    }
+    if (data.byteSize() != elements * dtype.bytes()) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "%s%s needs %d bytes, not %d",
+              dtype,
+              shape,
+              elements * dtype.bytes(),
+              data.byteSize()));
+    }
+    this.name = name;
+    this.dtype = dtype;
+    this.shape = List.copyOf(shape);
+    this.count = elements;
+    this.data = data.asReadOnly();
+  }
+
+  /** A tensor with these elements, each rounded to the type, to nearest even. */
+  public static ConstantTensor ofDoubles(
+      String name, DType dtype, List<Long> shape, double... values) {
+    MemorySegment data = Arena.ofAuto().allocate((long) values.length * dtype.bytes(), 64);
+    for (int i = 0; i < values.length; i++) {
+      double v = values[i];
+      switch (dtype) {
+        case F64 -> data.set(DOUBLE, i * 8L, v);
+        case F32 -> data.set(FLOAT, i * 4L, (float) v);
+        case F16 -> data.set(SHORT, i * 2L, Float.floatToFloat16((float) v));
+        case BF16 -> data.set(SHORT, i * 2L, floatToBfloat16((float) v));
+        case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+            throw new IllegalArgumentException("cannot round to " + dtype);
+      }
+    }
+    return new ConstantTensor(name, dtype, shape, data);
+  }
+
+  /** A tensor of 64-bit integers. */
+  public static ConstantTensor ofLongs(String name, List<Long> shape, long... values) {
+    MemorySegment data = Arena.ofAuto().allocate(values.length * 8L, 64);
+    for (int i = 0; i < values.length; i++) {
+      data.set(LONG, i * 8L, values[i]);
+    }
+    return new ConstantTensor(name, DType.I64, shape, data);
+  }
+
+  /**
+   * The number of elements of a shape, or -1 if a dimension is negative or the product overflows.
+   */
+  public static long elementCount(List<Long> shape) {
+    long product = 1;
+    boolean empty = false;
+    for (long dim : shape) {
+      if (dim < 0) {
+        return -1;
+      }
+      if (dim == 0) {
+        empty = true;
+      } else if (product > Long.MAX_VALUE / dim) {
+        return -1;
+      } else {
+        product *= dim;
+      }
+    }
+    return empty ? 0 : product;
+  }
+
+  /** The name in the original file. */
+  public String name() {
+    return name;
+  }
+
+  public DType dtype() {
+    return dtype;
+  }
+
+  public List<Long> shape() {
+    return shape;
+  }
+
+  public int rank() {
+    return shape.size();
+  }
+
+  /** The number of elements. */
+  public long count() {
+    return count;
+  }
+
+  /** The bytes: read-only, row-major, little-endian, of any alignment. */
+  public MemorySegment data() {
+    return data;
+  }
+
+  /** The element at a row-major index, widened (or, for f64 and integers, rounded) to float. */
+  public float floatAt(long index) {
+    return switch (dtype) {
+      case F32 -> data.get(FLOAT, index * 4);
+      case F16 -> Float.float16ToFloat(data.get(SHORT, index * 2));
+      case BF16 -> Float.intBitsToFloat(data.get(SHORT, index * 2) << 16);
+      case F64 -> (float) data.get(DOUBLE, index * 8);
+      case BOOL, I8, U8, I32, U32, I64, U64 -> longAt(index);
+      case F8E4M3, F8E5M2, MBARRIER, HANDLE -> throw notReadable();
+    };
+  }
+
+  /** The element at a row-major index; exact for every type except 64-bit integers. */
+  public double doubleAt(long index) {
+    return switch (dtype) {
+      case F64 -> data.get(DOUBLE, index * 8);
+      case F32, F16, BF16 -> floatAt(index);
+      case BOOL, I8, U8, I32, U32, I64, U64 -> longAt(index);
+      case F8E4M3, F8E5M2, MBARRIER, HANDLE -> throw notReadable();
+    };
+  }
+
+  /**
+   * The element of an integer or boolean tensor at a row-major index; u64 as its 64 bits.
+   *
+   * @throws IllegalStateException if the tensor is floating point
+   */
+  public long longAt(long index) {
+    return switch (dtype) {
+      case BOOL -> data.get(JAVA_BYTE, index) != 0 ? 1 : 0;
+      case I8 -> data.get(JAVA_BYTE, index);
+      case U8 -> Byte.toUnsignedLong(data.get(JAVA_BYTE, index));
+      case I32 -> data.get(INT, index * 4);
+      case U32 -> Integer.toUnsignedLong(data.get(INT, index * 4));
+      case I64, U64 -> data.get(LONG, index * 8);
+      case F8E4M3, F8E5M2, F16, BF16, F32, F64, MBARRIER, HANDLE -> throw notReadable();
+    };
+  }
+
+  /** The index of the first element that is NaN or infinite, or -1 if all are finite. */
+  public long firstNonFinite() {
+    return switch (dtype) {
+      case F16 -> firstAtLeast(0x7C00);
+      case BF16 -> firstAtLeast(0x7F80);
+      case F32 -> firstAtLeast(0x7F80_0000);
+      case F64 -> {
+        for (long i = 0; i < count; i++) {
+          if (!Double.isFinite(doubleAt(i))) {
+            yield i;
+          }
+        }
+        yield -1;
+      }
+      case BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE -> -1;
+    };
+  }
+
+  /**
+   * The first element of 16 or 32 bits that is at least as large as this without its sign. A block
+   * at a time is copied, in which the JVM finds the largest with vector instructions.
+   */
+  private long firstAtLeast(int limit) {
+    boolean wide = dtype.bytes() == 4;
+    int[] ints = new int[wide ? SCANNED : 0];
+    short[] shorts = new short[wide ? 0 : SCANNED];
+    for (long at = 0; at < count; at += SCANNED) {
+      int length = (int) Math.min(SCANNED, count - at);
+      if (wide) {
+        MemorySegment.copy(data, INT, at * 4, ints, 0, length);
+      } else {
+        MemorySegment.copy(data, SHORT, at * 2, shorts, 0, length);
+      }
+      int largest = wide ? largest(ints, length) : largest(shorts, length);
+      for (int i = 0; largest >= limit && i < length; i++) {
+        if ((wide ? ints[i] & 0x7FFF_FFFF : shorts[i] & 0x7FFF) >= limit) {
+          return at + i;
+        }
+      }
+    }
+    return -1;
+  }
+
+  private static int largest(int[] bits, int length) {
+    int largest = 0;
+    for (int i = 0; i < length; i++) {
+      largest = Math.max(largest, bits[i] & 0x7FFF_FFFF);
+    }
+    return largest;
+  }
+
+  private static int largest(short[] bits, int length) {
+    int largest = 0;
+    for (int i = 0; i < length; i++) {
+      largest = Math.max(largest, bits[i] & 0x7FFF);
+    }
+    return largest;
+  }
+
+  /** All elements as {@link #floatAt}. */
+  public float[] toFloats() {
+    float[] out = new float[arrayLength()];
+    if (dtype == DType.F32) {
+      MemorySegment.copy(data, FLOAT, 0, out, 0, out.length);
+    } else {
+      for (int i = 0; i < out.length; i++) {
+        out[i] = floatAt(i);
+      }
+    }
+    return out;
+  }
+
+  /** All elements as {@link #doubleAt}. */
+  public double[] toDoubles() {
+    double[] out = new double[arrayLength()];
+    for (int i = 0; i < out.length; i++) {
+      out[i] = doubleAt(i);
+    }
+    return out;
+  }
+
+  /** All elements as {@link #longAt}. */
+  public long[] toLongs() {
+    long[] out = new long[arrayLength()];
+    for (int i = 0; i < out.length; i++) {
+      out[i] = longAt(i);
+    }
+    return out;
+  }
+
+  private int arrayLength() {
+    if (count > Integer.MAX_VALUE - 8) {
+      throw new IllegalStateException(count + " elements do not fit into an array");
+    }
+    return (int) count;
+  }
+
+  private IllegalStateException notReadable() {
+    return new IllegalStateException("elements of " + dtype + " cannot be read this way");
+  }
+
+  private static short floatToBfloat16(float v) {
+    int bits = Float.floatToRawIntBits(v);
+    if (Float.isNaN(v)) {
+      return (short) (bits >>> 16 | 0x40); // quiet, so that truncation cannot make it infinite
+    }
+    return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+  }
+
+  /** For example {@code f32[64, 10]}. */
+  public String typeText() {
+    return dtype.text() + shape;
+  }
+
+  @Override
+  public String toString() {
+    return name + ": " + typeText();
+  }
+}

@@ -1,0 +1,22 @@
+package dev.warpwright.schedule.analysis;
+
+import dev.warpwright.ir.Stmt;
+import java.util.List;
+
+/** Rebuilds statements only around some that are given: what has none of them stays unvisited. */
+public class SpotRewriter extends StmtRewriter {
+  private final List<Sought> spots;
+
+  protected SpotRewriter(Stmt... spots) {
+    this.spots = List.of(spots).stream().map(Sought::of).toList();
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    if (spots.stream().noneMatch(spot -> spot.mayBeIn(s))) {
+      return s;
+    }
+    Stmt sequence = Sought.rewritten(s, spots, this::stmt);
+    return sequence != null ? sequence : super.stmt(s);
+  }
+}

@@ -1,9 +1,0 @@
-package dev.warpwright.sim;
-
-/** How floating-point values are held and computed. */
-public enum Precision {
-  /** Every operation rounds to its type as the IR says: results are bit-exact. */
-  EXACT,
-  /** All float buffers and arithmetic in f64, without rounding to the declared types. */
-  DOUBLE
-}
