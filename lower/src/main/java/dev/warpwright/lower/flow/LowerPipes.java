@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * pipe ring[4] shared (As) hold 1            alloc As[4, …], full: mbarrier[4], empty: mbarrier[4]
- * roles {                                    for one in 1 [threads = 1] { mbarrier.init … }
+ * roles {                                    for one in 1 [elect = 1] { mbarrier.init … }
  *   role load {                              roles {
  *     for k in n {                             role load {
- *       produce ring {                           for one in 1 [threads = 1] {
+ *       produce ring {                           for one in 1 [elect = 1] {
  *         tile.copy As <- A[…]                     for k in n {
  *       }                                            mbarrier.wait(&empty[k % 4], k / 4 % 2 ^ 1)
  *     }                                              mbarrier.arrive.expect_tx(&full[k % 4], bytes)
@@ -68,7 +68,7 @@ import org.jspecify.annotations.Nullable;
  * wait. Refuses stages that are skipped: a waiter might be two phases late.
  */
 final class LowerPipes {
-  static final String THREADS = "threads";
+  static final String ELECT = "elect";
 
   private final PrimFunc func;
   private final FlowSites sites;
@@ -101,7 +101,7 @@ final class LowerPipes {
         Exprs.i32(1),
         ForKind.SERIAL,
         null,
-        Attrs.NONE.with(THREADS, 1),
+        Attrs.NONE.with(ELECT, 1),
         Stmts.seq(stmts));
   }
 
@@ -159,7 +159,7 @@ final class LowerPipes {
     return switch (s) {
       case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _, Stmt.TileMap _, Stmt.TileReduce _ ->
           false;
-      case Stmt.For f when f.attrs().has(THREADS) -> false;
+      case Stmt.For f when f.attrs().has(ELECT) -> false;
       default -> Stmts.children(s).stream().allMatch(LowerPipes::isOfOneThread);
     };
   }

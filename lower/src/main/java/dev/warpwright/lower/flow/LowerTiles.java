@@ -126,7 +126,7 @@ final class LowerTiles {
   /** What stands beside the roles, or holds them. */
   private Stmt beside(Stmt s) {
     return switch (s) {
-      case Stmt.For f when f.attrs().has(LowerPipes.THREADS) ->
+      case Stmt.For f when f.attrs().has(LowerPipes.ELECT) ->
           new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), f.body(), null);
       case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::beside).toList());
       case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) when otherwise == null ->
@@ -139,7 +139,7 @@ final class LowerTiles {
 
   private static boolean isOfOneThread(Role role) {
     return StageNumbers.flat(role.body()).stream()
-        .allMatch(s -> s instanceof Stmt.For f && f.attrs().has(LowerPipes.THREADS));
+        .allMatch(s -> s instanceof Stmt.For f && f.attrs().has(LowerPipes.ELECT));
   }
 
   private Stmt roles(List<Role> roles) {

@@ -214,7 +214,7 @@ final class RoleCode {
   }
 
   private Stmt loop(Stmt.For f) {
-    if (f.attrs().has(LowerPipes.THREADS)) {
+    if (f.attrs().has(LowerPipes.ELECT)) {
       return new Stmt.If(
           Exprs.eq(code.thread(), Exprs.i32(0)),
           Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),

@@ -42,7 +42,7 @@ class FlowPassesTest {
                   alloc Bs: bf16[3, 32, 64] shared layout (3:2048),(32:64),(64:1)^<3,3,3> align 1024
                   alloc full: mbarrier[3] shared
                   alloc empty: mbarrier[3] shared
-                  for one in 1 [threads = 1] {
+                  for one in 1 [elect = 1] {
                     unroll s in 3 {
                       mbarrier.init(&full[s], 1)
                       mbarrier.init(&empty[s], 1)
@@ -51,7 +51,7 @@ class FlowPassesTest {
                   }
                   roles {
                     role load warps 1 [registers = 40] {
-                      for one in 1 [threads = 1] {
+                      for one in 1 [elect = 1] {
                         alloc next: i32[1] local
                         alloc parity: i32[1] local
                         next[0] = 0
@@ -80,7 +80,7 @@ class FlowPassesTest {
                         tile.mma acc[0 +: 64, 0 +: 32] += As[stage, 0 +: 64, 0 +: 64] * Bs[stage, 0 +: 32, 0 +: 64]^T [instr = "wgmma.m64n32k16.f32.bf16"]
                         wgmma.wait(1)
                         if k > 0 {
-                          for one in 1 [threads = 1] {
+                          for one in 1 [elect = 1] {
                             mbarrier.arrive(&empty[select(stage == 0, 2, stage + -1)])
                           }
                         }
@@ -88,7 +88,7 @@ class FlowPassesTest {
                         parity[0] = parity[0] ^ i32(stage == 2)
                       }
                       wgmma.wait(0)
-                      for one in 1 [threads = 1] {
+                      for one in 1 [elect = 1] {
                         mbarrier.arrive(&empty[select(next[0] == 0, 2, next[0] + -1)])
                       }
                       tile.copy C[m * 64 +: 64, n * 32 +: 32] <- acc[0 +: 64, 0 +: 32]
