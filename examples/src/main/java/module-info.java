@@ -18,4 +18,5 @@ module dev.warpwright.examples {
 
   exports dev.warpwright.examples;
   exports dev.warpwright.examples.ladder;
+  exports dev.warpwright.examples.lowering;
 }

@@ -4,6 +4,7 @@ module dev.warpwright.lower {
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
 
+  exports dev.warpwright.lower.flow;
   exports dev.warpwright.lower.gpu;
   exports dev.warpwright.lower.host;
   exports dev.warpwright.lower.pass;

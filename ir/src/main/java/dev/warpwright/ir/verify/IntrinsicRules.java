@@ -18,6 +18,9 @@ final class IntrinsicRules {
   private final @Nullable Convergence convergence;
   private final boolean host;
 
+  /** Whether layouts are those of the hardware already; in tile programs, panels are one matrix. */
+  private final boolean threads;
+
   /**
    * Rules.
    *
@@ -28,6 +31,7 @@ final class IntrinsicRules {
     this.convergence =
         kernel == null || kernel.kind() == Kernel.Kind.HOST ? null : new Convergence(kernel);
     this.host = kernel != null && kernel.kind() == Kernel.Kind.HOST;
+    this.threads = kernel != null;
   }
 
   void check(Expr.Call call, Intrinsic intrinsic, Place place) {
@@ -44,7 +48,7 @@ final class IntrinsicRules {
     for (int i = 0; i < operands.size(); i++) {
       fit &= operand(call.args().get(i), operands.get(i), name, place);
     }
-    String problem = fit ? intrinsic.problem(call) : null;
+    String problem = fit && threads ? intrinsic.problem(call) : null;
     if (problem != null) {
       wrong(call, problem);
     }

@@ -1,11 +1,13 @@
 package dev.warpwright.ir.verify;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.verify.Verifier.Findings;
 import dev.warpwright.ir.visit.Leaves;
 import java.util.ArrayList;
@@ -20,8 +22,9 @@ import java.util.Set;
 /**
  * What one role writes, another one may touch only behind something that stands between the two: a
  * pipe that the writer fills behind the write and the other reads before it, or a counter that is
- * signalled and awaited so. This is a matter of the text's order alone; whether it is enough in
- * loops, the interpreter's race checks say.
+ * signalled and awaited so, or a barrier object that one arrives at and the other waits for. This
+ * is a matter of the text's order alone; whether it is enough in loops, the interpreter's race
+ * checks say.
  */
 final class SharingRules {
   /** An access: what its role passed on behind it, and what it waited for before it. */
@@ -81,6 +84,9 @@ final class SharingRules {
       }
       Stmts.children(s).forEach(this::visit);
       position++;
+      if (s instanceof Stmt.Evaluate(Expr.Call call)) {
+        barriers(call);
+      }
       if (s instanceof Stmt.Flow.Produce(Pipe pipe, Stmt body)) {
         released.put(pipe, position);
       } else if (s instanceof Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt body) && !peek) {
@@ -88,7 +94,23 @@ final class SharingRules {
       }
     }
 
+    /** Whoever does not wait for a barrier object arrives at it, or lets bytes arrive. */
+    private void barriers(Expr.Call call) {
+      for (Expr arg : call.args()) {
+        if (arg instanceof Expr.AddressOf address && address.buffer().dtype() == DType.MBARRIER) {
+          if (call.op().text().equals("mbarrier.wait")) {
+            waited.add(address.buffer());
+          } else {
+            released.put(address.buffer(), position);
+          }
+        }
+      }
+    }
+
     private void add(Buffer buffer, Stmt where, boolean write) {
+      if (buffer.dtype() == DType.MBARRIER) {
+        return;
+      }
       accesses
           .computeIfAbsent(buffer, b -> new ArrayList<>())
           .add(new Access(role, where, write, new HashSet<>(waited), position));

@@ -24,9 +24,9 @@ import java.util.Map;
  * A copy of an operand's tile that one thread starts and the copy engine carries out. Blocks of a
  * cluster that need the same tile load an equal part of its rows each, into all of them.
  */
-record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
+public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   /** Which blocks of a cluster copy the same tile together. */
-  enum Sharing {
+  public enum Sharing {
     NONE,
     /** Those that are neighbours along the rows of the result. */
     ALONG_M,
@@ -40,7 +40,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   private static final long ALIGNMENT = 128;
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
-  static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
+  public static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
     if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
       return global.name() + " is no row-major matrix in global memory";
     }
@@ -63,7 +63,7 @@ record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   }
 
   /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */
-  static @org.jspecify.annotations.Nullable String storeRefusal(Buffer global) {
+  public static @org.jspecify.annotations.Nullable String storeRefusal(Buffer global) {
     String refusal = refusal(global);
     if (refusal != null) {
       return refusal;

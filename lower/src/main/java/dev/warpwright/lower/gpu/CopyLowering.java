@@ -13,7 +13,7 @@ import java.util.List;
  * Copies of two-dimensional tiles from global to shared memory by the widest access that alignment
  * allows; everything else is a map of one store.
  */
-final class CopyLowering {
+public final class CopyLowering {
   private final ThreadCode code;
   private final MapLowering maps;
 
@@ -101,7 +101,7 @@ final class CopyLowering {
   }
 
   /** Whether an expression is a multiple of {@code lanes}, as far as its form tells. */
-  static boolean multipleOf(Expr e, int lanes) {
+  public static boolean multipleOf(Expr e, int lanes) {
     return switch (e) {
       case Expr.IntImm imm -> imm.value() % lanes == 0;
       case Expr.Binary b ->

@@ -22,7 +22,7 @@ import java.util.Set;
  * that writes them, other fragments from the maps and copies that tie them to one with a known
  * layout.
  */
-final class FragmentInference {
+public final class FragmentInference {
   private final Map<Buffer, FragmentLayout> layouts = new HashMap<>();
   private final int threads;
 
@@ -36,14 +36,19 @@ final class FragmentInference {
    * @param threads in a block
    * @throws LoweringException if a fragment has none, or two that differ
    */
-  static Map<Buffer, FragmentLayout> infer(Stmt body, int threads) {
+  public static Map<Buffer, FragmentLayout> infer(Stmt body, int threads) {
     FragmentInference inference = new FragmentInference(threads);
     List<Set<Buffer>> ties = new ArrayList<>();
+    List<PermutedMap> permuted = new ArrayList<>();
     Walk.statements(
         body,
         s -> {
           if (s instanceof Stmt.TileMma mma) {
             inference.assign(mma.c().buffer(), inference.accumulator(mma));
+            inference.operand(mma);
+          } else if (s instanceof Stmt.TileMap map
+              && PermutedMap.of(map) instanceof PermutedMap found) {
+            permuted.add(found);
           } else if (s instanceof Stmt.TileMap || s instanceof Stmt.TileCopy) {
             Set<Buffer> fragments = fragments(s);
             if (fragments.size() > 1) {
@@ -54,6 +59,9 @@ final class FragmentInference {
     boolean changed = true;
     while (changed) {
       changed = false;
+      for (PermutedMap map : permuted) {
+        changed |= map.infer(inference.layouts);
+      }
       for (Set<Buffer> tie : ties) {
         FragmentLayout known =
             tie.stream()
@@ -85,7 +93,7 @@ final class FragmentInference {
   }
 
   /** The fragments that a statement touches. */
-  static Set<Buffer> fragments(Stmt s) {
+  public static Set<Buffer> fragments(Stmt s) {
     Set<Buffer> result = new LinkedHashSet<>();
     Walk.all(
         s,
@@ -118,6 +126,23 @@ final class FragmentInference {
           "fragment " + buffer.name() + " is held in two ways by the statements that use it");
     }
     return old == null;
+  }
+
+  /** A fragment that a product takes as its first operand. */
+  private void operand(Stmt.TileMma mma) {
+    Buffer a = mma.a().buffer();
+    if (a.scope() != Scope.FRAGMENT || !WarpgroupInstruction.isNamedBy(mma)) {
+      return;
+    }
+    require(
+        a,
+        threads == WarpgroupInstruction.THREADS
+            && a.rank() == 2
+            && a.extent(0) == WarpgroupInstruction.ROWS
+            && a.dtype().bytes() == 2
+            && a.extent(1) % 16 == 0,
+        "operands in registers are 64 rows of 16-bit elements of one warpgroup");
+    assign(a, WarpgroupInstruction.operand(a.extent(1)));
   }
 
   private FragmentLayout accumulator(Stmt.TileMma mma) {

@@ -14,11 +14,11 @@ import java.util.List;
  * Which elements of a copied tile lie inside its buffer, decided at compile time where constants
  * allow it.
  */
-final class Guards {
+public final class Guards {
   private Guards() {}
 
   /** Indices of the element at {@code point} of the region's tile. */
-  static List<Expr> indices(Region region, List<Expr> point) {
+  public static List<Expr> indices(Region region, List<Expr> point) {
     List<Expr> result = new ArrayList<>();
     int next = 0;
     for (Range range : region.ranges()) {
@@ -33,7 +33,7 @@ final class Guards {
    * @param lanes number of elements from {@code point} on along the last dimension; divides the
    *     distance to the buffer's end
    */
-  static Expr inside(Region region, List<Expr> indices) {
+  public static Expr inside(Region region, List<Expr> indices) {
     Expr condition = Exprs.bool(true);
     Buffer buffer = region.buffer();
     if (buffer.scope() != Scope.GLOBAL) {
@@ -59,7 +59,7 @@ final class Guards {
    * Whether a tile of a grid of tiles that covers its buffer may reach beyond the buffer's end.
    * Tiles begin at multiples of their extent, so only those whose extent does not divide it may.
    */
-  static boolean mayReachOut(Region region, int d) {
+  public static boolean mayReachOut(Region region, int d) {
     long extent = extent(region.ranges().get(d));
     return !(region.buffer().shape().get(d) instanceof Expr.IntImm end)
         || end.value() % extent != 0
@@ -67,7 +67,7 @@ final class Guards {
   }
 
   /** Whether an element of such a tile is inside. */
-  static Expr insideOfGrid(Region region, List<Expr> indices) {
+  public static Expr insideOfGrid(Region region, List<Expr> indices) {
     Expr condition = Exprs.bool(true);
     for (int d = 0; d < indices.size(); d++) {
       if (mayReachOut(region, d)) {
@@ -78,7 +78,7 @@ final class Guards {
   }
 
   /** Constant extent of a tile's dimension. */
-  static long extent(Range range) {
+  public static long extent(Range range) {
     if (range.extent() instanceof Expr.IntImm imm) {
       return imm.value();
     }

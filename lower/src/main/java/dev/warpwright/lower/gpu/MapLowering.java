@@ -26,14 +26,14 @@ import java.util.Set;
  * elements it holds. Without fragments the points are spread evenly, neighbours on neighbouring
  * threads.
  */
-final class MapLowering {
+public final class MapLowering {
   private final ThreadCode code;
 
-  MapLowering(ThreadCode code) {
+  public MapLowering(ThreadCode code) {
     this.code = code;
   }
 
-  Stmt map(Stmt.TileMap map) {
+  public Stmt map(Stmt.TileMap map) {
     Set<Buffer> fragments = FragmentInference.fragments(map);
     List<Stmt> parts = new ArrayList<>();
     // One pass over the points for each store: a later store may read what an earlier one wrote at
@@ -48,7 +48,7 @@ final class MapLowering {
   }
 
   /** A copy is a map of one store, guarded where a side may reach outside its buffer. */
-  Stmt copy(Stmt.TileCopy copy) {
+  public Stmt copy(Stmt.TileCopy copy) {
     Region to = copy.to();
     Region from = copy.from();
     int rank = to.tile().size();
@@ -85,14 +85,14 @@ final class MapLowering {
   }
 
   /** A map of one store over fragments, whose stores happen where the guard holds. */
-  Stmt guarded(Stmt.TileMap map, Expr guard) {
+  public Stmt guarded(Stmt.TileMap map, Expr guard) {
     Set<Buffer> fragments = FragmentInference.fragments(map);
     return overFragments(
         map, map.stores().getFirst(), code.layout(fragments.iterator().next()), guard);
   }
 
   /** A value of the map at a point, whose elements of fragments are in this register. */
-  Expr valueAt(Stmt.TileMap map, Expr value, Expr row, Expr column, Expr register) {
+  public Expr valueAt(Stmt.TileMap map, Expr value, Expr row, Expr column, Expr register) {
     return at(map, row, column).expr(new FragmentAccess(map, register).expr(value));
   }
 

@@ -23,7 +23,7 @@ import java.util.Objects;
  * @param width columns of a panel
  * @param panels panels next to each other
  */
-record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
+public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   private static final long[] WIDTHS = {128, 64, 32};
   private static final int CHUNK = 16;
 
@@ -32,7 +32,7 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
    *
    * @throws LoweringException if its rows fit no swizzle
    */
-  static OperandRing of(Buffer tile, long stages) {
+  public static OperandRing of(Buffer tile, long stages) {
     int bytes = tile.dtype().bytes();
     long rows = tile.extent(0);
     long columns = tile.extent(1);
@@ -56,7 +56,7 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
    *
    * @throws LoweringException if its rows fit no swizzle
    */
-  static OperandRing gathered(Buffer tile, long stages) {
+  public static OperandRing gathered(Buffer tile, long stages) {
     OperandRing ring = of(tile, stages);
     int bytes = tile.dtype().bytes();
     int log = Long.numberOfTrailingZeros(ring.width);
@@ -76,7 +76,7 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   }
 
   /** Columns of the widest swizzled panel that divides a row; 0 if there is none. */
-  static long panelWidth(long columns, int bytes) {
+  public static long panelWidth(long columns, int bytes) {
     for (long width : WIDTHS) {
       if (columns * bytes % width == 0) {
         return width / bytes;
@@ -109,7 +109,7 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   }
 
   /** The swizzle of dense rows of so many elements; none for rows of 16 bytes. */
-  static Swizzle swizzle(long width, int bytes) {
+  public static Swizzle swizzle(long width, int bytes) {
     int bits = Long.numberOfTrailingZeros(width * bytes / CHUNK);
     return bits == 0
         ? Swizzle.NONE
@@ -117,27 +117,27 @@ record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
   }
 
   /** Bytes of 8 rows, after which a swizzle repeats. */
-  static int alignment(long width, int bytes) {
+  public static int alignment(long width, int bytes) {
     return Math.toIntExact(8 * width * bytes);
   }
 
-  long rows() {
+  public long rows() {
     return tile.extent(0);
   }
 
   /** Bytes of one stage. */
-  long bytes() {
+  public long bytes() {
     return rows() * tile.extent(1) * tile.dtype().bytes();
   }
 
   /** Address of an element of a stage; the panel counts where there are several. */
-  Expr at(Expr stage, Expr panel, Expr row, Expr column) {
+  public Expr at(Expr stage, Expr panel, Expr row, Expr column) {
     return new Expr.AddressOf(
         ring, panels == 1 ? List.of(stage, row, column) : List.of(stage, panel, row, column));
   }
 
   /** Indices of an element of a stage, given its row and column in the tile. */
-  List<Expr> indices(Expr stage, Expr row, Expr column) {
+  public List<Expr> indices(Expr stage, Expr row, Expr column) {
     return panels == 1
         ? List.of(stage, row, column)
         : List.of(stage, Exprs.div(column, width), row, Exprs.mod(column, width));

@@ -25,9 +25,9 @@ import java.util.List;
  * @param blocks blocks that release a stage together: those of a cluster that multicasts, else 1
  * @param producers threads that fill a stage
  */
-record RingBarriers(
+public record RingBarriers(
     Buffer full, Buffer empty, long stages, int consumers, long blocks, int producers) {
-  static RingBarriers of(long stages, int consumers, long blocks, int producers) {
+  public static RingBarriers of(long stages, int consumers, long blocks, int producers) {
     return new RingBarriers(
         new Buffer("full", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
         new Buffer("empty", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
@@ -38,7 +38,7 @@ record RingBarriers(
   }
 
   /** Makes the barriers; one thread's code. */
-  Stmt init() {
+  public Stmt init() {
     return Stmts.seq(
         Stmts.loop(
             ForKind.UNROLLED,
@@ -56,48 +56,48 @@ record RingBarriers(
   }
 
   /** The stage of a step, counted over all work items. */
-  Expr stage(Expr step) {
+  public Expr stage(Expr step) {
     return Exprs.mod(step, stages);
   }
 
   /** The stage of the step before. */
-  Expr stageBefore(Expr step) {
+  public Expr stageBefore(Expr step) {
     return stage(Exprs.add(step, stages - 1));
   }
 
-  Expr fullAt(Expr stage) {
+  public Expr fullAt(Expr stage) {
     return address(full, stage);
   }
 
   /** The consumer waits until a step's stage is full, the phase of which has this parity. */
-  Stmt waitFull(Expr parity, Expr stage) {
+  public Stmt waitFull(Expr parity, Expr stage) {
     return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, address(full, stage), parity);
   }
 
   /** The producer waits until a step's stage is empty, then expects its bytes. */
-  Stmt acquire(Expr parity, Expr stage, long bytes) {
+  public Stmt acquire(Expr parity, Expr stage, long bytes) {
     return Stmts.seq(waitEmpty(parity, stage), expect(stage, bytes));
   }
 
   /** A thread of the producer waits until a step's stage is empty. */
-  Stmt waitEmpty(Expr parity, Expr stage) {
+  public Stmt waitEmpty(Expr parity, Expr stage) {
     return Exprs.evaluate(
         HopperIntrinsics.MBARRIER_WAIT, address(empty, stage), Exprs.bitXor(parity, Exprs.i32(1)));
   }
 
   /** A thread of the producer has done its part, and bulk copies will bring so many bytes. */
-  Stmt expect(Expr stage, long bytes) {
+  public Stmt expect(Expr stage, long bytes) {
     return Exprs.evaluate(
         HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX, address(full, stage), Exprs.i32(bytes));
   }
 
   /** A thread of the producer has done its part. */
-  Stmt filled(Expr stage) {
+  public Stmt filled(Expr stage) {
     return Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, address(full, stage));
   }
 
   /** The parity of the phase in which a step's stage becomes full. */
-  Expr parity(Expr step) {
+  public Expr parity(Expr step) {
     return Exprs.mod(Exprs.div(step, stages), 2);
   }
 
@@ -108,7 +108,7 @@ record RingBarriers(
    * @param thread in its warpgroup
    * @param condition when it does
    */
-  Stmt release(Expr stage, Expr thread, Expr condition) {
+  public Stmt release(Expr stage, Expr thread, Expr condition) {
     Expr one = blocks == 1 ? Exprs.eq(thread, Exprs.i32(0)) : Exprs.lt(thread, Exprs.i32(blocks));
     Stmt arrive =
         blocks == 1
@@ -119,7 +119,7 @@ record RingBarriers(
   }
 
   /** Binds the running number of a step, behind those of earlier items, and its stage. */
-  Stmt numbered(Expr before, Var k, StepBody body) {
+  public Stmt numbered(Expr before, Var k, StepBody body) {
     Expr number = Exprs.add(before, k);
     Var it = Var.index("it");
     Var stage = Var.index("stage");
@@ -127,7 +127,7 @@ record RingBarriers(
   }
 
   /** Code of a step. */
-  interface StepBody {
+  public interface StepBody {
     Stmt code(Var it, Var stage);
   }
 

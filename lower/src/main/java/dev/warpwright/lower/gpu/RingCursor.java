@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * @param next stage of the next step, {@code i32[1]}; null where steps are numbered
  * @param parity of the phase that ends when that stage is full; null like {@code next}
  */
-record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer parity) {
+public record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer parity) {
   /** Code of a step. */
-  interface StepBody {
+  public interface StepBody {
     /**
      * The code.
      *
@@ -43,14 +43,19 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
    *
    * @param wraps whether there may be more steps than stages
    */
-  static RingCursor of(RingBarriers barriers, boolean wraps) {
+  public static RingCursor of(RingBarriers barriers, boolean wraps) {
     return !wraps || Long.bitCount(barriers.stages()) == 1
         ? numbered(barriers)
-        : new RingCursor(barriers, variable("next"), variable("parity"));
+        : counting(barriers);
+  }
+
+  /** A cursor of a role whose steps nobody can number. */
+  public static RingCursor counting(RingBarriers barriers) {
+    return new RingCursor(barriers, variable("next"), variable("parity"));
   }
 
   /** A cursor of a role whose steps are numbered by others. */
-  static RingCursor numbered(RingBarriers barriers) {
+  public static RingCursor numbered(RingBarriers barriers) {
     return new RingCursor(barriers, null, null);
   }
 
@@ -59,7 +64,7 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
   }
 
   /** The code of a role in which the variables are, which begin at the first stage. */
-  Stmt around(Stmt role) {
+  public Stmt around(Stmt role) {
     if (next == null || parity == null) {
       return role;
     }
@@ -73,13 +78,22 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
    * @param before how many steps there were before the work item
    * @param k number of the step in the item
    */
-  Stmt step(Expr before, Var k, StepBody body) {
+  public Stmt step(Expr before, Var k, StepBody body) {
+    return step(Exprs.add(before, k), body);
+  }
+
+  /**
+   * The code of a step.
+   *
+   * @param number of all steps before it; means nothing to variables that are moved on
+   */
+  public Stmt step(Expr number, StepBody body) {
     Var stage = Var.index("stage");
     if (next == null || parity == null) {
       Var it = Var.index("it");
       return new Stmt.Let(
           it,
-          Exprs.add(before, k),
+          number,
           new Stmt.Let(
               stage,
               barriers.stage(it),
@@ -96,7 +110,7 @@ record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable Buffer
   }
 
   /** The stage of the last step, where so many are done. */
-  Expr last(Expr steps) {
+  public Expr last(Expr steps) {
     return next == null ? barriers.stageBefore(steps) : before(get(next));
   }
 

@@ -24,7 +24,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * @param accumulators registers of a consumer thread that hold sums
  * @param copying whether all threads of the producer copy, not one that starts bulk copies
  */
-record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
+public record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;
   private static final int[] PRODUCER_REGISTERS = {40, 32, 24};
   private static final int[] COPYING_REGISTERS = {96, 72, 56, 40};
@@ -36,7 +36,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   private static final int OTHER_REGISTERS = 48;
 
   /** Consumer warpgroups that a program's attributes ask for. */
-  static int consumers(Attrs attrs) {
+  public static int consumers(Attrs attrs) {
     long consumers = attrs.getLong("consumers", 1);
     if (consumers < 1 || consumers > 4) {
       throw new LoweringException(consumers + " consumer warpgroups; a block has 1 to 4");
@@ -44,23 +44,23 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
     return (int) consumers;
   }
 
-  static Roles of(Attrs attrs, int accumulators, boolean copying) {
+  public static Roles of(Attrs attrs, int accumulators, boolean copying) {
     long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
     return new Roles(consumers(attrs), (int) minBlocks, accumulators, copying);
   }
 
   /** Registers of 32 bits in which a thread holds its part of a fragment. */
-  static int registers(Buffer fragment, FragmentLayout layout) {
+  public static int registers(Buffer fragment, FragmentLayout layout) {
     return Math.ceilDiv(layout.registers() * fragment.dtype().bytes(), 4);
   }
 
   /** Threads of the producer. */
-  int producers() {
+  public int producers() {
     return copying ? WARPGROUP : 1;
   }
 
   /** The number among the producer's threads of a thread of the block. */
-  Expr producer(Var tid) {
+  public Expr producer(Var tid) {
     return single() ? Exprs.add(tid, Exprs.i32(-WARPGROUP)) : tid;
   }
 
@@ -69,7 +69,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   }
 
   /** Threads of a block. */
-  int threads() {
+  public int threads() {
     return single() && !copying ? WARPGROUP + GpuTarget.WARP_SIZE : WARPGROUP * (consumers + 1);
   }
 
@@ -117,7 +117,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   }
 
   /** The consumer's code in terms of its thread among the consumers. */
-  interface ConsumerBody {
+  public interface ConsumerBody {
     Stmt code(Var thread);
   }
 
@@ -127,7 +127,7 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
    * @param producer code of the thread that copies, or of all that do
    * @param produced what all threads of the producer do behind it
    */
-  Stmt branch(Var tid, Stmt producer, Stmt produced, ConsumerBody consumer) {
+  public Stmt branch(Var tid, Stmt producer, Stmt produced, ConsumerBody consumer) {
     if (single()) {
       Stmt issue =
           Stmts.seq(
@@ -150,12 +150,12 @@ record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
   }
 
   /** The warpgroup among the consumers. */
-  Expr group(Expr thread) {
+  public Expr group(Expr thread) {
     return single() ? Exprs.i32(0) : Exprs.div(thread, WARPGROUP);
   }
 
   /** The thread in its warpgroup. */
-  Expr inGroup(Expr thread) {
+  public Expr inGroup(Expr thread) {
     return single() ? thread : Exprs.mod(thread, WARPGROUP);
   }
 }

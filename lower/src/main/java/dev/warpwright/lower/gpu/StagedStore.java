@@ -17,6 +17,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -29,7 +30,8 @@ import java.util.Locale;
  * @param panels shared {@code [2 · consumers, 64, width]}
  * @param slots panels of a warpgroup
  */
-record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
+public record StagedStore(
+    Buffer panels, long width, int slots, FragmentLayout layout, int rowTiles) {
   private static final int ROWS = WarpgroupInstruction.ROWS;
   private static final int MATRIX = 16;
 
@@ -39,7 +41,7 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
    * @param staging the tile program's shared buffer for the result's tile
    * @param layout of the fragments that it is computed from
    */
-  static StagedStore of(Buffer staging, FragmentLayout layout, int consumers) {
+  public static StagedStore of(Buffer staging, FragmentLayout layout, int consumers) {
     int bytes = staging.dtype().bytes();
     long columns = staging.extent(1);
     long width = OperandRing.panelWidth(columns, bytes);
@@ -69,8 +71,25 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
     return new StagedStore(panels, width, slots, layout, rowTiles);
   }
 
+  /** The same with panels for so many warpgroups, to each of which a tile of its own belongs. */
+  public StagedStore forGroups(int groups) {
+    List<Expr> shape = new ArrayList<>(panels.shape());
+    shape.set(0, Exprs.i32((long) slots * groups));
+    Layout layout = Layout.rowMajor((long) slots * groups, ROWS, width);
+    int bytes = panels.dtype().bytes();
+    Buffer all =
+        new Buffer(
+            panels.name(),
+            panels.dtype(),
+            shape,
+            Scope.SHARED,
+            new Layout(layout.dimensions(), OperandRing.swizzle(width, bytes)),
+            panels.alignment());
+    return new StagedStore(all, width, slots, this.layout, rowTiles);
+  }
+
   /** The value of an element of the tile. */
-  interface Values {
+  public interface Values {
     /**
      * The value.
      *
@@ -90,7 +109,18 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
    * @param group the warpgroup
    * @param thread the thread in the warpgroup
    */
-  Stmt store(Region to, Values values, Expr consumer, Expr group, Expr thread) {
+  public Stmt store(Region to, Values values, Expr consumer, Expr group, Expr thread) {
+    return store(to, values, consumer, group, group, thread);
+  }
+
+  /**
+   * The same of a warpgroup to which a part of the tile belongs.
+   *
+   * @param consumer the thread among those that hold the tile's fragments
+   * @param part the warpgroup among those
+   * @param group the warpgroup among those with panels
+   */
+  public Stmt store(Region to, Values values, Expr consumer, Expr part, Expr group, Expr thread) {
     long columnPanels = layout.cols() / width;
     long count = columnPanels * rowTiles;
     Var row0 = Var.index("row");
@@ -104,7 +134,7 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
               Expr x = Exprs.div(c, columnPanels);
               Expr panel = Exprs.mod(c, columnPanels);
               Expr slot = Exprs.add(Exprs.mul(group, slots), Exprs.mod(c, slots));
-              Expr row = Exprs.mul(Exprs.add(Exprs.mul(group, rowTiles), x), ROWS);
+              Expr row = Exprs.mul(Exprs.add(Exprs.mul(part, rowTiles), x), ROWS);
               List<Expr> place = Guards.indices(to, List.of(row, Exprs.mul(panel, width)));
               return Stmts.seq(
                   new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), freeSlot(c, count), null),
@@ -144,7 +174,7 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
   }
 
   /** A barrier of one consumer warpgroup. */
-  static Stmt barrier(Expr group) {
+  public static Stmt barrier(Expr group) {
     return Exprs.evaluate(
         HopperIntrinsics.BAR_SYNC,
         Exprs.add(group, Exprs.i32(1)),
@@ -152,7 +182,7 @@ record StagedStore(Buffer panels, long width, int slots, FragmentLayout layout, 
   }
 
   /** The last store has left shared memory and is visible; one thread of each warpgroup waits. */
-  static Stmt finish(Expr thread) {
+  public static Stmt finish(Expr thread) {
     return new Stmt.If(
         Exprs.eq(thread, Exprs.i32(0)),
         Exprs.evaluate(HopperIntrinsics.BULK_WAIT, Exprs.i32(0)),

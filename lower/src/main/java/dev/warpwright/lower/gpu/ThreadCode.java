@@ -23,39 +23,39 @@ import java.util.function.Function;
  * What the lowering of every tile statement shares: the thread, the layouts and the registers that
  * stand for fragments.
  */
-final class ThreadCode {
+public final class ThreadCode {
   private final Var thread;
   private final int threads;
   private final Map<Buffer, FragmentLayout> layouts;
   private final Map<Buffer, Buffer> registers = new HashMap<>();
 
-  ThreadCode(Var thread, int threads, Map<Buffer, FragmentLayout> layouts) {
+  public ThreadCode(Var thread, int threads, Map<Buffer, FragmentLayout> layouts) {
     this.thread = thread;
     this.threads = threads;
     this.layouts = layouts;
   }
 
-  Var thread() {
+  public Var thread() {
     return thread;
   }
 
-  int threads() {
+  public int threads() {
     return threads;
   }
 
-  int warps() {
+  public int warps() {
     return threads / 32;
   }
 
-  Expr lane() {
+  public Expr lane() {
     return Exprs.mod(thread, 32);
   }
 
-  Expr warp() {
+  public Expr warp() {
     return Exprs.div(thread, 32);
   }
 
-  FragmentLayout layout(Buffer fragment) {
+  public FragmentLayout layout(Buffer fragment) {
     FragmentLayout layout = layouts.get(fragment);
     if (layout == null) {
       throw new LoweringException("fragment " + fragment.name() + " has no layout");
@@ -64,13 +64,13 @@ final class ThreadCode {
   }
 
   /** The registers of one thread that hold its part of a fragment. */
-  Buffer registers(Buffer fragment) {
+  public Buffer registers(Buffer fragment) {
     return registers.computeIfAbsent(
         fragment, f -> Buffer.of(f.name(), f.dtype(), Scope.LOCAL, layout(f).registers()));
   }
 
   /** Runs {@code body} on the threads below {@code used} only. */
-  Stmt onThreads(int used, Stmt body) {
+  public Stmt onThreads(int used, Stmt body) {
     return used >= threads ? body : new Stmt.If(Exprs.lt(thread, Exprs.i32(used)), body, null);
   }
 
@@ -80,7 +80,7 @@ final class ThreadCode {
    *
    * @param body code for the piece with this number
    */
-  Stmt spread(long count, Function<Expr, Stmt> body) {
+  public Stmt spread(long count, Function<Expr, Stmt> body) {
     long rounds = Math.ceilDiv(count, threads);
     boolean even = count % threads == 0;
     return Stmts.loop(
@@ -97,14 +97,14 @@ final class ThreadCode {
   }
 
   /** A visit of one run of registers that hold neighbouring columns of one row. */
-  record Run(Expr row, Expr col, Expr register, int length) {}
+  public record Run(Expr row, Expr col, Expr register, int length) {}
 
   /**
    * Visits every element that the thread holds, in runs of neighbouring columns.
    *
    * @param runs whether the innermost digit may be taken as one run, otherwise runs have length 1
    */
-  Stmt overFragment(FragmentLayout layout, boolean runs, Function<Run, Stmt> body) {
+  public Stmt overFragment(FragmentLayout layout, boolean runs, Function<Run, Stmt> body) {
     Var row0 = Var.index("row");
     Var col0 = Var.index("col");
     List<Digit> digits = layout.registerDigits();
@@ -154,13 +154,13 @@ final class ThreadCode {
   }
 
   /** Moves {@code lanes} neighbouring elements in one access. */
-  static Stmt move(
+  public static Stmt move(
       Buffer to, List<Expr> toIndices, Buffer from, List<Expr> fromIndices, int lanes) {
     return new Stmt.Store(
         to, ramped(toIndices, lanes), new Expr.Load(from, ramped(fromIndices, lanes)));
   }
 
-  static List<Expr> ramped(List<Expr> indices, int lanes) {
+  public static List<Expr> ramped(List<Expr> indices, int lanes) {
     if (lanes == 1) {
       return indices;
     }
@@ -170,13 +170,14 @@ final class ThreadCode {
   }
 
   /** Registers for {@code lanes} elements on their way, filled by the body. */
-  static Stmt withTemporary(String name, DType dtype, int lanes, Function<Buffer, Stmt> body) {
+  public static Stmt withTemporary(
+      String name, DType dtype, int lanes, Function<Buffer, Stmt> body) {
     Buffer temporary = Buffer.of(name, dtype, Scope.LOCAL, lanes);
     return new Stmt.Alloc(temporary, body.apply(temporary));
   }
 
   /** Fills each element of a register array. */
-  static Stmt each(Buffer array, BiFunction<Expr, Type, Expr> value) {
+  public static Stmt each(Buffer array, BiFunction<Expr, Type, Expr> value) {
     return Stmts.loop(
         ForKind.UNROLLED,
         "v",

@@ -2,6 +2,7 @@ package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Intrinsic;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
@@ -24,19 +25,19 @@ import java.util.List;
  * @param alongM whether A is stored with its rows contiguous
  * @param alongN whether B is stored with its columns contiguous
  */
-record WarpgroupInstruction(
+public record WarpgroupInstruction(
     TargetIntrinsic intrinsic,
     int columns,
     int depth,
     int rowTiles,
     boolean alongM,
     boolean alongN) {
-  static final int ROWS = WarpgroupProduct.ROWS;
-  static final int THREADS = WarpgroupProduct.THREADS;
+  public static final int ROWS = WarpgroupProduct.ROWS;
+  public static final int THREADS = WarpgroupProduct.THREADS;
   private static final String PREFIX = "wgmma.";
 
   /** Whether a product is for warpgroups. */
-  static boolean isNamedBy(Stmt.TileMma mma) {
+  public static boolean isNamedBy(Stmt.TileMma mma) {
     String instr = mma.attrs().getString("instr");
     return instr != null && instr.startsWith(PREFIX);
   }
@@ -47,7 +48,7 @@ record WarpgroupInstruction(
    * @param consumers warpgroups that share the rows
    * @throws LoweringException if there is no such instruction or it does not fit the tile
    */
-  static WarpgroupInstruction of(Stmt.TileMma mma, int consumers) {
+  public static WarpgroupInstruction of(Stmt.TileMma mma, int consumers) {
     String text = String.valueOf(mma.attrs().getString("instr"));
     Buffer c = mma.c().buffer();
     Intrinsic found = Intrinsics.find(text).orElse(null);
@@ -75,7 +76,14 @@ record WarpgroupInstruction(
         c,
         product.alongN() != mma.transposeB(),
         text + " takes B stored along " + (product.alongN() ? "its columns" : "K"));
-    require(c, !product.fromRegisters(), text + " takes A from registers, not from shared memory");
+    boolean fragment = mma.a().buffer().scope() == Scope.FRAGMENT;
+    require(
+        c,
+        product.fromRegisters() == fragment,
+        text
+            + (fragment
+                ? " takes A from shared memory, not from registers"
+                : " takes A from registers, not from shared memory"));
     require(
         c,
         product.alongM() == mma.transposeA(),
@@ -104,7 +112,7 @@ record WarpgroupInstruction(
    *
    * @param consumers warpgroups
    */
-  FragmentLayout accumulator(int consumers) {
+  public FragmentLayout accumulator(int consumers) {
     return new FragmentLayout(
         (long) ROWS * rowTiles * consumers,
         columns,
@@ -120,8 +128,26 @@ record WarpgroupInstruction(
             new Digit(rowTiles, ROWS, 0)));
   }
 
+  /**
+   * Which thread of a warpgroup holds which element of A in registers: 64 rows, of 16-bit elements,
+   * step of K by step of K. It is what a product leaves in its accumulators.
+   *
+   * @param depth columns of the fragment
+   */
+  static FragmentLayout operand(long depth) {
+    return new FragmentLayout(
+        ROWS,
+        depth,
+        List.of(new Digit(4, 0, 2), new Digit(8, 1, 0), new Digit(4, 16, 0), new Digit(1, ROWS, 0)),
+        List.of(
+            new Digit(2, 0, 1),
+            new Digit(2, 8, 0),
+            new Digit(depth / 8, 0, 8),
+            new Digit(1, ROWS, 0)));
+  }
+
   /** Elements that a thread holds of 64 rows. */
-  int elementsPerRowTile() {
+  public int elementsPerRowTile() {
     return columns / 2;
   }
 }

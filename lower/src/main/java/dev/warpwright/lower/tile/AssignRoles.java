@@ -3,7 +3,6 @@ package dev.warpwright.lower.tile;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
@@ -49,8 +48,14 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. Without the attribute there are
- * no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. With {@code share = "rows"} they
+ * share the rows of each item instead ({@link CutRows}), and read all stages. Without {@code
+ * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
+ * {@code lead}.
+ *
+ * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
+ * of the one with the most items: behind its last item an instance that has one less reads the rest
+ * without doing anything. What is filled but once, before the items, is no role's.
  *
  * <p>Guarantees: whatever copies from global memory that the program does not write into pipes is
  * done by {@code load} alone; loops, conditions and values are repeated in each role that needs
@@ -70,11 +75,13 @@ public final class AssignRoles {
   private final Set<Buffer> written;
   private final FlowSites sites;
   private final int consumers;
+  private final boolean shareRows;
 
-  private AssignRoles(PrimFunc func, int consumers) {
+  private AssignRoles(PrimFunc func, int consumers, boolean shareRows) {
     this.written = TileFacts.written(func);
     this.sites = FlowSites.of(func.body());
     this.consumers = consumers;
+    this.shareRows = shareRows;
   }
 
   public static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -94,13 +101,21 @@ public final class AssignRoles {
     if (consumers == 0) {
       return ProduceAhead.apply(func);
     }
-    AssignRoles pass = new AssignRoles(func, (int) consumers);
+    String share = func.attrs().getString("share");
+    if (share != null && !share.equals("rows") && !share.equals("items")) {
+      throw new PassRefusal("consumers share \"rows\" or \"items\", not \"" + share + "\"");
+    }
+    AssignRoles pass = new AssignRoles(func, (int) consumers, "rows".equals(share));
     Stmt body = TileFacts.insideBlock(func.body(), true, pass::roles);
-    return func.withBody(pass.options(body)).withAttrs(func.attrs().without("consumers"));
+    return func.withBody(pass.options(body))
+        .withAttrs(func.attrs().without("consumers").without("share"));
   }
 
   /** Whether the producer can fill a pipe: it needs nothing that the program computes. */
   private boolean isFed(Pipe pipe) {
+    if (pipe.scope() != Scope.SHARED) {
+      return false;
+    }
     for (FlowSites.Site site : sites.of(pipe)) {
       if (site.kind() == FlowSites.Kind.PRODUCE && !isFeed(((Stmt.Flow.Produce) site.stmt()))) {
         return false;
@@ -159,6 +174,23 @@ public final class AssignRoles {
     if (load == null || math == null) {
       throw new PassRefusal("one of the roles would have nothing to do");
     }
+    Var g = consumers > 1 ? Var.index("g") : null;
+    DealItems deal = new DealItems(consumers);
+    Stmt body = math;
+    Stmt filled = load;
+    if (g != null && shareRows) {
+      body = CutRows.apply(math, g, consumers);
+    } else if (g != null && deal.sameForEachItem(math, load)) {
+      body = deal.inRounds(math, g);
+      filled = deal.perRound(load);
+    } else if (g != null) {
+      body = deal.inTurn(math, g);
+    }
+    if (isOnce(filled)) {
+      return Stmts.seq(
+          FreshNames.of(filled),
+          new Stmt.Flow.Roles(List.of(new Role("math", g, consumers, WARPS, Attrs.NONE, body))));
+    }
     Role producer =
         new Role(
             "load",
@@ -166,9 +198,7 @@ public final class AssignRoles {
             1,
             1,
             Attrs.NONE.with("registers", PRODUCER_REGISTERS),
-            FreshNames.of(load));
-    Var g = consumers > 1 ? Var.index("g") : null;
-    Stmt body = g == null ? math : dealt(math, g);
+            FreshNames.of(FillOrder.apply(filled)));
     Role consumer = new Role("math", g, consumers, WARPS, Attrs.NONE, body);
     return new Stmt.Flow.Roles(List.of(producer, consumer));
   }
@@ -255,82 +285,18 @@ public final class AssignRoles {
     return found[0];
   }
 
-  /** Deals the items of the persistent loop out to the instances. */
-  private Stmt dealt(Stmt math, Var g) {
-    List<Stmt.For> loops = TileFacts.loops(math, ForKind.PERSISTENT);
-    if (loops.size() != 1) {
-      throw new PassRefusal(
-          loops.size() + " persistent loops; several consumers take items of exactly one");
-    }
-    Stmt.For items = loops.getFirst();
-    Map<Pipe, Expr> counts = new IdentityHashMap<>();
-    List<Pipe> order = new ArrayList<>();
-    Set<Var> inside = new HashSet<>(TileFacts.bound(items.body()));
-    inside.add(items.var());
-    Walk.statements(
-        items.body(),
-        s -> {
-          if (s instanceof Stmt.Flow.Consume c && !c.peek() && !counts.containsKey(c.pipe())) {
-            counts.put(c.pipe(), count(items.body(), c.pipe(), inside));
-            order.add(c.pipe());
-          }
-        });
-    Var turn = Var.index("turn");
-    List<Stmt> before = new ArrayList<>();
-    List<Stmt> item = new ArrayList<>();
-    item.add(items.body());
-    for (Pipe pipe : order) {
-      Expr count = counts.get(pipe);
-      if (count == null || TileFacts.mentions(count, inside)) {
-        throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
-      }
-      before.add(new Stmt.Flow.Skip(pipe, Exprs.mul(g, count)));
-      item.add(new Stmt.Flow.Skip(pipe, Exprs.mul(count, consumers - 1)));
-    }
-    Expr number = Exprs.add(items.min(), Exprs.add(Exprs.mul(turn, consumers), g));
-    Expr share = Exprs.div(Exprs.sub(Exprs.add(items.extent(), consumers - 1), g), consumers);
-    before.add(
-        new Stmt.For(
-            turn,
-            Exprs.i32(0),
-            share,
-            ForKind.PERSISTENT,
-            null,
-            items.attrs(),
-            new Stmt.Let(items.var(), number, Stmts.seq(item))));
-    Stmt dealt = Stmts.seq(before);
-    return new Rewriter() {
-      @Override
-      public Stmt stmt(Stmt s) {
-        if (s == items) {
-          return dealt;
-        }
-        if (isLeafOfGlobal(s)) {
-          throw new PassRefusal("outside of the items something is written by all consumers");
-        }
-        return super.stmt(s);
-      }
-    }.stmt(math);
+  /** Whether all that is filled is so before the items, once. */
+  private boolean isOnce(Stmt load) {
+    return TileFacts.loops(load, ForKind.PERSISTENT).isEmpty()
+        && isOutsideOfLoops(load)
+        && consumers > 0;
   }
 
-  private static boolean isLeafOfGlobal(Stmt s) {
-    return Leaves.of(s).writes().stream().anyMatch(b -> b.scope() == Scope.GLOBAL);
-  }
-
-  /** How many stages of a pipe a statement consumes. */
-  private static Expr count(Stmt s, Pipe pipe, Set<Var> inside) {
-    Expr sum = Exprs.i32(0);
-    for (Stmt child : Stmts.children(s)) {
-      sum = Exprs.add(sum, count(child, pipe, inside));
-    }
-    if (Exprs.isConst(sum, 0)) {
-      return s instanceof Stmt.Flow.Consume c && c.pipe() == pipe && !c.peek() ? Exprs.i32(1) : sum;
-    }
+  private static boolean isOutsideOfLoops(Stmt s) {
     return switch (s) {
-      case Stmt.For f -> Exprs.mul(sum, f.extent());
-      case Stmt.If _ ->
-          throw new PassRefusal("how many stages of " + pipe.name() + " an item takes, differs");
-      default -> sum;
+      case Stmt.For f -> !FlowSites.isIn(f);
+      case Stmt.Flow.Produce _ -> true;
+      default -> Stmts.children(s).stream().allMatch(AssignRoles::isOutsideOfLoops);
     };
   }
 

@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
  * resident} (bytes) are copied once: a pipe of one stage, which holds all slices, is filled before
  * the first item, looked at ({@code peek}) by every item, and consumed behind the last.
  *
+ * <p>A loop with {@code unrolled = 1} becomes straight-line code.
+ *
  * <p>Guarantees: no loop is {@code pipeline} any more; the result computes the same, one after the
  * other. Stands before {@link AssignRoles}, which cuts along pipes, and behind the choice of copies
  * and layouts, which pipes take over as they are.
@@ -95,8 +97,23 @@ public final class PlanPipes {
   }
 
   public static PrimFunc apply(PrimFunc func) {
-    PrimFunc kept = ResidentTiles.apply(func);
+    PrimFunc kept = ResidentTiles.apply(func.withBody(outside(func.body())));
     return new PlanPipes(kept).plan();
+  }
+
+  /** What a pipelined loop allocates for each step is allocated around it. */
+  private static Stmt outside(Stmt body) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        Stmt result = super.stmt(s);
+        return result instanceof Stmt.For f
+                && f.kind() == ForKind.PIPELINED
+                && f.body() instanceof Stmt.Alloc(Buffer buffer, Stmt inner)
+            ? new Stmt.Alloc(buffer, stmt(f.withBody(inner)))
+            : result;
+      }
+    }.stmt(body);
   }
 
   private PrimFunc plan() {
@@ -283,7 +300,7 @@ public final class PlanPipes {
   }
 
   private static Pipe pipe(Ring ring, Set<String> names) {
-    long stages = 2;
+    long stages = 1;
     int hold = 0;
     int lag = 0;
     for (Feed feed : ring.feeds) {
@@ -360,14 +377,15 @@ public final class PlanPipes {
       if (!(s instanceof Stmt.For f) || f.kind() != ForKind.PIPELINED) {
         return super.stmt(s);
       }
-      Attrs attrs = f.attrs().without("stages").without("hold").without("lag");
+      boolean unroll = f.attrs().getLong("unrolled", 0) > 0;
+      ForKind kind = unroll ? ForKind.UNROLLED : ForKind.SERIAL;
+      Attrs attrs = f.attrs().without("stages").without("hold").without("lag").without("unrolled");
       Feed feed = feeds.stream().filter(each -> each.loop == f).findFirst().orElse(null);
       Ring ring = feed == null ? null : feed.ring;
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());
-        return new Stmt.For(
-            f.var(), expr(f.min()), expr(f.extent()), ForKind.SERIAL, null, attrs, body);
+        return new Stmt.For(f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
       }
       Stmt produce =
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
@@ -375,13 +393,7 @@ public final class PlanPipes {
           new Stmt.Flow.Consume(
               pipe, false, Stmts.seq(feed.rest.stream().map(this::stmt).toList()));
       return new Stmt.For(
-          f.var(),
-          expr(f.min()),
-          expr(f.extent()),
-          ForKind.SERIAL,
-          null,
-          attrs,
-          Stmts.seq(produce, consume));
+          f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, Stmts.seq(produce, consume));
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * The part of {@link PlanPipes} that keeps constant tiles, one copy after the other as long as the
  * function's attribute {@code resident} has bytes left. Smaller ones first: most copies saved per
  * byte are those of tiles that each item needs, whatever their size, so what counts is how many
- * fit.
+ * fit. A copy with {@code stream = 1} is left to flow.
  *
  * <pre>{@code
  * persistent t in n {                   pipe kept[1] shared (Ws: f16[4, 64, 64])
@@ -130,6 +131,7 @@ final class ResidentTiles {
         || written.contains(from)
         || to.scope() != Scope.SHARED
         || to.layout() != null
+        || copy.attrs().has("stream")
         || !TileFacts.isWhole(copy.to())
         || !usedIn(f, to)) {
       return false;
@@ -200,8 +202,11 @@ final class ResidentTiles {
               return stmt(alloc.body());
             }
             if (s instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT) {
-              return Stmts.seq(
-                  produce, super.stmt(s), new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY));
+              Stmt.For items = (Stmt.For) super.stmt(s);
+              // Without items nothing is copied that nobody waits for.
+              return Stmts.when(
+                  Exprs.fold(BinaryOp.GT, items.extent(), Exprs.i32(0)),
+                  Stmts.seq(produce, items, new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY)));
             }
             return s == kept.loop ? used(kept, pipe, all) : super.stmt(s);
           }

@@ -84,6 +84,17 @@ class RandomTileProgramsTest {
         });
   }
 
+  private void shareRows(PrimFunc planned, byte[] expected, long seed) {
+    Attrs attrs = planned.attrs().with("consumers", 2).with("share", "rows");
+    try {
+      PrimFunc assigned = AssignRoles.apply(planned.withAttrs(attrs));
+      count("shared rows", true);
+      check("AssignRoles for shared rows", assigned, expected, seed);
+    } catch (PassRefusal e) {
+      count("refused: " + e.getMessage(), true);
+    }
+  }
+
   @Test
   void sameBeforeAndBehind() {
     for (long seed = 0; seed < PROGRAMS; seed++) {
@@ -107,6 +118,7 @@ class RandomTileProgramsTest {
         count("consumers " + consumers, true);
         check("AssignRoles for " + consumers, assigned, expected, seed);
       }
+      shareRows(planned, expected, seed);
     }
     // The generator makes what the passes are about, and little of it is refused.
     for (String what : List.of("kept", "ring of one loop", "ring of several loops")) {
@@ -115,5 +127,6 @@ class RandomTileProgramsTest {
     assertThat(seen.get("consumers 0")).isEqualTo(PROGRAMS);
     assertThat(seen.get("consumers 1")).as("%s", seen).isGreaterThan(PROGRAMS * 3 / 4);
     assertThat(seen.get("consumers 3")).as("%s", seen).isGreaterThan(PROGRAMS / 2);
+    assertThat(seen.get("shared rows")).as("%s", seen).isGreaterThan(PROGRAMS / 2);
   }
 }

@@ -316,6 +316,221 @@ class TilePassesTest {
         "how many stages of ring an item takes, differs");
   }
 
+  /** Layers in registers: one that stays, one that flows, the same for each item. */
+  private static final String LAYERS =
+      """
+      primfunc f(x: f32[32, 16], W: f32[2, 16, 16], y: f32[32, 16]) [consumers = 2, resident = 1024] {
+        bind bx: blockIdx.x in 1 {
+          alloc Ws: f32[16, 16] shared
+          alloc Vs: f32[16, 16] shared
+          persistent t in 4 {
+            let row: i32 = t * 8
+            alloc a: f32[8, 16] fragment
+            alloc acc: f32[8, 16] fragment
+            alloc h: f32[8, 16] fragment
+            tile.copy a[0 +: 8, 0 +: 16] <- x[row +: 8, 0 +: 16] [prefetch = 1]
+            tile.map (i in 8, j in 16) { h[i, j] = a[i, j] }
+            tile.fill acc[0 +: 8, 0 +: 16] = 0.0f32
+            pipeline k in 1 [unrolled = 1] {
+              tile.copy Ws[0 +: 16, 0 +: 16] <- W[k, 0 +: 16, 0 +: 16]
+              tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+            }
+            pipeline k in 1 [stages = 1] {
+              tile.copy Vs[0 +: 16, 0 +: 16] <- W[1, 0 +: 16, 0 +: 16] [stream = 1]
+              tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Vs[0 +: 16, 0 +: 16]
+            }
+            tile.copy y[row +: 8, 0 +: 16] <- acc[0 +: 8, 0 +: 16]
+          }
+        }
+      }
+      """;
+
+  @Test
+  void weightsOfAllItemsComeInRounds() {
+    PrimFunc planned = PlanPipes.apply(parse(LAYERS));
+    assertThat(IrPrinter.text(AssignRoles.apply(planned)))
+        .isEqualTo(
+            """
+            primfunc f(x: f32[32, 16], W: f32[2, 16, 16], y: f32[32, 16]) {
+              bind bx: blockIdx.x in 1 {
+                pipe kept[1] shared (Ws: f32[1, 16, 16]) broadcast
+                pipe ring[1] shared (Vs: f32[16, 16]) broadcast
+                roles {
+                  role load warps 1 [registers = 40] {
+                    persistent t in 2 {
+                      for k in 1 {
+                        produce ring {
+                          tile.copy Vs[0 +: 16, 0 +: 16] <- W[1, 0 +: 16, 0 +: 16] [stream = 1]
+                        }
+                        if t == 0 && k == 0 {
+                          produce kept {
+                            for k_1 in 1 {
+                              tile.copy Ws[k_1, 0 +: 16, 0 +: 16] <- W[k_1, 0 +: 16, 0 +: 16]
+                            }
+                          }
+                        }
+                      }
+                    }
+                  }
+                  role math[2] as g warps 4 {
+                    persistent turn in (5 - g) / 2 {
+                      let t: i32 = turn * 2 + g
+                      let row: i32 = t * 8
+                      alloc a: f32[8, 16] fragment
+                      alloc acc: f32[8, 16] fragment
+                      alloc h: f32[8, 16] fragment
+                      tile.copy a[0 +: 8, 0 +: 16] <- x[row +: 8, 0 +: 16] [prefetch = 1]
+                      tile.map (i in 8, j in 16) {
+                        h[i, j] = a[i, j]
+                      }
+                      tile.fill acc[0 +: 8, 0 +: 16] = 0.0f32
+                      unroll k in 1 {
+                        consume kept peek {
+                          tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Ws[k, 0 +: 16, 0 +: 16]
+                        }
+                      }
+                      for k in 1 {
+                        consume ring {
+                          tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Vs[0 +: 16, 0 +: 16]
+                        }
+                      }
+                      tile.copy y[row +: 8, 0 +: 16] <- acc[0 +: 8, 0 +: 16]
+                    }
+                    if (5 - g) / 2 < 2 {
+                      for rest in 1 {
+                        consume ring {
+                        }
+                      }
+                    }
+                    consume kept {
+                    }
+                  }
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void theNextItemsInputIsOnItsWay() {
+    PrimFunc func = parse(LAYERS.replace("consumers = 2, resident = 1024", "resident = 2048"));
+    assertThat(IrPrinter.text(PrefetchItems.apply(func)))
+        .isEqualTo(
+            """
+            primfunc f(x: f32[32, 16], W: f32[2, 16, 16], y: f32[32, 16]) [resident = 2048] {
+              bind bx: blockIdx.x in 1 {
+                alloc Ws: f32[16, 16] shared
+                alloc Vs: f32[16, 16] shared
+                pipe ahead[1] local (a: f32[8, 16])
+                produce ahead {
+                  tile.copy a[0 +: 8, 0 +: 16] <- x[0 * 8 +: 8, 0 +: 16]
+                }
+                persistent t in 4 {
+                  let row: i32 = t * 8
+                  alloc acc: f32[8, 16] fragment
+                  alloc h: f32[8, 16] fragment
+                  consume ahead {
+                    tile.map (i in 8, j in 16) {
+                      h[i, j] = a[i, j]
+                    }
+                  }
+                  produce ahead {
+                    tile.copy a[0 +: 8, 0 +: 16] <- x[(t + 1) * 8 +: 8, 0 +: 16]
+                  }
+                  tile.fill acc[0 +: 8, 0 +: 16] = 0.0f32
+                  pipeline k in 1 [unrolled = 1] {
+                    tile.copy Ws[0 +: 16, 0 +: 16] <- W[k, 0 +: 16, 0 +: 16]
+                    tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                  }
+                  pipeline k in 1 [stages = 1] {
+                    tile.copy Vs[0 +: 16, 0 +: 16] <- W[1, 0 +: 16, 0 +: 16] [stream = 1]
+                    tile.mma acc[0 +: 8, 0 +: 16] += h[0 +: 8, 0 +: 16] * Vs[0 +: 16, 0 +: 16]
+                  }
+                  tile.copy y[row +: 8, 0 +: 16] <- acc[0 +: 8, 0 +: 16]
+                }
+                consume ahead {
+                }
+              }
+            }
+            """);
+  }
+
+  @Test
+  void consumersShareRows() {
+    PrimFunc planned = PlanPipes.apply(chain(" [consumers = 2, share = \"rows\"]"));
+    assertThat(IrPrinter.text(AssignRoles.apply(planned)))
+        .isEqualTo(
+            """
+            primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
+              bind bx: blockIdx.x in 2 {
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16]) broadcast
+                roles {
+                  role load warps 1 [registers = 40] {
+                    persistent t in 2 {
+                      let row: i32 = bx * 16 + t * 8
+                      for k in 4 {
+                        produce ring {
+                          tile.copy As[0 +: 8, 0 +: 16] <- A[row +: 8, k * 16 +: 16]
+                          tile.copy Ws[0 +: 16, 0 +: 16] <- W[k * 16 +: 16, 0 +: 16]
+                        }
+                      }
+                      for k in 2 {
+                        produce ring {
+                          tile.copy Ws[0 +: 16, 0 +: 8] <- V[0 +: 16, 0 +: 8]
+                        }
+                      }
+                    }
+                  }
+                  role math[2] as g warps 4 {
+                    persistent t in 2 {
+                      let row: i32 = bx * 16 + t * 8
+                      alloc h: f32[4, 16] fragment
+                      alloc acc: f32[4, 8] fragment
+                      tile.fill h[0 +: 4, 0 +: 16] = 0.0f32
+                      for k in 4 {
+                        consume ring {
+                          tile.mma h[0 +: 4, 0 +: 16] += As[g * 4 +: 4, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                        }
+                      }
+                      tile.fill acc[0 +: 4, 0 +: 8] = 0.0f32
+                      for k in 2 {
+                        consume ring {
+                          tile.mma acc[0 +: 4, 0 +: 8] += h[0 +: 4, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
+                        }
+                      }
+                      tile.copy y[row + g * 4 +: 4, 0 +: 8] <- acc[0 +: 4, 0 +: 8]
+                    }
+                  }
+                }
+              }
+            }
+            """);
+    refused(
+        planned.withAttrs(planned.attrs().with("share", "columns")),
+        "consumers share \"rows\" or \"items\", not \"columns\"");
+    refused(
+        planned.withAttrs(planned.attrs().with("consumers", 3)),
+        "items of [8] rows cannot be cut for 3");
+  }
+
+  @Test
+  void whatCannotBeCopiedAhead() {
+    for (String[] each :
+        new String[][] {
+          {"<- x[row", "<- y[row", "a is no fragment that is copied whole, from an input"},
+          {"persistent t", "for t", "a is copied ahead, but not in a persistent loop"},
+          {
+            "tile.copy y[row +: 8, 0 +: 16] <- acc",
+            "tile.copy y[row +: 8, 0 +: 16] <- a",
+            "a is read later than right behind its copy"
+          }
+        }) {
+      assertThatThrownBy(() -> PrefetchItems.apply(parse(LAYERS.replace(each[0], each[1]))))
+          .isInstanceOf(PassRefusal.class)
+          .hasMessage(each[2]);
+    }
+  }
+
   @Test
   void whatIsWrittenIsNotCopiedAhead() {
     // The second loop reads what the program writes: its copies stay where they are.

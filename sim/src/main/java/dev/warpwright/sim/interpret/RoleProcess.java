@@ -74,6 +74,9 @@ public final class RoleProcess extends FlowParty {
     /** By counter, what those who signalled it had done. */
     final Map<Long, FlowClock> counters = new HashMap<>();
 
+    /** Barrier objects, see {@link FlowBarriers}. */
+    final Map<FlowBarriers.Place, Object> barriers = new HashMap<>();
+
     private int together;
 
     /** A number for processes that run at once. */

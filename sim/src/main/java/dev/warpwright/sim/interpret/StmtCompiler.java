@@ -32,6 +32,7 @@ public final class StmtCompiler {
   private final Context context;
   private final Manner manner;
   private final FlowCompiler flow;
+  private final FlowBarriers barriers;
 
   /** The tile statement whose expansion is being compiled; messages name it. */
   private @Nullable Stmt origin;
@@ -40,6 +41,7 @@ public final class StmtCompiler {
     this.context = context;
     this.manner = manner;
     this.flow = new FlowCompiler(this, manner, whole);
+    this.barriers = new FlowBarriers(this);
   }
 
   Context context() {
@@ -92,6 +94,10 @@ public final class StmtCompiler {
       case Stmt.Store st when origin == null -> flow.issued(st, store(st, exprs(st)));
       case Stmt.Store st -> store(st, exprs(st));
       case Stmt.Evaluate e -> {
+        Exec barrier = barriers.compile(e);
+        if (barrier != null) {
+          yield barrier;
+        }
         LongExpr call = exprs(e).integer(e.call());
         yield call::eval;
       }
@@ -105,7 +111,7 @@ public final class StmtCompiler {
     };
   }
 
-  private Exec expansion(Stmt tile, Stmt meaning) {
+  Exec expansion(Stmt tile, Stmt meaning) {
     origin = tile;
     Exec compiled = compile(meaning);
     origin = null;

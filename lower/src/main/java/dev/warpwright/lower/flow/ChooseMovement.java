@@ -1,0 +1,153 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Range;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.BulkLoad;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides who carries tiles into pipes, and how they lie there.
+ *
+ * <pre>{@code
+ * pipe ring[4] shared (As: f16[128, 64])       pipe ring[4] shared (As: f16[128, 64] layout … align 1024)
+ * produce ring { tile.copy As <- A[…] }     →  produce ring { tile.copy As <- A[…] [by = "bulk"] }
+ * }</pre>
+ *
+ * <p>Tiles of shared pipes come by bulk copies, in the swizzled panels that warpgroup products
+ * read. Pipes in registers are filled by guarded loads of the threads that hold the elements; there
+ * is nothing to decide.
+ *
+ * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
+ * AssignRoles}: what one thread starts belongs to one role.
+ */
+final class ChooseMovement extends Rewriter {
+  static final String BY = "by";
+  static final String BULK = "bulk";
+  private static final long MAX_BOX = 256;
+
+  private final Map<Buffer, Buffer> laid = new HashMap<>();
+
+  static PrimFunc apply(PrimFunc func, PassListener listener) {
+    return listener.tell("ChooseMovement", apply(func));
+  }
+
+  /**
+   * Decides.
+   *
+   * @throws LoweringException if a tile cannot be carried; it names the copy and says why
+   */
+  static PrimFunc apply(PrimFunc func) {
+    ChooseMovement pass = new ChooseMovement();
+    return func.withBody(pass.stmt(func.body()));
+  }
+
+  @Override
+  protected Buffer buffer(Buffer buffer) {
+    return laid.getOrDefault(buffer, buffer);
+  }
+
+  @Override
+  public Stmt stmt(Stmt s) {
+    if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
+      lay(pipe, body);
+    }
+    if (s instanceof Stmt.TileCopy(Region to, Region from, var attrs)
+        && laid.containsKey(to.buffer())) {
+      return new Stmt.TileCopy(region(to), region(from), attrs.with(BY, BULK));
+    }
+    return super.stmt(s);
+  }
+
+  private void lay(Pipe pipe, Stmt body) {
+    for (Buffer tile : pipe.buffers()) {
+      Buffer swizzled = tile.layout() == null ? SwizzledTile.of(tile) : null;
+      if (swizzled == null) {
+        throw new LoweringException(
+            String.format(
+                Locale.ROOT,
+                "tile %s of pipe %s: bulk copies and products need dense rows of a multiple of 32"
+                    + " bytes",
+                tile.name(),
+                pipe.name()));
+      }
+      laid.put(tile, swizzled);
+    }
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.Flow.Produce produce && produce.pipe() == pipe) {
+            copies(produce.body(), pipe);
+          }
+        });
+  }
+
+  private void copies(Stmt s, Pipe pipe) {
+    switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(each -> copies(each, pipe));
+      case Stmt.For f -> copies(f.body(), pipe);
+      case Stmt.Comment _ -> {}
+      case Stmt.TileCopy copy -> {
+        String why = refusal(copy);
+        if (why != null) {
+          throw new LoweringException(
+              String.format(
+                  Locale.ROOT,
+                  "no bulk copy from %s to %s of pipe %s: %s",
+                  copy.from().buffer().name(),
+                  copy.to().buffer().name(),
+                  pipe.name(),
+                  why));
+        }
+      }
+      default ->
+          throw new LoweringException(
+              "pipe " + pipe.name() + " in shared memory is filled by other than copies");
+    }
+  }
+
+  private @Nullable String refusal(Stmt.TileCopy copy) {
+    Buffer from = copy.from().buffer();
+    Buffer to = copy.to().buffer();
+    String why = BulkLoad.refusal(from);
+    if (why != null) {
+      return why;
+    }
+    if (to.dtype() != from.dtype()) {
+      return "bulk copies convert nothing";
+    }
+    List<Range> tile = copy.to().tile();
+    if (copy.from().tile().size() != 2 || tile.size() != 2 || from.rank() > 3) {
+      return "it is no tile of one matrix";
+    }
+    int rank = to.rank();
+    Range rows = copy.to().ranges().get(rank - 2);
+    Range columns = copy.to().ranges().get(rank - 1);
+    if (rows != tile.get(0)
+        || !Exprs.isConst(rows.min(), 0)
+        || !Exprs.isConst(columns.min(), 0)
+        || Guards.extent(columns) % SwizzledTile.width(Objects.requireNonNull(laid.get(to))) != 0) {
+      return "it fills a part of the tile that is not its first rows and panels";
+    }
+    List<Range> source = copy.from().ranges();
+    if (source.get(from.rank() - 2) != copy.from().tile().get(0)) {
+      return "it goes across matrices";
+    }
+    return Guards.extent(rows) > MAX_BOX ? "a box has at most " + MAX_BOX + " rows" : null;
+  }
+}

@@ -1,0 +1,217 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Role;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.ThreadBinding;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.Roles;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tiles and roles to threads.
+ *
+ * <pre>{@code
+ * roles {                                       if tid < 128 {
+ *   role load { one thread: … }                   setmaxnreg.dec(40)
+ *   role math[2] as g {                           if tid == 0 { … }
+ *     tile.mma acc += As[s, …] * Bs[s, …]^T   →  } else {
+ *     tile.map … acc …                              setmaxnreg.inc(232)
+ *   }                                               wgmma.fence() … wgmma.commit() …
+ * }                                               }
+ * }</pre>
+ *
+ * <p>An instance of a role that computes is a warpgroup, of a role that copies one thread of a warp
+ * or, where that lets the others have more registers, of a warpgroup ({@link Roles}). What stands
+ * beside the roles is one thread's; all threads meet once before the roles, and see the barriers.
+ *
+ * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
+ */
+final class LowerTiles {
+  private final PrimFunc func;
+  private final Bounds bounds;
+  private final Map<Buffer, OperandRing> rings = new HashMap<>();
+  private final List<Buffer> shared = new ArrayList<>();
+  private final List<Buffer> barriers = new ArrayList<>();
+  private final Var tid = Var.index("tid");
+  private int threads;
+
+  private LowerTiles(PrimFunc func) {
+    this.func = func;
+    this.bounds = Simplify.ofParams(func.params());
+  }
+
+  static Kernel apply(PrimFunc func, GpuTarget target, PassListener listener) {
+    return listener.tell("LowerTiles", new LowerTiles(func).kernel(target));
+  }
+
+  private Kernel kernel(GpuTarget target) {
+    List<ThreadBinding> bindings = new ArrayList<>();
+    Stmt body = inRings(block(func.body(), bindings));
+    if (threads == 0) {
+      throw new LoweringException(func.name() + " has no roles");
+    }
+    if (threads > GpuTarget.THREADS_PER_BLOCK) {
+      throw new LoweringException(
+          func.name() + " has roles of " + threads + " threads; a block has at most 1024");
+    }
+    // Tiles first: they ask for more alignment.
+    shared.addAll(barriers);
+    bindings.add(new ThreadBinding(ThreadAxis.THREAD_X, tid, Exprs.i32(threads)));
+    Attrs attrs =
+        func.attrs()
+            .without("threads")
+            .with("arch", target.name())
+            .with("fast", 1)
+            .with("minBlocks", func.attrs().getLong("minBlocks", 1));
+    return new Kernel(
+        func.name(), Kernel.Kind.GRID, func.params(), bindings, Stmts.alloc(shared, body), attrs);
+  }
+
+  private Stmt block(Stmt s, List<ThreadBinding> bindings) {
+    return switch (s) {
+      case Stmt.For f when f.kind() == ForKind.THREAD_BOUND && f.axis() != null -> {
+        if (!f.axis().isBlock() || !Exprs.isConst(f.min(), 0)) {
+          throw new LoweringException(
+              "loop " + f.var() + " is bound to " + f.axis().text() + ", not to blocks from 0");
+        }
+        bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
+        yield block(f.body(), bindings);
+      }
+      case Stmt.Alloc(Buffer buffer, Stmt body) when buffer.scope() == Scope.SHARED -> {
+        if (buffer.dtype() == DType.MBARRIER) {
+          barriers.add(buffer);
+        } else {
+          OperandRing ring = SwizzledTile.operands(buffer);
+          rings.put(buffer, ring);
+          shared.add(ring.ring());
+        }
+        yield block(body, bindings);
+      }
+      case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> block(stmts.getFirst(), bindings);
+      case Stmt.Seq(List<Stmt> stmts) -> {
+        List<Stmt> result = new ArrayList<>();
+        result.add(beside(stmts.getFirst()));
+        result.add(Exprs.evaluate(Intrinsics.SYNC_THREADS));
+        stmts.subList(1, stmts.size()).forEach(each -> result.add(beside(each)));
+        yield Stmts.seq(result);
+      }
+      default -> throw new LoweringException(func.name() + " is no block of roles");
+    };
+  }
+
+  /** What stands beside the roles, or holds them. */
+  private Stmt beside(Stmt s) {
+    return switch (s) {
+      case Stmt.For f when f.attrs().has(LowerPipes.ELECT) ->
+          new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), f.body(), null);
+      case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::beside).toList());
+      case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) when otherwise == null ->
+          new Stmt.If(condition, beside(then), null);
+      case Stmt.Flow.Roles(List<Role> roles) -> roles(roles);
+      case Stmt.Comment _ -> s;
+      default -> throw new LoweringException("beside roles only one thread does anything");
+    };
+  }
+
+  private static boolean isOfOneThread(Role role) {
+    return StageNumbers.flat(role.body()).stream()
+        .allMatch(s -> s instanceof Stmt.For f && f.attrs().has(LowerPipes.ELECT));
+  }
+
+  private Stmt roles(List<Role> roles) {
+    List<Role> copying = roles.stream().filter(LowerTiles::isOfOneThread).toList();
+    List<Role> computing = roles.stream().filter(r -> !isOfOneThread(r)).toList();
+    if (copying.size() > 1 || computing.size() != 1 || threads != 0) {
+      throw new LoweringException(
+          func.name() + " has other roles than one that computes and perhaps one that copies");
+    }
+    Role role = computing.getFirst();
+    if (role.warps() * 32 != WarpgroupInstruction.THREADS) {
+      throw new LoweringException("role " + role.name() + " is no warpgroup, but computes");
+    }
+    if (copying.isEmpty()) {
+      threads = role.instances() * WarpgroupInstruction.THREADS;
+      boolean one = role.instances() == 1;
+      Expr group = one ? Exprs.i32(0) : Exprs.div(tid, WarpgroupInstruction.THREADS);
+      return computing(role, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
+    }
+    long minBlocks = Math.max(1, func.attrs().getLong("minBlocks", 1));
+    Roles branch =
+        new Roles(role.instances(), (int) minBlocks, RoleCode.registers(role.body()), false);
+    threads = branch.threads();
+    return branch.branch(
+        tid,
+        oneThread(copying.getFirst()),
+        Stmt.Seq.EMPTY,
+        thread -> computing(role, branch.group(thread), branch.inGroup(thread)));
+  }
+
+  private static Stmt oneThread(Role role) {
+    List<Stmt> stmts = new ArrayList<>();
+    for (Stmt s : StageNumbers.flat(role.body())) {
+      stmts.add(serial(((Stmt.For) s).body()));
+    }
+    return Stmts.seq(stmts);
+  }
+
+  /** Loops over items are loops. */
+  private static Stmt serial(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        Stmt result = super.stmt(inner);
+        return result instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT
+            ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), f.body())
+            : result;
+      }
+    }.stmt(s);
+  }
+
+  private Stmt computing(Role role, Expr group, Expr inGroup) {
+    Var thread = Var.index("thread");
+    Var instance = role.instance() == null ? Var.index("group") : role.instance();
+    RoleCode code = new RoleCode(role.body(), thread, instance, role.instances(), rings, bounds);
+    Stmt body = code.lowered(role.body());
+    shared.addAll(code.panels());
+    return new Stmt.Let(instance, group, new Stmt.Let(thread, inGroup, body));
+  }
+
+  /** Addresses in rings count the panels. */
+  private Stmt inRings(Stmt body) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        if (e instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)
+            && rings.get(buffer) instanceof OperandRing ring) {
+          List<Expr> at = exprs(indices);
+          return new Expr.AddressOf(ring.ring(), ring.indices(at.get(0), at.get(1), at.get(2)));
+        }
+        return super.expr(e);
+      }
+    }.stmt(body);
+  }
+}

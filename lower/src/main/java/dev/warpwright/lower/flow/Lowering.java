@@ -1,0 +1,46 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.AssignRoles;
+import dev.warpwright.lower.tile.PlanPipes;
+import dev.warpwright.lower.tile.PrefetchItems;
+import dev.warpwright.target.GpuTarget;
+
+/**
+ * Turns a tile program into a kernel: the list of passes, and nothing else. Each is a file, and
+ * says before → after and why it stands where it stands.
+ */
+public final class Lowering {
+  private Lowering() {}
+
+  /** Lowers without telling anybody. */
+  public static Kernel lower(PrimFunc func, GpuTarget target) {
+    return lower(func, target, PassListener.NONE);
+  }
+
+  /**
+   * Lowers.
+   *
+   * @param listener is told the result of each pass
+   * @throws LoweringException if a pass cannot do what the program asks for
+   * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
+   */
+  public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
+    if (!target.hasHopper()) {
+      throw new LoweringException(
+          target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+    }
+    PrimFunc program = PlanPipes.apply(func, listener);
+    program = AssignRoles.apply(program, listener);
+    program = PrefetchItems.apply(program, listener);
+    program = ChooseMovement.apply(program, listener);
+    program = PlanShared.apply(program, target, listener);
+    program = LowerPipes.apply(program, listener);
+    Kernel kernel = LowerTiles.apply(program, target, listener);
+    return listener.tell("Simplify", Simplify.kernel(kernel));
+  }
+}

@@ -1,0 +1,252 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.PermutedMap;
+import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.MatrixRows;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import dev.warpwright.target.intrinsic.TargetIntrinsic;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fragments of 16-bit elements, two in a register: operands of products in registers, and what
+ * comes from or goes to global memory by 16 bytes. Maps that make them round and pack neighbours;
+ * maps that only move them rename registers; copies take as many neighbours as a thread holds.
+ */
+final class PackedFragments {
+  private final ThreadCode code;
+  private final MapLowering maps;
+  private final Map<Buffer, Buffer> registers = new HashMap<>();
+
+  PackedFragments(ThreadCode code, MapLowering maps) {
+    this.code = code;
+    this.maps = maps;
+  }
+
+  static boolean isPacked(Buffer buffer) {
+    return buffer.scope() == Scope.FRAGMENT
+        && (buffer.dtype() == DType.F16 || buffer.dtype() == DType.BF16);
+  }
+
+  /** Whether a statement touches such a fragment. */
+  static boolean concerns(Stmt s) {
+    return FragmentInference.fragments(s).stream().anyMatch(PackedFragments::isPacked);
+  }
+
+  /** The registers of a thread. */
+  Buffer registers(Buffer fragment) {
+    return registers.computeIfAbsent(
+        fragment,
+        f -> {
+          FragmentLayout layout = code.layout(f);
+          if (run(layout) % 2 != 0) {
+            throw new LoweringException("fragment " + f.name() + " is not held by pairs");
+          }
+          return Buffer.of(f.name(), DType.U32, Scope.LOCAL, layout.registers() / 2);
+        });
+  }
+
+  private static long run(FragmentLayout layout) {
+    FragmentLayout.Digit inner = layout.registerDigits().getFirst();
+    return inner.colStep() == 1 && inner.rowStep() == 0 ? inner.extent() : 1;
+  }
+
+  /** A copy between global memory and such a fragment. */
+  Stmt copy(Stmt.TileCopy copy) {
+    boolean loads = isPacked(copy.to().buffer());
+    Buffer fragment = loads ? copy.to().buffer() : copy.from().buffer();
+    Region global = loads ? copy.from() : copy.to();
+    Buffer memory = global.buffer();
+    FragmentLayout layout = code.layout(fragment);
+    int lanes = (int) run(layout);
+    int rank = memory.rank();
+    boolean fits =
+        memory.scope() == Scope.GLOBAL
+            && memory.dtype() == fragment.dtype()
+            && global.tile().size() == 2
+            && global.ranges().getLast() == global.tile().getLast()
+            && Guards.extent(global.tile().get(0)) == layout.rows()
+            && Guards.extent(global.tile().get(1)) == layout.cols()
+            && memory.extent(rank - 1) % lanes == 0
+            && (memory.layout() == null || MatrixRows.are(memory))
+            && MatrixRows.pitch(memory) % lanes == 0
+            && memory.alignment() >= lanes * memory.dtype().bytes()
+            && CopyLowering.multipleOf(global.ranges().getLast().min(), lanes);
+    if (!fits) {
+      throw new LoweringException(
+          "no copy between "
+              + memory.name()
+              + " and fragment "
+              + fragment.name()
+              + " by "
+              + lanes * 2
+              + " bytes at once");
+    }
+    Buffer held = registers(fragment);
+    Type words = Type.U32.withLanes(lanes / 2);
+    return code.overFragment(
+        layout,
+        true,
+        run -> {
+          List<Expr> at = Guards.indices(global, List.of(run.row(), run.col()));
+          Expr inside = Guards.inside(global, at);
+          List<Expr> place = ThreadCode.ramped(at, lanes);
+          List<Expr> word = ThreadCode.ramped(List.of(Exprs.div(run.register(), 2)), lanes / 2);
+          if (loads) {
+            Expr value = new Expr.Bitcast(words, new Expr.Load(memory, place));
+            Expr zero = Exprs.zero(Type.U32);
+            Expr nothing = lanes == 2 ? zero : new Expr.Broadcast(zero, lanes / 2);
+            return new Stmt.Store(held, word, Exprs.select(inside, value, nothing));
+          }
+          Type elements = Type.of(memory.dtype()).withLanes(lanes);
+          return Stmts.when(
+              inside,
+              new Stmt.Store(memory, place, new Expr.Bitcast(elements, new Expr.Load(held, word))));
+        });
+  }
+
+  /** A map whose stores are to such fragments. */
+  Stmt map(Stmt.TileMap map) {
+    PermutedMap permuted = PermutedMap.of(map);
+    Set<Buffer> own = new HashSet<>(FragmentInference.fragments(map));
+    if (permuted != null) {
+      own = new HashSet<>(permuted.direct());
+    }
+    if (map.stores().size() != 1 || !isPacked(map.stores().getFirst().buffer()) || own.isEmpty()) {
+      throw new LoweringException(
+          "a map that reads 16-bit fragments writes one such fragment and nothing else");
+    }
+    Stmt.Store store = map.stores().getFirst();
+    FragmentLayout layout = code.layout(own.iterator().next());
+    if (map.vars().size() != 2
+        || !Exprs.isConst(map.extents().get(0), layout.rows())
+        || !Exprs.isConst(map.extents().get(1), layout.cols())
+        || (permuted != null && !permuted.keepsPairs())) {
+      throw new LoweringException(
+          "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
+    }
+    return code.overFragment(
+        layout,
+        true,
+        run ->
+            Stmts.loop(
+                ForKind.UNROLLED,
+                "pair",
+                run.length() / 2,
+                pair -> {
+                  Point at =
+                      new Point(
+                          map,
+                          permuted,
+                          run.row(),
+                          Exprs.add(run.col(), Exprs.mul(pair, 2)),
+                          Exprs.add(run.register(), Exprs.mul(pair, 2)),
+                          layout);
+                  return new Stmt.Store(
+                      registers(store.buffer()),
+                      List.of(word(at, store.buffer(), store.indices())),
+                      value(at, store.buffer().dtype(), store.value()));
+                }));
+  }
+
+  /** A pair of neighbouring points, the first one's place and register. */
+  private record Point(
+      Stmt.TileMap map,
+      @Nullable PermutedMap permuted,
+      Expr row,
+      Expr column,
+      Expr register,
+      FragmentLayout layout) {}
+
+  /** The register in which a packed fragment has the pair. */
+  private Expr word(Point at, Buffer fragment, List<Expr> indices) {
+    if (indices.equals(List.copyOf(at.map().vars()))) {
+      return Exprs.div(at.register(), 2);
+    }
+    PermutedMap permuted = at.permuted();
+    if (permuted == null || permuted.permuted() != fragment) {
+      throw new LoweringException(
+          "fragment " + fragment.name() + " is used at " + indices + ", not at its map's point");
+    }
+    // Of thread 0, whose part of row and column is nothing: the registers' own.
+    Expr row = inThread(at, true);
+    Expr column = inThread(at, false);
+    return Exprs.div(permuted.register(code.layout(fragment), row, column), 2);
+  }
+
+  /** Row or column of the point in thread 0. */
+  private static Expr inThread(Point at, boolean row) {
+    Expr sum = Exprs.i32(0);
+    long weight = 1;
+    for (FragmentLayout.Digit digit : at.layout().registerDigits()) {
+      long step = row ? digit.rowStep() : digit.colStep();
+      if (step != 0 && digit.extent() > 1) {
+        Expr place = Exprs.mod(Exprs.div(at.register(), weight), digit.extent());
+        sum = Exprs.add(sum, Exprs.mul(place, step));
+      }
+      weight *= digit.extent();
+    }
+    return sum;
+  }
+
+  private Expr value(Point at, DType dtype, Expr value) {
+    if (value instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+        && isPacked(buffer)
+        && buffer.dtype() == dtype) {
+      return new Expr.Load(registers(buffer), List.of(word(at, buffer, indices)));
+    }
+    if (!(value instanceof Expr.Cast(Type type, Expr inner))
+        || type.dtype() != dtype
+        || !inner.type().equals(Type.F32)) {
+      throw new LoweringException("a 16-bit fragment is made of f32 values, or of another one");
+    }
+    Expr positive = rectified(inner);
+    boolean half = dtype == DType.F16;
+    TargetIntrinsic pack =
+        positive == null
+            ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
+            : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
+    Expr each = positive == null ? inner : positive;
+    Expr first = maps.valueAt(at.map(), each, at.row(), at.column(), at.register());
+    Expr second =
+        maps.valueAt(
+            at.map(),
+            each,
+            at.row(),
+            Exprs.add(at.column(), 1),
+            Exprs.add(at.register(), Exprs.i32(1)));
+    return new Expr.Call(pack, List.of(first, second), Type.U32);
+  }
+
+  /** x, of {@code x <= 0 ? 0 : x}, which keeps what is not a number as packing does; else null. */
+  private static @Nullable Expr rectified(Expr e) {
+    return e instanceof Expr.Select(Expr.Binary(BinaryOp op, Expr a, Expr b), Expr t, Expr f)
+            && op == BinaryOp.LE
+            && a.equals(f)
+            && b.equals(t)
+            && Exprs.f32(0).equals(t)
+        ? f
+        : null;
+  }
+}

@@ -1,0 +1,447 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Role;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.RingCursor;
+import dev.warpwright.lower.gpu.StagedStore;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The part of {@link LowerPipes} that rewrites what one role does. */
+final class PipeSteps {
+  private final @Nullable Role role;
+  private final Stmt whole;
+  private final Map<Pipe, LoweredPipe> pipes;
+  private final Bounds bounds;
+  private final Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
+  private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
+  private final Map<Pipe, Boolean> waitsForEmpty = new IdentityHashMap<>();
+
+  /** Where a site is: the loops over items around it, and what must hold besides. */
+  private record Site(List<Stmt.For> items, Set<Var> conditional) {
+    Site in(Stmt.For f) {
+      if (f.kind() != ForKind.PERSISTENT) {
+        return this;
+      }
+      List<Stmt.For> more = new ArrayList<>(items);
+      more.add(f);
+      Set<Var> vars = new HashSet<>(conditional);
+      vars.add(f.var());
+      return new Site(more, vars);
+    }
+
+    Site in(Stmt.Let l) {
+      if (!StageNumbers.mentions(l.value(), conditional)) {
+        return this;
+      }
+      Set<Var> vars = new HashSet<>(conditional);
+      vars.add(l.var());
+      return new Site(items, vars);
+    }
+
+    /** Where not every item comes by. */
+    Site sometimes() {
+      return new Site(List.of(), conditional);
+    }
+  }
+
+  PipeSteps(@Nullable Role role, Stmt whole, Map<Pipe, LoweredPipe> pipes, Bounds bounds) {
+    this.role = role;
+    this.whole = whole;
+    this.pipes = pipes;
+    this.bounds = bounds;
+    Walk.statements(
+        whole,
+        s -> {
+          switch (s) {
+            case Stmt.Flow.Produce p -> number(p.pipe(), true);
+            case Stmt.Flow.Consume c -> number(c.pipe(), false);
+            default -> {}
+          }
+        });
+  }
+
+  private void number(Pipe pipe, boolean produces) {
+    LoweredPipe lowered = pipes.get(pipe);
+    if (lowered == null || lowered.resident() || numbers.containsKey(pipe)) {
+      return;
+    }
+    StageNumbers counted = StageNumbers.of(whole, pipe, produces);
+    numbers.put(pipe, counted);
+    long total = counted.total(whole);
+    boolean wraps = total < 0 || total > pipe.stages();
+    RingCursor cursor =
+        !counted.known()
+            ? RingCursor.counting(lowered.barriers())
+            : RingCursor.of(lowered.barriers(), wraps && !counted.constant());
+    cursors.put(pipe, cursor);
+    waitsForEmpty.put(pipe, wraps);
+  }
+
+  Stmt lowered() {
+    Stmt body = withoutDelay(stmt(whole, new Site(List.of(), Set.of())));
+    for (RingCursor cursor : cursors.values()) {
+      body = cursor.around(body);
+    }
+    return body;
+  }
+
+  private Stmt stmt(Stmt s, Site site) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) ->
+          Stmts.seq(stmts.stream().map(each -> stmt(each, site)).toList());
+      case Stmt.For f -> loop(f, site);
+      case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) ->
+          new Stmt.If(
+              condition,
+              stmt(then, site.sometimes()),
+              otherwise == null ? null : stmt(otherwise, site.sometimes()));
+      case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body(), site.in(l)));
+      case Stmt.Alloc a -> new Stmt.Alloc(a.buffer(), stmt(a.body(), site));
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> inRegisters(pipe, stmt(body, site));
+      case Stmt.Flow.Produce produce -> produce(produce);
+      case Stmt.Flow.Consume consume -> consume(consume, site);
+      case Stmt.Flow.Skip _, Stmt.Flow.Roles _, Stmt.Flow.Signal _ -> throw unknown(s);
+      case Stmt.Flow.Await _, Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> throw unknown(s);
+      case Stmt.While _, Stmt.Block _ -> throw unknown(s);
+      case Stmt.Store _, Stmt.Evaluate _, Stmt.Comment _ -> s;
+      case Stmt.TileCopy _, Stmt.TileFill _, Stmt.TileMma _ -> s;
+      case Stmt.TileMap _, Stmt.TileReduce _ -> s;
+    };
+  }
+
+  private static LoweringException unknown(Stmt s) {
+    return new LoweringException(
+        s.getClass().getSimpleName() + " stands in a role; it is not lowered yet");
+  }
+
+  /** A pipe of one stage in registers is what it holds. */
+  private static Stmt inRegisters(Pipe pipe, Stmt body) {
+    if (pipe.scope() != Scope.LOCAL || pipe.stages() != 1) {
+      throw new LoweringException(
+          "pipe " + pipe.name() + " in a role is not one stage in registers");
+    }
+    Map<Buffer, Buffer> fragments = new IdentityHashMap<>();
+    List<Buffer> held = new ArrayList<>();
+    for (Buffer tile : pipe.buffers()) {
+      Buffer fragment = tile.withScope(Scope.FRAGMENT);
+      fragments.put(tile, fragment);
+      held.add(fragment);
+    }
+    return Stmts.alloc(held, Substitution.ofBuffers(fragments).stmt(body));
+  }
+
+  private Stmt produce(Stmt.Flow.Produce produce) {
+    Pipe pipe = produce.pipe();
+    LoweredPipe lowered = pipes.get(pipe);
+    if (lowered == null) {
+      return produce.body();
+    }
+    if (lowered.resident()) {
+      return slices(produce.body(), lowered);
+    }
+    boolean waits = waitsForEmpty.getOrDefault(pipe, true);
+    return cursor(pipe)
+        .step(
+            at(produce),
+            (parity, stage, last) -> {
+              List<Stmt> stmts = new ArrayList<>();
+              if (waits) {
+                stmts.add(lowered.barriers().waitEmpty(parity, stage));
+              }
+              long bytes = 0;
+              List<Stmt> loads = new ArrayList<>();
+              for (Stmt s : StageNumbers.flat(produce.body())) {
+                if (s instanceof Stmt.TileCopy copy) {
+                  bytes += LoweredPipe.bytes(copy);
+                  loads.add(load(copy, lowered, stage, lowered.barriers().fullAt(stage)));
+                } else {
+                  throw new LoweringException(
+                      "pipe " + pipe.name() + " is filled by other than copies, one by one");
+                }
+              }
+              stmts.add(lowered.barriers().expect(stage, bytes));
+              stmts.addAll(loads);
+              return Stmts.seq(stmts);
+            });
+  }
+
+  private RingCursor cursor(Pipe pipe) {
+    RingCursor cursor = cursors.get(pipe);
+    if (cursor == null) {
+      throw new IllegalStateException("pipe " + pipe.name() + " has no cursor");
+    }
+    return cursor;
+  }
+
+  private Expr at(Stmt.Flow site) {
+    Pipe pipe = site instanceof Stmt.Flow.Produce p ? p.pipe() : ((Stmt.Flow.Consume) site).pipe();
+    return Objects.requireNonNull(numbers.get(pipe)).at(site);
+  }
+
+  /** Fills the slices of a resident pipe, each with a barrier of its own. */
+  private static Stmt slices(Stmt s, LoweredPipe lowered) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) ->
+          Stmts.seq(stmts.stream().map(each -> slices(each, lowered)).toList());
+      case Stmt.For f -> f.withBody(slices(f.body(), lowered));
+      case Stmt.Comment _ -> s;
+      case Stmt.TileCopy copy when copy.to().ranges().getFirst().isPoint() -> {
+        Expr slice = copy.to().ranges().getFirst().min();
+        yield Stmts.seq(
+            lowered.barriers().expect(slice, LoweredPipe.bytes(copy)),
+            load(copy, lowered, slice, lowered.barriers().fullAt(slice)));
+      }
+      default ->
+          throw new LoweringException(
+              "pipe " + lowered.pipe().name() + " is not filled slice by slice");
+    };
+  }
+
+  /** The bulk copies of a tile, panel by panel. */
+  private static Stmt load(Stmt.TileCopy copy, LoweredPipe lowered, Expr stage, Expr full) {
+    if (!ChooseMovement.BULK.equals(copy.attrs().getString(ChooseMovement.BY))) {
+      throw new LoweringException(
+          "the copy to " + copy.to().buffer().name() + " is carried by nobody");
+    }
+    Buffer ring = Objects.requireNonNull(lowered.ring(copy.to().buffer()));
+    Region from = copy.from();
+    long rows = Guards.extent(copy.to().tile().get(0));
+    long columns = Guards.extent(copy.to().tile().get(1));
+    long width = SwizzledTile.width(ring);
+    boolean planes = from.buffer().rank() == 3;
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "p",
+        columns / width,
+        panel -> {
+          Expr column = Exprs.mul(panel, width);
+          return Exprs.evaluate(
+              planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
+              new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
+              new Expr.AddressOf(
+                  from.buffer(), Guards.indices(from, List.of(Exprs.i32(0), column))),
+              full,
+              Exprs.i32(rows),
+              Exprs.i32(width));
+        });
+  }
+
+  private Stmt consume(Stmt.Flow.Consume consume, Site site) {
+    LoweredPipe lowered = pipes.get(consume.pipe());
+    if (lowered == null) {
+      return stmt(consume.body(), site);
+    }
+    if (lowered.resident()) {
+      return consume.peek() ? peek(consume, lowered, site) : end(lowered);
+    }
+    return step(consume, lowered, site, null);
+  }
+
+  /** All slices have come, whoever looked at them. */
+  private static Stmt end(LoweredPipe lowered) {
+    return LowerPipes.one(
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "s",
+            lowered.barriers().stages(),
+            s -> lowered.barriers().waitFull(Exprs.i32(0), s)));
+  }
+
+  /** Looks at slices, which are waited for in the first item. */
+  private Stmt peek(Stmt.Flow.Consume consume, LoweredPipe lowered, Site site) {
+    Set<Expr> slices = new LinkedHashSet<>();
+    new Rewriter() {
+      @Override
+      public Region region(Region region) {
+        if (lowered.ring(region.buffer()) != null) {
+          if (!region.ranges().getFirst().isPoint()) {
+            throw new LoweringException(
+                "several slices of pipe " + lowered.pipe().name() + " are read at once");
+          }
+          slices.add(region.ranges().getFirst().min());
+        }
+        return super.region(region);
+      }
+
+      @Override
+      public Expr expr(Expr e) {
+        if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+            && lowered.ring(buffer) != null) {
+          slices.add(indices.getFirst());
+        }
+        return super.expr(e);
+      }
+    }.stmt(consume.body());
+    List<Stmt> waits = new ArrayList<>();
+    Expr first = site.items().isEmpty() ? Exprs.bool(true) : firstItem(site);
+    for (Expr slice : slices) {
+      Stmt wait = lowered.barriers().waitFull(Exprs.i32(0), slice);
+      boolean same = !StageNumbers.mentions(slice, site.conditional());
+      waits.add(same ? Stmts.when(first, wait) : wait);
+    }
+    Stmt body = stmt(consume.body(), site);
+    return Stmts.seq(Stmts.seq(waits), LowerPipes.inRing(lowered, Exprs.i32(0)).stmt(body));
+  }
+
+  private static Expr firstItem(Site site) {
+    Expr first = Exprs.bool(true);
+    for (Stmt.For f : site.items()) {
+      first = Exprs.and(first, Exprs.eq(f.var(), f.min()));
+    }
+    return first;
+  }
+
+  /** The loop in whose steps products are under way beyond their own one. */
+  private record Overlap(Stmt.For loop, int steps) {}
+
+  private Stmt step(
+      Stmt.Flow.Consume consume, LoweredPipe lowered, Site site, @Nullable Overlap overlap) {
+    Stmt inner = consume.body();
+    boolean nothing = StageNumbers.flat(inner).isEmpty();
+    boolean products = products(inner);
+    boolean others = reads(inner, lowered);
+    return cursor(consume.pipe())
+        .step(
+            at(consume),
+            (parity, stage, last) -> {
+              Stmt wait = lowered.barriers().waitFull(parity, stage);
+              if (nothing) {
+                Expr empty = new Expr.AddressOf(lowered.barriers().empty(), List.of(stage));
+                return LowerPipes.one(
+                    wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
+              }
+              Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
+              if (overlap != null) {
+                Stmt.For f = overlap.loop();
+                Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
+                return Stmts.seq(
+                    wait, body, done(overlap.steps()), Stmts.when(later, lowered.release(last)));
+              }
+              return Stmts.seq(
+                  wait,
+                  body,
+                  products ? done(0) : Stmt.Seq.EMPTY,
+                  others ? together() : Stmt.Seq.EMPTY,
+                  lowered.release(stage));
+            });
+  }
+
+  private static Stmt done(int unfinished) {
+    return Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(unfinished));
+  }
+
+  /** The instance's threads have all come here. */
+  private Stmt together() {
+    Var instance = role == null ? null : role.instance();
+    return StagedStore.barrier(instance == null ? Exprs.i32(0) : instance);
+  }
+
+  private static boolean products(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(
+        s,
+        each ->
+            found[0] |= each instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma));
+    return found[0];
+  }
+
+  /** Whether threads read the stage themselves. */
+  private static boolean reads(Stmt s, LoweredPipe lowered) {
+    boolean[] found = {false};
+    Walk.statements(
+        s,
+        each -> {
+          boolean product = each instanceof Stmt.TileMma mma && WarpgroupInstruction.isNamedBy(mma);
+          found[0] |=
+              !product && Leaves.of(each).reads().stream().anyMatch(b -> lowered.ring(b) != null);
+        });
+    return found[0];
+  }
+
+  private Stmt loop(Stmt.For f, Site site) {
+    Stmt.Flow.Consume consume = overlapping(f);
+    LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());
+    if (consume == null || lowered == null) {
+      return serial(f, stmt(f.body(), site.in(f)));
+    }
+    Overlap overlap = new Overlap(f, consume.pipe().options().hold());
+    Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
+    StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
+    Stmt release = lowered.release(cursor(consume.pipe()).last(counted.behind(f)));
+    boolean any = bounds.of(f.extent()).min() > 0;
+    return Stmts.seq(
+        loop,
+        done(0),
+        any ? release : new Stmt.If(Exprs.lt(Exprs.i32(0), f.extent()), release, null));
+  }
+
+  /** From here on the order of items counts: waits for what is resident belong to the first one. */
+  private static Stmt serial(Stmt.For f, Stmt body) {
+    return f.kind() == ForKind.PERSISTENT
+        ? new Stmt.For(f.var(), f.min(), f.extent(), ForKind.SERIAL, null, f.attrs(), body)
+        : f.withBody(body);
+  }
+
+  /** How long products are under way is said by waits from here on. */
+  private static Stmt withoutDelay(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        return inner instanceof Stmt.TileMma m && m.attrs().has("inflight")
+            ? new Stmt.TileMma(
+                m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().without("inflight"))
+            : super.stmt(inner);
+      }
+    }.stmt(s);
+  }
+
+  /**
+   * The consume that is all of a loop, if its products may be under way in the next step: they are
+   * the only ones that read the stage.
+   */
+  private Stmt.Flow.@Nullable Consume overlapping(Stmt.For f) {
+    List<Stmt> stmts = StageNumbers.flat(f.body());
+    if (stmts.size() != 1
+        || !(stmts.getFirst() instanceof Stmt.Flow.Consume consume)
+        || consume.peek()
+        || consume.pipe().options().hold() != 1
+        || Exprs.isConst(f.extent(), 1)) {
+      return null;
+    }
+    boolean[] only = {true};
+    for (Stmt s : StageNumbers.flat(consume.body())) {
+      only[0] &=
+          s instanceof Stmt.TileMma mma
+              && WarpgroupInstruction.isNamedBy(mma)
+              && mma.attrs().getLong("inflight", 0) == 1;
+    }
+    return only[0] && pipes.containsKey(consume.pipe()) ? consume : null;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Role;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.target.GpuTarget;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Settles what lies in shared memory at once: all pipes and what roles allocate, each instance for
+ * itself, for roles run at the same time. A program that does not fit is refused here, by bytes and
+ * name of what is largest, before barriers and threads hide why.
+ *
+ * <p>Changes nothing: pipes that live at the same time share no space, and their number of stages
+ * is what the schedule says. Stands behind {@code ChooseMovement}, whose layouts say how large
+ * tiles are.
+ */
+final class PlanShared {
+  private static final int BARRIER = 8;
+
+  private long bytes;
+  private long largest;
+  private String name = "";
+
+  private PlanShared() {}
+
+  static PrimFunc apply(PrimFunc func, GpuTarget target, PassListener listener) {
+    PlanShared plan = new PlanShared();
+    plan.visit(func.body(), 1);
+    long most = (long) target.sharedPerBlock();
+    if (plan.bytes > most) {
+      throw new LoweringException(
+          String.format(
+              Locale.ROOT,
+              "%s needs %d bytes of shared memory, a block has %d; %s takes %d of them",
+              func.name(),
+              plan.bytes,
+              most,
+              plan.name,
+              plan.largest));
+    }
+    return listener.tell("PlanShared", func);
+  }
+
+  private void add(String what, long more) {
+    bytes += more;
+    if (more > largest) {
+      largest = more;
+      name = what;
+    }
+  }
+
+  private void visit(Stmt s, int instances) {
+    switch (s) {
+      case Stmt.Flow.Roles(List<Role> roles) ->
+          roles.forEach(role -> visit(role.body(), role.instances()));
+      case Stmt.Flow.PipeScope(var pipe, Stmt body) -> {
+        if (pipe.scope() == Scope.SHARED) {
+          long stage = pipe.buffers().stream().mapToLong(PlanShared::size).sum();
+          add("pipe " + pipe.name(), pipe.stages() * (stage + 2L * BARRIER));
+        }
+        visit(body, instances);
+      }
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
+        if (buffer.scope() == Scope.SHARED) {
+          add(buffer.name(), instances * panels(buffer));
+        }
+        visit(body, instances);
+      }
+      default -> Stmts.children(s).forEach(child -> visit(child, instances));
+    }
+  }
+
+  /** Results leave by panels, two of which take turns. */
+  private static long panels(Buffer buffer) {
+    long width = OperandRing.panelWidth(buffer.extent(1), buffer.dtype().bytes());
+    long panel = WarpgroupInstruction.ROWS * width * buffer.dtype().bytes();
+    return Math.min(2 * panel, size(buffer));
+  }
+
+  private static long size(Buffer buffer) {
+    return buffer.storageElements() * buffer.dtype().bytes();
+  }
+}

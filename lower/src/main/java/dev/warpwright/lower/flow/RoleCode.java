@@ -1,0 +1,336 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.BulkLoad;
+import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.Roles;
+import dev.warpwright.lower.gpu.StagedStore;
+import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of {@code LowerTiles} that turns what an instance of a role does into what each thread
+ * of its warpgroup does.
+ *
+ * <p>Products are a group from one fence to one commit as long as nothing else stands between them;
+ * they are waited for before the first statement that touches their accumulators or their operands
+ * in registers, unless {@code LowerPipes} has done so.
+ */
+final class RoleCode {
+  private final ThreadCode code;
+  private final MapLowering maps;
+  private final PackedFragments packed;
+  private final Products products;
+  private final FoldedFills fills;
+  private final Expr instance;
+  private final int instances;
+  private final Map<Buffer, StagedStore> staged = new HashMap<>();
+
+  /** Fragments that products which nobody has waited for write or read. */
+  private Set<Buffer> underWay = new HashSet<>();
+
+  RoleCode(
+      Stmt body,
+      Var thread,
+      Expr instance,
+      int instances,
+      Map<Buffer, OperandRing> rings,
+      Bounds bounds) {
+    this.instance = instance;
+    this.instances = instances;
+    this.code =
+        new ThreadCode(
+            thread,
+            WarpgroupInstruction.THREADS,
+            FragmentInference.infer(body, WarpgroupInstruction.THREADS));
+    this.maps = new MapLowering(code);
+    this.packed = new PackedFragments(code, maps);
+    this.fills = FoldedFills.of(body, bounds);
+    this.products = new Products(code, packed, rings, fills);
+  }
+
+  /** Registers in which a thread holds fragments. */
+  static int registers(Stmt body) {
+    Map<Buffer, FragmentLayout> layouts =
+        FragmentInference.infer(body, WarpgroupInstruction.THREADS);
+    int[] sum = {0};
+    layouts.forEach((fragment, layout) -> sum[0] += Roles.registers(fragment, layout));
+    return sum[0];
+  }
+
+  /** What results leave shared memory from. */
+  List<Buffer> panels() {
+    return staged.values().stream().map(StagedStore::panels).toList();
+  }
+
+  /** The code of the role. */
+  Stmt lowered(Stmt body) {
+    Stmt result = stmt(body);
+    Stmt end = underWay.isEmpty() ? Stmt.Seq.EMPTY : waitForAll();
+    Stmt finish = staged.isEmpty() ? Stmt.Seq.EMPTY : StagedStore.finish(code.thread());
+    return Stmts.seq(result, end, finish);
+  }
+
+  private Stmt stmt(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
+      case Stmt.For f -> loop(f);
+      case Stmt.If branch -> branch(branch);
+      case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body()));
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> alloc(buffer, body);
+      case Stmt.TileMma mma -> group(List.of(mma));
+      case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
+      case Stmt.TileMap map ->
+          after(s, PackedFragments.concerns(map) ? packed.map(map) : maps.map(map));
+      case Stmt.TileCopy copy ->
+          after(s, PackedFragments.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
+      case Stmt.Evaluate(Expr.Call call) -> {
+        if (call.op() == HopperIntrinsics.WGMMA_WAIT && Exprs.isConst(call.args().getFirst(), 0)) {
+          if (underWay.isEmpty()) {
+            yield Stmt.Seq.EMPTY;
+          }
+          underWay.clear();
+        }
+        yield s;
+      }
+      case Stmt.Store _, Stmt.Comment _ -> s;
+      case Stmt.TileReduce reduce ->
+          throw new LoweringException(
+              "the reduction to " + reduce.to().name() + " in a role is not lowered yet");
+      case Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
+          throw new LoweringException(s.getClass().getSimpleName() + " is left in a role");
+    };
+  }
+
+  /** Where one way would wait, both have waited: the other one must, sooner or later. */
+  private Stmt branch(Stmt.If s) {
+    boolean touches = underWay.stream().anyMatch(buffer -> FoldedFills.touches(s, buffer));
+    Stmt wait = touches ? waitForAll() : Stmt.Seq.EMPTY;
+    Set<Buffer> before = new HashSet<>(underWay);
+    Stmt then = stmt(s.then());
+    Set<Buffer> behind = underWay;
+    underWay = new HashSet<>(before);
+    Stmt otherwise = s.otherwise() == null ? null : stmt(s.otherwise());
+    underWay.addAll(behind);
+    return Stmts.seq(wait, new Stmt.If(s.condition(), then, otherwise));
+  }
+
+  private Stmt waitForAll() {
+    underWay.clear();
+    return Exprs.evaluate(HopperIntrinsics.WGMMA_WAIT, Exprs.i32(0));
+  }
+
+  /** Behind what it touches. */
+  private Stmt after(Stmt s, Stmt lowered) {
+    Leaves leaves = Leaves.of(s);
+    boolean touches =
+        underWay.stream().anyMatch(b -> leaves.reads().contains(b) || leaves.writes().contains(b));
+    return touches ? Stmts.seq(waitForAll(), lowered) : lowered;
+  }
+
+  private Stmt sequence(List<Stmt> stmts) {
+    List<Stmt> result = new ArrayList<>();
+    for (int i = 0; i < stmts.size(); i++) {
+      List<Stmt.TileMma> together = new ArrayList<>();
+      while (i < stmts.size()
+          && stmts.get(i) instanceof Stmt.TileMma mma
+          && (together.isEmpty() || !meets(together, mma))) {
+        together.add(mma);
+        i++;
+      }
+      if (!together.isEmpty()) {
+        result.add(group(together));
+        i--;
+        continue;
+      }
+      StagedStore store = i + 1 < stmts.size() ? staged(stmts.get(i), stmts.get(i + 1)) : null;
+      if (store != null) {
+        Stmt.TileMap map = (Stmt.TileMap) stmts.get(i);
+        Stmt.TileCopy copy = (Stmt.TileCopy) stmts.get(i + 1);
+        result.add(after(map, store(store, map, copy)));
+        i++;
+      } else {
+        result.add(stmt(stmts.get(i)));
+      }
+    }
+    return Stmts.seq(result);
+  }
+
+  /** Whether a product takes what one before it makes. */
+  private static boolean meets(List<Stmt.TileMma> before, Stmt.TileMma mma) {
+    return before.stream()
+        .anyMatch(
+            each -> each.c().buffer() == mma.a().buffer() || each.a().buffer() == mma.c().buffer());
+  }
+
+  private Stmt group(List<Stmt.TileMma> together) {
+    List<Stmt> stmts = new ArrayList<>();
+    for (Stmt.TileMma mma : together) {
+      // Its operand may be another product's accumulators.
+      if (underWay.contains(mma.a().buffer()) && writes(mma.a().buffer())) {
+        stmts.add(waitForAll());
+      }
+    }
+    stmts.add(Exprs.evaluate(HopperIntrinsics.WGMMA_FENCE));
+    for (Stmt.TileMma mma : together) {
+      stmts.add(products.product(mma));
+      underWay.add(mma.c().buffer());
+      if (mma.a().buffer().scope() == Scope.FRAGMENT) {
+        underWay.add(mma.a().buffer());
+      }
+    }
+    stmts.add(Exprs.evaluate(HopperIntrinsics.WGMMA_COMMIT));
+    return Stmts.seq(stmts);
+  }
+
+  private static boolean writes(Buffer operand) {
+    return operand.dtype() == DType.F32;
+  }
+
+  private Stmt loop(Stmt.For f) {
+    if (f.attrs().has(LowerPipes.ELECT)) {
+      return new Stmt.If(
+          Exprs.eq(code.thread(), Exprs.i32(0)),
+          Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),
+          null);
+    }
+    Set<Buffer> before = new HashSet<>(underWay);
+    Stmt body = stmt(f.body());
+    if (!before.containsAll(underWay)) {
+      // The second iteration begins with what the first one left under way.
+      before.addAll(underWay);
+      underWay = new HashSet<>(before);
+      body = stmt(f.body());
+    }
+    underWay.addAll(before);
+    boolean registers = indexesRegisters(f);
+    ForKind kind = registers ? ForKind.UNROLLED : f.kind();
+    if (registers && !(f.extent() instanceof Expr.IntImm)) {
+      throw new LoweringException(
+          "loop " + f.var() + " picks registers, but how often it runs is not constant");
+    }
+    Attrs attrs = f.attrs();
+    return new Stmt.For(
+        f.var(),
+        f.min(),
+        f.extent(),
+        kind == ForKind.PERSISTENT ? ForKind.SERIAL : kind,
+        null,
+        attrs,
+        body);
+  }
+
+  /** Whether a loop's variable says which part of a fragment is an operand. */
+  private static boolean indexesRegisters(Stmt.For f) {
+    boolean[] found = {false};
+    Walk.statements(
+        f.body(),
+        s -> {
+          if (s instanceof Stmt.TileMma mma && mma.a().buffer().scope() == Scope.FRAGMENT) {
+            mma.a()
+                .ranges()
+                .forEach(r -> found[0] |= StageNumbers.mentions(r.min(), Set.of(f.var())));
+          }
+        });
+    return found[0];
+  }
+
+  private Stmt alloc(Buffer buffer, Stmt body) {
+    return switch (buffer.scope()) {
+      case FRAGMENT -> {
+        Stmt inner = stmt(body);
+        // What products hold stays theirs until they are done.
+        boolean pending = underWay.contains(buffer);
+        Stmt end = pending ? waitForAll() : Stmt.Seq.EMPTY;
+        Buffer registers =
+            PackedFragments.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
+        yield new Stmt.Alloc(registers, Stmts.seq(inner, end));
+      }
+      case LOCAL -> new Stmt.Alloc(buffer, stmt(body));
+      case SHARED -> stmt(body);
+      case GLOBAL, SHARED_CLUSTER ->
+          throw new LoweringException(buffer.name() + " is allocated in a role");
+    };
+  }
+
+  private Stmt fill(Stmt.TileFill fill) {
+    Buffer buffer = fill.to().buffer();
+    if (buffer.scope() != Scope.FRAGMENT
+        || PackedFragments.isPacked(buffer)
+        || !fill.to().equals(Region.whole(buffer))) {
+      throw new LoweringException("the fill of " + buffer.name() + " in a role is not lowered yet");
+    }
+    Buffer registers = code.registers(buffer);
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r",
+        registers.extent(0),
+        r -> new Stmt.Store(registers, List.of(r), fill.value()));
+  }
+
+  /** A map to a tile in shared memory, all of which the next statement copies away; else null. */
+  private @Nullable StagedStore staged(Stmt first, Stmt second) {
+    if (!(first instanceof Stmt.TileMap map)
+        || !(second instanceof Stmt.TileCopy copy)
+        || copy.from().buffer().scope() != Scope.SHARED
+        || copy.to().buffer().scope() != Scope.GLOBAL) {
+      return null;
+    }
+    Buffer tile = copy.from().buffer();
+    Set<Buffer> fragments = FragmentInference.fragments(map);
+    String why = BulkLoad.storeRefusal(copy.to().buffer());
+    if (why == null
+        && (map.stores().size() != 1
+            || map.stores().getFirst().buffer() != tile
+            || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))
+            || fragments.isEmpty()
+            || fragments.stream().anyMatch(PackedFragments::isPacked)
+            || tile.dtype() != copy.to().buffer().dtype()
+            || !copy.from().equals(Region.whole(tile)))) {
+      why = "it is not computed from fragments, whole, right before it is stored";
+    }
+    if (why != null) {
+      throw new LoweringException("result tile " + tile.name() + ": " + why);
+    }
+    return staged.computeIfAbsent(
+        tile,
+        t -> StagedStore.of(t, code.layout(fragments.iterator().next()), 1).forGroups(instances));
+  }
+
+  private Stmt store(StagedStore store, Stmt.TileMap map, Stmt.TileCopy copy) {
+    Expr value = map.stores().getFirst().value();
+    return store.store(
+        copy.to(),
+        (row, column, register) -> maps.valueAt(map, value, row, column, register),
+        code.thread(),
+        Exprs.i32(0),
+        instance,
+        code.thread());
+  }
+}

@@ -1,0 +1,75 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.lower.gpu.OperandRing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The layout of tiles in shared memory that bulk copies and warpgroup products share: panels of
+ * rows of 128, 64 or 32 bytes next to each other, swizzled over that width, as one layout of a
+ * matrix or of several one behind the other.
+ */
+final class SwizzledTile {
+  private SwizzledTile() {}
+
+  /** The tile in this layout; null if its rows are no multiple of 32 bytes. */
+  static @Nullable Buffer of(Buffer tile) {
+    int rank = tile.rank();
+    int bytes = tile.dtype().bytes();
+    if (rank != 2 && rank != 3) {
+      return null;
+    }
+    long rows = tile.extent(rank - 2);
+    long columns = tile.extent(rank - 1);
+    long width = OperandRing.panelWidth(columns, bytes);
+    if (width == 0) {
+      return null;
+    }
+    List<List<Mode>> dimensions = new ArrayList<>();
+    if (rank == 3) {
+      dimensions.add(List.of(new Mode(tile.extent(0), rows * columns)));
+    }
+    dimensions.add(List.of(new Mode(rows, width)));
+    dimensions.add(
+        columns == width
+            ? List.of(new Mode(width, 1))
+            : List.of(new Mode(width, 1), new Mode(columns / width, rows * width)));
+    return new Buffer(
+        tile.name(),
+        tile.dtype(),
+        tile.shape(),
+        tile.scope(),
+        new Layout(dimensions, OperandRing.swizzle(width, bytes)),
+        OperandRing.alignment(width, bytes));
+  }
+
+  /** Columns of a panel of such a tile. */
+  static long width(Buffer tile) {
+    Layout layout = Objects.requireNonNull(tile.layout());
+    return layout.dimensions().getLast().getFirst().extent();
+  }
+
+  /** The same tile so many times. */
+  static Buffer ring(Buffer tile, long stages) {
+    List<Expr> shape = new ArrayList<>();
+    shape.add(Exprs.i32(stages));
+    shape.addAll(tile.shape());
+    Buffer plain = Buffer.of(tile.name(), tile.dtype(), Scope.SHARED, shape);
+    return Objects.requireNonNull(of(plain));
+  }
+
+  /** What addresses of such tiles, one behind the other, are made of. */
+  static OperandRing operands(Buffer ring) {
+    Buffer tile =
+        Buffer.of(ring.name(), ring.dtype(), Scope.SHARED, ring.extent(1), ring.extent(2));
+    return OperandRing.of(tile, ring.extent(0));
+  }
+}

@@ -1,0 +1,207 @@
+package dev.warpwright.lower.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.Options;
+import dev.warpwright.sim.api.SimulationError;
+import dev.warpwright.target.GpuTarget;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What single passes make of programs, and what they refuse. */
+class FlowPassesTest {
+  private static final PrimFunc GEMM =
+      FlowPrograms.gemm(64, 32, 320, 64, 32, 64, 3, 0, 1, FlowPrograms.DIRECT);
+
+  /** The texts behind all passes. */
+  private static Map<String, String> texts(PrimFunc func) {
+    Map<String, String> texts = new HashMap<>();
+    PassListener listener = (pass, text) -> texts.put(pass, text.get());
+    Lowering.lower(func, GpuTarget.SM_90A, listener);
+    return texts;
+  }
+
+  @Test
+  void pipesBecomeRingsAndBarriers() {
+    assertThat(texts(GEMM).get("LowerPipes"))
+        .isEqualTo(
+            """
+            primfunc gemm(A: bf16[64, 320], B: bf16[32, 320], C: bf16[64, 32]) {
+              bind m: blockIdx.y in 1 {
+                bind n: blockIdx.x in 1 {
+                  alloc As: bf16[3, 64, 64] shared layout (3:4096),(64:64),(64:1)^<3,3,3> align 1024
+                  alloc Bs: bf16[3, 32, 64] shared layout (3:2048),(32:64),(64:1)^<3,3,3> align 1024
+                  alloc full: mbarrier[3] shared
+                  alloc empty: mbarrier[3] shared
+                  for one in 1 [elect = 1] {
+                    unroll s in 3 {
+                      mbarrier.init(&full[s], 1)
+                      mbarrier.init(&empty[s], 1)
+                    }
+                    fence.mbarrier_init()
+                  }
+                  roles {
+                    role load warps 1 [registers = 40] {
+                      for one in 1 [elect = 1] {
+                        alloc next: i32[1] local
+                        alloc parity: i32[1] local
+                        next[0] = 0
+                        parity[0] = 0
+                        for k in (320 + 64 - 1) / 64 {
+                          let stage: i32 = next[0]
+                          mbarrier.wait(&empty[stage], parity[0] ^ 1)
+                          mbarrier.arrive.expect_tx(&full[stage], 12288)
+                          bulk.load.2d(&As[stage, 0, 0], &A[m * 64, k * 64], &full[stage], 64, 64)
+                          bulk.load.2d(&Bs[stage, 0, 0], &B[n * 32, k * 64], &full[stage], 32, 64)
+                          next[0] = select(stage == 2, 0, stage + 1)
+                          parity[0] = parity[0] ^ i32(stage == 2)
+                        }
+                      }
+                    }
+                    role math warps 4 {
+                      alloc next: i32[1] local
+                      alloc parity: i32[1] local
+                      next[0] = 0
+                      parity[0] = 0
+                      alloc acc: f32[64, 32] fragment
+                      tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
+                      for k in (320 + 64 - 1) / 64 {
+                        let stage: i32 = next[0]
+                        mbarrier.wait(&full[stage], parity[0])
+                        tile.mma acc[0 +: 64, 0 +: 32] += As[stage, 0 +: 64, 0 +: 64] * Bs[stage, 0 +: 32, 0 +: 64]^T [instr = "wgmma.m64n32k16.f32.bf16"]
+                        wgmma.wait(1)
+                        if k > 0 {
+                          for one in 1 [elect = 1] {
+                            mbarrier.arrive(&empty[select(stage == 0, 2, stage + -1)])
+                          }
+                        }
+                        next[0] = select(stage == 2, 0, stage + 1)
+                        parity[0] = parity[0] ^ i32(stage == 2)
+                      }
+                      wgmma.wait(0)
+                      for one in 1 [elect = 1] {
+                        mbarrier.arrive(&empty[select(next[0] == 0, 2, next[0] + -1)])
+                      }
+                      tile.copy C[m * 64 +: 64, n * 32 +: 32] <- acc[0 +: 64, 0 +: 32]
+                    }
+                  }
+                }
+              }
+            }
+            """);
+  }
+
+  private static void runs(String text) {
+    PrimFunc program = FlowPrograms.parse(text);
+    Arguments arguments = Arguments.random(program.params(), 3);
+    for (Options.Order order : Options.Order.values()) {
+      Interpreter.of(program, Options.CHECKED.withOrder(order, 3)).run(arguments);
+    }
+  }
+
+  private static void fails(String text, String from, String to, String why) {
+    String wrong = text.replace(from, to);
+    assertThat(wrong).isNotEqualTo(text);
+    assertThatThrownBy(() -> runs(wrong))
+        .isInstanceOf(SimulationError.class)
+        .hasMessageContaining(why);
+  }
+
+  /** Mistakes with barriers are found while tiles are tiles. */
+  @Test
+  void mistakesWithBarriersAreFound() {
+    String text = texts(GEMM).get("LowerPipes");
+    runs(text);
+    fails(text, "mbarrier.wait(&full[stage], parity[0])\n", "", "As");
+    fails(text, "mbarrier.wait(&empty[stage], parity[0] ^ 1)\n", "", "seen the end");
+    fails(
+        text,
+        "mbarrier.arrive(&empty[select(stage == 0, 2, stage + -1)])",
+        "wgmma.wait(0)",
+        "waits for");
+    fails(text, "expect_tx(&full[stage], 12288)", "expect_tx(&full[stage], 12290)", "waits for");
+    fails(
+        text, "expect_tx(&full[stage], 12288)", "expect_tx(&full[stage], 8192)", "does not expect");
+    fails(text, "mbarrier.init(&empty[s], 1)", "mbarrier.init(&empty[s], 2)", "waits for");
+    String arrive = "mbarrier.arrive(&empty[select(stage == 0, 2, stage + -1)])";
+    fails(text, arrive, arrive + "\n" + arrive, "before anybody has seen");
+  }
+
+  /** Two GEMMs, the second's operand in registers, their tiles through one ring. */
+  private static final String CHAIN =
+      """
+      primfunc chain(A: f16[200, 136], W: f16[64, 136], V: f16[64, 64], C: f16[200, 64])
+          [consumers = 2, share = "rows"] {
+        bind bx: blockIdx.x in 1 {
+          persistent t in 2 {
+            alloc acc: f32[128, 64] fragment
+            alloc sums: f32[128, 64] fragment
+            alloc h: f16[128, 64] fragment
+            alloc As: f16[128, 64] shared
+            alloc Ws: f16[64, 64] shared
+            alloc Vs: f16[64, 64] shared
+            alloc Cs: f16[128, 64] shared
+            tile.fill acc[0 +: 128, 0 +: 64] = 0.0f32
+            pipeline k in 3 [hold = 1, stages = 4] {
+              tile.copy As[0 +: 128, 0 +: 64] <- A[t * 128 +: 128, k * 64 +: 64]
+              tile.copy Ws[0 +: 64, 0 +: 64] <- W[0 +: 64, k * 64 +: 64]
+              tile.mma acc[0 +: 128, 0 +: 64] += As[0 +: 128, 0 +: 64] * Ws[0 +: 64, 0 +: 64]^T
+                [inflight = 1, instr = "wgmma.m64n64k16.f32.f16"]
+            }
+            tile.map (i in 128, j in 64) { h[i, j] = f16(max(acc[i, j], 0.0f32)) }
+            tile.fill sums[0 +: 128, 0 +: 64] = 0.0f32
+            pipeline k in 1 [hold = 1, stages = 4] {
+              tile.copy Vs[0 +: 64, 0 +: 64] <- V[0 +: 64, k * 64 +: 64]
+              tile.mma sums[0 +: 128, 0 +: 64] += h[0 +: 128, k * 64 +: 64] * Vs[0 +: 64, 0 +: 64]^T
+                [inflight = 1, instr = "wgmma.m64n64k16.f32.f16.ra"]
+            }
+            tile.map (i in 128, j in 64) { Cs[i, j] = f16(sums[i, j]) }
+            tile.copy C[t * 128 +: 128, 0 +: 64] <- Cs[0 +: 128, 0 +: 64]
+          }
+        }
+      }
+      """;
+
+  @Test
+  void twoGemmsThroughOneRing() {
+    PrimFunc func = FlowPrograms.parse(CHAIN);
+    Map<String, String> texts = texts(func);
+    assertThat(texts.get("PlanPipes")).containsOnlyOnce("pipe ");
+    // Four stages and four steps an item, each phase in turn: bits of one number.
+    assertThat(texts.get("LowerPipes")).doesNotContain("parity");
+    Kernel kernel = LoweringTest.lowered(func);
+    // One step is not under way beyond itself.
+    assertThat(IrPrinter.text(kernel)).containsOnlyOnce("wgmma.wait(1)");
+    LoweringTest.assertComputes(func, kernel, "C", Map.of());
+  }
+
+  private static void refused(String text, String why) {
+    PrimFunc func = FlowPrograms.parse(text);
+    assertThatThrownBy(() -> Lowering.lower(func, GpuTarget.SM_90A))
+        .isInstanceOf(LoweringException.class)
+        .hasMessageContaining(why)
+        .hasMessageNotContaining("\n");
+  }
+
+  @Test
+  void whatIsRefused() {
+    assertThatThrownBy(() -> Lowering.lower(GEMM, GpuTarget.SM_80))
+        .isInstanceOf(LoweringException.class)
+        .hasMessage("sm_80 has no bulk copies and warpgroup products, which pipes are lowered to");
+    refused(CHAIN.replace("share = \"rows\"", "share = \"items\""), "stages are skipped");
+    refused(CHAIN.replace("stages = 4", "stages = 12"), "chain needs 311");
+    refused(CHAIN.replace("[64, 136]", "[64, 135]"), "rows of W take 270 bytes");
+    refused(
+        CHAIN.replace("consumers = 2, share = \"rows\"", "resident = 0"),
+        "tokens and leads have no barriers yet");
+  }
+}

@@ -1,0 +1,176 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.Map;
+
+/** Tile programs as a schedule leaves them, as text with holes. */
+final class FlowPrograms {
+  private static final String GEMM =
+      """
+      primfunc gemm(A: $T[$M, $K], B: $T[$N, $K], C: $T[$M, $N]) [consumers = $CONSUMERS, share = "rows"] {
+        $WORK
+          alloc acc: f32[$TM, $TN] fragment
+          tile.fill acc[0 +: $TM, 0 +: $TN] = 0.0f32
+          pipeline k in ($K + $TK - 1) / $TK [hold = 1, stages = $STAGES] {
+            alloc As: $T[$TM, $TK] shared
+            alloc Bs: $T[$TN, $TK] shared
+            tile.copy As[0 +: $TM, 0 +: $TK] <- A[m * $TM +: $TM, k * $TK +: $TK]
+            tile.copy Bs[0 +: $TN, 0 +: $TK] <- B[n * $TN +: $TN, k * $TK +: $TK]
+            tile.mma acc[0 +: $TM, 0 +: $TN] += As[0 +: $TM, 0 +: $TK] * Bs[0 +: $TN, 0 +: $TK]^T
+              [inflight = 1, instr = "wgmma.m64n$TNk16.f32.$T"]
+          }
+          $STORE
+        $END
+      }
+      """;
+
+  static final String STAGED =
+      """
+      alloc Cs: $T[$TM, $TN] shared
+      tile.map (i in $TM, j in $TN) {
+        Cs[i, j] = $T(max(acc[i, j], -1.0f32))
+      }
+      tile.copy C[m * $TM +: $TM, n * $TN +: $TN] <- Cs[0 +: $TM, 0 +: $TN]
+      """;
+
+  static final String DIRECT =
+      """
+      tile.copy C[m * $TM +: $TM, n * $TN +: $TN] <- acc[0 +: $TM, 0 +: $TN]
+      """;
+
+  private FlowPrograms() {}
+
+  static PrimFunc parse(String text) {
+    return new IrParser(Intrinsics::find).primFunc("test", text);
+  }
+
+  static String fill(String text, Map<String, ?> values) {
+    String result = text;
+    // Longer names first: $TM is no $T.
+    for (String name :
+        values.keySet().stream()
+            .sorted((a, b) -> b.length() != a.length() ? b.length() - a.length() : a.compareTo(b))
+            .toList()) {
+      result = result.replace("$" + name, String.valueOf(values.get(name)));
+    }
+    return result;
+  }
+
+  /** A GEMM of bf16; {@code blocks} is 0 for one tile a block. */
+  static PrimFunc gemm(
+      int m,
+      int n,
+      int k,
+      int tm,
+      int tn,
+      int tk,
+      int stages,
+      int blocks,
+      int consumers,
+      String store) {
+    int rows = Math.ceilDiv(m, tm);
+    int columns = Math.ceilDiv(n, tn);
+    String work =
+        blocks == 0
+            ? "bind m: blockIdx.y in $ROWS { bind n: blockIdx.x in $COLUMNS {"
+            : "bind bx: blockIdx.x in $BLOCKS { persistent item in ($TILES - bx + $BLOCKS - 1) /"
+                + " $BLOCKS { let t: i32 = bx + item * $BLOCKS\n"
+                + " let m: i32 = t / $COLUMNS\n"
+                + " let n: i32 = t % $COLUMNS\n";
+    String text = GEMM.replace("$WORK", work).replace("$STORE", store).replace("$END", "} }");
+    return parse(
+        fill(
+            text,
+            Map.ofEntries(
+                Map.entry("ROWS", rows),
+                Map.entry("COLUMNS", columns),
+                Map.entry("BLOCKS", blocks),
+                Map.entry("TILES", rows * columns),
+                Map.entry("CONSUMERS", consumers),
+                Map.entry("STAGES", stages),
+                Map.entry("TM", tm),
+                Map.entry("TN", tn),
+                Map.entry("TK", tk),
+                Map.entry("T", "bf16"),
+                Map.entry("M", m),
+                Map.entry("N", n),
+                Map.entry("K", k))));
+  }
+
+  /**
+   * A network of as many layers as groups and their size say, whose layers but the last of each
+   * group stay in shared memory, if {@code resident}; else all of them.
+   */
+  static PrimFunc network(
+      String type, int width, int groups, int kept, boolean streamed, int workers) {
+    String text =
+        """
+        primfunc mlp(x: $T[M, $W], W: $T[$L, $W, $W], y: $T[M, $W], M: i32 in 1..8388608, G: i32 in 1..1024)
+            [consumers = $WORKERS, resident = $BYTES] {
+          bind bx: blockIdx.x in G {
+            persistent i in ((M + 63) / 64 - bx + G - 1) / G {
+              let tile: i32 = bx + i * G
+              alloc a: $T[64, $W] fragment
+              alloc acc: f32[64, $W] fragment
+              alloc next: $T[64, $W] fragment
+              tile.copy next[0 +: 64, 0 +: $W] <- x[tile * 64 +: 64, 0 +: $W] [prefetch = 1]
+              tile.map (r in 64, k in $W) {
+                a[r, k] = next[r, k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 16 * 4 + k % 16 / 8 * 2 + k % 2]
+              }
+              unroll h in $GROUPS {
+                pipeline l in $KEPT [stages = 2, unrolled = 1] {
+                  alloc Ws: $T[$W, $W] shared
+                  tile.copy Ws[0 +: $W, 0 +: $W] <- W[h * $SIZE + l, 0 +: $W, 0 +: $W]
+                  tile.fill acc[0 +: 64, 0 +: $W] = 0.0f32
+                  tile.mma acc[0 +: 64, 0 +: $W] += a[0 +: 64, 0 +: $W] * Ws[0 +: $W, 0 +: $W]^T
+                    [instr = "wgmma.m64n$Wk16.f32.$T.ra"]
+                  $FIRST
+                }
+                $STREAMED
+              }
+              alloc out: $T[64, $W] fragment
+              tile.map (r in 64, n in $W) {
+                out[r, n / 32 * 32 + n % 8 / 2 * 8 + n % 32 / 8 * 2 + n % 2] = $T(acc[r, n])
+              }
+              tile.copy y[tile * 64 +: 64, 0 +: $W] <- out[0 +: 64, 0 +: $W]
+            }
+          }
+        }
+        """;
+    String relu =
+        """
+        tile.map (r in 64, k in $W) {
+          a[r, k] = $T(select(acc[r, k] <= 0.0f32, 0.0f32, acc[r, k]))
+        }
+        """;
+    String ring =
+        """
+        tile.fill acc[0 +: 64, 0 +: $W] = 0.0f32
+        pipeline s in 1 [stages = 1] {
+          alloc Wr: $T[$W, $W] shared
+          tile.copy Wr[0 +: $W, 0 +: $W] <- W[h * $SIZE + $KEPT, 0 +: $W, 0 +: $W] [stream = 1]
+          tile.mma acc[0 +: 64, 0 +: $W] += a[0 +: 64, 0 +: $W] * Wr[0 +: $W, 0 +: $W]^T
+            [instr = "wgmma.m64n$Wk16.f32.$T.ra"]
+        }
+        if h < $GROUPS - 1 {
+        """
+            + relu
+            + "}\n";
+    String first = streamed ? relu : "if h * $SIZE + l < $L - 1 {\n" + relu + "}\n";
+    int size = kept + (streamed ? 1 : 0);
+    return parse(
+        fill(
+            text.replace("$FIRST", first).replace("$STREAMED", streamed ? ring : ""),
+            Map.of(
+                "T", type,
+                "W", width,
+                "L", groups * size,
+                "GROUPS", groups,
+                "KEPT", kept,
+                "SIZE", size,
+                "WORKERS", workers,
+                "BYTES", groups * kept * width * width * 2)));
+  }
+}
