@@ -81,7 +81,7 @@ class WeightFilesTest {
       value = {
         "mlp:64,128,10:relu | 2 layers are given, but there are 3 matrices called *.weight",
         "mlp:64,128,65,10:relu | '2.weight' has shape [64, 128], but the widths need [65, 128]",
-        "mlp:64,128,64,10:maxout | unknown activation 'maxout'; supported: relu, gelu",
+        "mlp:64,128,64,10:maxout | unknown activation 'maxout'; supported: relu, relu6, gelu",
       })
   void refusesWidthsAndActivationsThatDoNotFit(String arch, String why) {
     for (String name : List.of("model.safetensors", "state_dict.pth")) {

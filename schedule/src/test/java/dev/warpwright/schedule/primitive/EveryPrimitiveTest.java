@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -52,9 +53,13 @@ final class EveryPrimitiveTest {
       samplePerfectTile sampleCategorical
       """;
 
-  /** Names of all primitives: the public classes of the package, but the form they start from. */
-  static Set<String> names() throws IOException, ClassNotFoundException {
-    Set<String> names = new TreeSet<>();
+  /**
+   * The classes of all primitives, the public ones of the package, but the form they start from, by
+   * the primitives' names: that of the class in lower camel case, where the class does not say
+   * another.
+   */
+  static Map<String, String> classes() throws IOException, ClassNotFoundException {
+    Map<String, String> classes = new TreeMap<>();
     try (Stream<Path> files = Files.list(SOURCES)) {
       for (Path file : files.toList()) {
         String simple = file.getFileName().toString().replace(".java", "");
@@ -63,11 +68,17 @@ final class EveryPrimitiveTest {
         }
         Class<?> type = Class.forName(PACKAGE + simple);
         if (Modifier.isPublic(type.getModifiers()) && type != NormalForm.class) {
-          names.add(Character.toLowerCase(simple.charAt(0)) + simple.substring(1));
+          Matcher name = Pattern.compile("String NAME = \"(\\w+)\"").matcher(Files.readString(file));
+          String usual = Character.toLowerCase(simple.charAt(0)) + simple.substring(1);
+          classes.put(name.find() ? name.group(1) : usual, simple);
         }
       }
     }
-    return names;
+    return classes;
+  }
+
+  static Set<String> names() throws IOException, ClassNotFoundException {
+    return classes().keySet();
   }
 
   @Test

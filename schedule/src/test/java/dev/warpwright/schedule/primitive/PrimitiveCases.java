@@ -97,7 +97,7 @@ final class PrimitiveCases {
         s ->
             () -> {
               s.annotate(loop(s, "c", 1), "note", "columns");
-              s.annotate(s.block("c"), "cost", 2L);
+              s.annotate(s.block("c"), "vec", 2L);
               s.annotate("threads", 64L);
             });
   }

@@ -23,8 +23,11 @@ final class RequirementsTest {
   private static final Path PRIMITIVES = Path.of("src/main/java/dev/warpwright/schedule/primitive");
 
   /** The documentation of a primitive's class. */
-  private static String documentation(String name) throws IOException {
-    String file = Character.toUpperCase(name.charAt(0)) + name.substring(1) + ".java";
+  private static String documentation(String name) throws IOException, ClassNotFoundException {
+    String file =
+        EveryPrimitiveTest.classes()
+                .getOrDefault(name, Character.toUpperCase(name.charAt(0)) + name.substring(1))
+            + ".java";
     String source = Files.readString(PRIMITIVES.resolve(file));
     return source.substring(source.indexOf("/**"), source.indexOf("public final class"));
   }
@@ -51,7 +54,8 @@ final class RequirementsTest {
     assertThat(tested).isEqualTo(required);
   }
 
-  private static Set<String> requirements(String name, String asReported) throws IOException {
+  private static Set<String> requirements(String name, String asReported)
+      throws IOException, ClassNotFoundException {
     String text = documentation(name);
     long count =
         Pattern.compile("<li>")
