@@ -111,17 +111,25 @@ public record RepositoryKernels(Path folder, long seed) {
           "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
           "ffn_bf16_sm90_m16", Map.of(132L, 4L, 131L, 3L));
 
-  /** Names of the kernels in text. */
+  /** Names of the kernels in text; programs of several kernels are none. */
   public List<String> kernels() {
     try (Stream<Path> files = Files.list(folder.resolve("kernels"))) {
       return files
           .map(f -> f.getFileName().toString())
-          .filter(f -> f.endsWith(".kernel"))
+          .filter(f -> f.endsWith(".kernel") && !isProgram(f))
           .map(f -> f.substring(0, f.length() - ".kernel".length()))
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new UserError(folder.resolve("kernels") + ": is needed, and cannot be read", e);
+    }
+  }
+
+  private boolean isProgram(String file) {
+    try (Stream<String> lines = Files.lines(folder.resolve("kernels").resolve(file))) {
+      return lines.anyMatch(line -> line.startsWith("program "));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

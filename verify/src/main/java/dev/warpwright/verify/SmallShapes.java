@@ -24,7 +24,9 @@ import java.util.Set;
  *   <li>long: two tiles each way and a part of a third step, rings come round twice;
  *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
  *       clusters, of a few rows and as many steps as rings have stages; if a result is summed over
- *       in turn, so much of it that rings come round in the part of each block.
+ *       in turn, so much of it that rings come round in the part of each block;
+ *   <li>turned: as many tiles, but a step more than rings have stages, so that each tile begins at
+ *       another stage.
  * </ol>
  *
  * <p>The cheapest come first, for most mistakes show there.
@@ -92,7 +94,8 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
     EVEN,
     LESS,
     LONG,
-    MANY
+    MANY,
+    TURNED
   }
 
   /** Chooses for one kernel. */
@@ -112,10 +115,13 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
       Map<Map<String, Long>, SmallShapes> shapes = new LinkedHashMap<>();
       for (Form form : Form.values()) {
         SmallShapes shape = shape(form);
+        if (form == Form.TURNED && !tabled()) {
+          continue;
+        }
         if (form == Form.MANY && !tabled() && !hasLongTurns()) {
           continue;
         }
-        if (form != Form.MANY || !tabled()) {
+        if (form.compareTo(Form.MANY) < 0 || !tabled()) {
           shapes.putIfAbsent(shape.scalars, shape);
         } else {
           Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
@@ -144,7 +150,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
         case LESS -> Orders.TWO;
         // Parts wait for each other only where blocks run at the same time.
         case MANY -> tabled() ? Orders.ONE : Orders.AT_ONCE;
-        case LONG -> Orders.ONE;
+        case LONG, TURNED -> Orders.ONE;
       };
     }
 
@@ -175,6 +181,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
             sums
                 ? (tabled() ? greatest - least : 0) + ragged
                 : tabled() ? ragged : units.most(scalar) + greatest + ragged;
+        case TURNED -> sums ? greatest + ragged : ragged;
       };
     }
 
@@ -182,7 +189,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
     private long whole(ScalarParam scalar, Form form) {
       long most = Math.min(scalar.max(), 64);
       return switch (form) {
-        case LONG, MANY -> most - ragged(scalar, Math.max(1, most / 5));
+        case LONG, MANY, TURNED -> most - ragged(scalar, Math.max(1, most / 5));
         case EVEN -> most;
         case LESS -> ragged(scalar, 1);
       };

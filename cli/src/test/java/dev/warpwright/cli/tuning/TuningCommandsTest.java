@@ -63,7 +63,7 @@ final class TuningCommandsTest {
         "gemm MNK=64 batch=3 shared=b strideb=4096|strideb=4096: all products share this operand",
         "gemm MNK=64 batch=3 stridec=0|stridec=0: it is a whole number from 1",
         "gemm MNK=64 layout=xx|layout=xx: it is nt, nn, tn or tt",
-        "gemm MNK=64 act=what|act=what: it is none, relu",
+        "gemm MNK=64 act=what|act=what: it is one of none, relu",
         "gemm MNK=64 alpha=big|alpha=big: it is a number",
         "gemm MNK=64 colour=red|there is no 'colour'",
         "gemm MNK|is no KEY=VALUE",

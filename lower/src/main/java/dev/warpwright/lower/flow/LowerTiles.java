@@ -19,7 +19,7 @@ import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.gpu.Roles;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -45,8 +45,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>An instance of a role that computes is a warpgroup, of a role that copies one thread of a warp
- * or, where that lets the others have more registers, of a warpgroup ({@link Roles}). What stands
- * beside the roles is one thread's; all threads meet once before the roles, and see the barriers.
+ * or, where that lets the others have more registers, of a warpgroup ({@link WarpRoles}). What
+ * stands beside the roles is one thread's; all threads meet once before the roles, and see the
+ * barriers.
  *
  * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
  */
@@ -160,8 +161,8 @@ final class LowerTiles {
       return computing(role, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
     }
     long minBlocks = Math.max(1, func.attrs().getLong("minBlocks", 1));
-    Roles branch =
-        new Roles(role.instances(), (int) minBlocks, RoleCode.registers(role.body()), false);
+    WarpRoles branch =
+        new WarpRoles(role.instances(), (int) minBlocks, RoleCode.registers(role.body()), false);
     threads = branch.threads();
     return branch.branch(
         tid,

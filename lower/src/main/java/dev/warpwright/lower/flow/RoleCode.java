@@ -20,9 +20,9 @@ import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
-import dev.warpwright.lower.gpu.Roles;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -80,7 +80,7 @@ final class RoleCode {
     Map<Buffer, FragmentLayout> layouts =
         FragmentInference.infer(body, WarpgroupInstruction.THREADS);
     int[] sum = {0};
-    layouts.forEach((fragment, layout) -> sum[0] += Roles.registers(fragment, layout));
+    layouts.forEach((fragment, layout) -> sum[0] += WarpRoles.registers(fragment, layout));
     return sum[0];
   }
 

@@ -56,7 +56,7 @@ final class MergedWarpgroups {
   private final WorkTickets tickets;
   private final Grid first;
   private final Grid second;
-  private final Roles roles;
+  private final WarpRoles roles;
   private final RingBarriers barriers;
   private final Buffer entries;
   private final Buffer done = Buffer.of("done", DType.I32, Scope.LOCAL, 1);
@@ -111,7 +111,7 @@ final class MergedWarpgroups {
           .mapToInt(
               f -> {
                 FragmentLayout layout = layouts.get(f);
-                return layout == null ? 0 : Roles.registers(f, layout);
+                return layout == null ? 0 : WarpRoles.registers(f, layout);
               })
           .sum();
     }
@@ -123,13 +123,13 @@ final class MergedWarpgroups {
   }
 
   private MergedWarpgroups(PrimFunc func) {
-    int consumers = Roles.consumers(func.attrs());
+    int consumers = WarpRoles.consumers(func.attrs());
     MergedProgram program = MergedProgram.of(func);
     this.tickets = WorkTickets.of(program, consumers);
     this.first = Grid.of(program.first(), consumers);
     this.second = Grid.of(program.second(), consumers);
     this.roles =
-        Roles.of(func.attrs(), Math.max(first.accumulators(), second.accumulators()), false);
+        WarpRoles.of(func.attrs(), Math.max(first.accumulators(), second.accumulators()), false);
     this.barriers = RingBarriers.of(first.stages(), consumers, 1, roles.producers());
     this.entries = Buffer.of("entries", DType.I32, Scope.SHARED, first.stages());
     requireSameStages();

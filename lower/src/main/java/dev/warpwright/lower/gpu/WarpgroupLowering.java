@@ -40,7 +40,7 @@ import java.util.Map;
  *   <li>{@link WarpgroupMainLoop}, {@link TileEpilogue}: the code of each role; {@link PartialSums}
  *       or {@link ClusterSums} between the two where tiles are divided. With {@code store =
  *       "direct"} results leave from registers.
- *   <li>{@link Roles}: the branch of a block into its roles, last, around all of it.
+ *   <li>{@link WarpRoles}: the branch of a block into its roles, last, around all of it.
  * </ol>
  */
 final class WarpgroupLowering {
@@ -72,7 +72,7 @@ final class WarpgroupLowering {
             .filter(load -> !unaligned.contains(load))
             .map(load -> BulkLoad.of(load, stages, work))
             .toList();
-    int consumers = Roles.consumers(func.attrs());
+    int consumers = WarpRoles.consumers(func.attrs());
     int consumerThreads = consumers * WarpgroupInstruction.THREADS;
     Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(func.body(), consumerThreads);
     int accumulators = 0;
@@ -81,7 +81,7 @@ final class WarpgroupLowering {
       boolean sums = program.products().stream().anyMatch(m -> m.c().buffer() == fragment);
       accumulators += sums && layout != null ? layout.registers() : 0;
     }
-    Roles roles = Roles.of(func.attrs(), accumulators, !unaligned.isEmpty());
+    WarpRoles roles = WarpRoles.of(func.attrs(), accumulators, !unaligned.isEmpty());
     List<StageCopy> copies =
         unaligned.stream()
             .map(load -> StageCopy.of(load, stages, roles.producers(), true).inGroups())
@@ -143,7 +143,7 @@ final class WarpgroupLowering {
   private static final class Body {
     private final PipelinedProgram program;
     private final WorkItems work;
-    private final Roles roles;
+    private final WarpRoles roles;
     private final RingBarriers barriers;
     private final List<BulkLoad> loads;
     private final List<StageCopy> copies;
@@ -155,7 +155,7 @@ final class WarpgroupLowering {
     Body(
         PipelinedProgram program,
         WorkItems work,
-        Roles roles,
+        WarpRoles roles,
         RingBarriers barriers,
         List<BulkLoad> loads,
         List<StageCopy> copies,

@@ -68,7 +68,8 @@ final class EveryPrimitiveTest {
         }
         Class<?> type = Class.forName(PACKAGE + simple);
         if (Modifier.isPublic(type.getModifiers()) && type != NormalForm.class) {
-          Matcher name = Pattern.compile("String NAME = \"(\\w+)\"").matcher(Files.readString(file));
+          Matcher name =
+              Pattern.compile("String NAME = \"(\\w+)\"").matcher(Files.readString(file));
           String usual = Character.toLowerCase(simple.charAt(0)) + simple.substring(1);
           classes.put(name.find() ? name.group(1) : usual, simple);
         }

@@ -6,12 +6,12 @@ import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.sim.block.BlockRun;
 import dev.warpwright.sim.block.WarpNode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.DoubleExpr;
 import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Actor;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Shadow;
@@ -34,7 +34,7 @@ final class ClusterMemory {
   static Exec load(Expr.Call call, WarpCalls calls, IntrinsicCall.ResultSink sink) {
     Expr.AddressOf address = (Expr.AddressOf) call.args().getFirst();
     Finder finder = finder(call, calls);
-    int slot = new Access(calls.exprs(), address.buffer(), address.indices()).slot();
+    int slot = new MemoryAccess(calls.exprs(), address.buffer(), address.indices()).slot();
     return f -> {
       Place at = finder.find(f);
       at.shadow.read(f, at.element, calls.exprs().where());
@@ -46,7 +46,7 @@ final class ClusterMemory {
   static WarpNode store(UnitSite site) {
     Finder finder = finder(site.where().call(), site.calls());
     Expr.AddressOf address = site.address(0);
-    int slot = new Access(site.calls().exprs(), address.buffer(), address.indices()).slot();
+    int slot = new MemoryAccess(site.calls().exprs(), address.buffer(), address.indices()).slot();
     DoubleExpr value = site.calls().exprs().real(site.arg(2));
     return site.eachThread(
         (w, lane, f) -> {
@@ -60,7 +60,7 @@ final class ClusterMemory {
     ExprCompiler exprs = calls.exprs();
     Expr.AddressOf address = (Expr.AddressOf) call.args().getFirst();
     Buffer buffer = address.buffer();
-    Access access = new Access(exprs, buffer, address.indices());
+    MemoryAccess access = new MemoryAccess(exprs, buffer, address.indices());
     LongExpr offset = access.offset();
     LongExpr rank = exprs.integer(call.args().get(1));
     int slot = access.slot();

@@ -3,9 +3,9 @@ package dev.warpwright.sim.call;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.sim.block.WarpNode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Clock;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -26,7 +26,7 @@ final class CounterCalls {
   static WarpNode.Straight operation(
       Expr.Call call, WarpCalls calls, IntrinsicCall.ResultSink sink) {
     Expr.AddressOf address = (Expr.AddressOf) call.args().getFirst();
-    Access access = new Access(calls.exprs(), address.buffer(), address.indices());
+    MemoryAccess access = new MemoryAccess(calls.exprs(), address.buffer(), address.indices());
     LongExpr offset = access.offset();
     int slot = access.slot();
     boolean loads = call.op() == HopperIntrinsics.LOAD_ACQUIRE;

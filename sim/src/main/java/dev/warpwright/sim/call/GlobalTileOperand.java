@@ -5,10 +5,10 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.counter.Counting;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.finding.Source;
 import dev.warpwright.sim.memory.Actor;
 import dev.warpwright.sim.memory.Shadow;
@@ -24,13 +24,13 @@ final class GlobalTileOperand {
   private final Context context;
   private final Stmt where;
   private final Buffer buffer;
-  private final Access access;
+  private final MemoryAccess access;
 
   GlobalTileOperand(ExprCompiler exprs, Expr.AddressOf address) {
     this.context = exprs.context();
     this.where = exprs.where();
     this.buffer = address.buffer();
-    this.access = new Access(exprs, buffer, address.indices());
+    this.access = new MemoryAccess(exprs, buffer, address.indices());
     if (!MatrixRows.are(buffer)) {
       throw new IllegalArgumentException(
           context.source().name()

@@ -7,11 +7,11 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.counter.Counting;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.expr.OperandCode;
 import dev.warpwright.sim.finding.Source;
 import dev.warpwright.sim.memory.Bytes;
@@ -45,7 +45,7 @@ final class IntrinsicCall {
   /** One argument: either an address or a value. */
   private static final class Operand {
     final Intrinsic.Operand declared;
-    final @Nullable Access access;
+    final @Nullable MemoryAccess access;
     final @Nullable Buffer buffer;
     final LongExpr value;
     final @Nullable OperandCode code;
@@ -59,7 +59,7 @@ final class IntrinsicCall {
 
     Operand(
         Intrinsic.Operand declared,
-        @Nullable Access access,
+        @Nullable MemoryAccess access,
         @Nullable Buffer buffer,
         LongExpr value,
         @Nullable OperandCode code) {
@@ -104,7 +104,7 @@ final class IntrinsicCall {
       Intrinsic.Operand declared = intrinsic.operands().get(i);
       OperandCode code = exprs.operand(args.get(i));
       if (args.get(i) instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices)) {
-        Access access = new Access(exprs, buffer, indices);
+        MemoryAccess access = new MemoryAccess(exprs, buffer, indices);
         operands[i] = new Operand(declared, access, buffer, access.uncheckedOffset(), code);
       } else if (declared.isAddress()) {
         throw new IllegalArgumentException(
@@ -350,7 +350,7 @@ final class IntrinsicCall {
       Operand o = operands[operand];
       Frame f = frames[lane];
       Buffer buffer = o.buffer;
-      Access access = o.access;
+      MemoryAccess access = o.access;
       if (buffer == null || access == null) {
         throw new IllegalStateException(
             intrinsic.text() + " uses the value " + o.declared.name() + " as an address");

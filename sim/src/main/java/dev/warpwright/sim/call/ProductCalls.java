@@ -8,10 +8,10 @@ import dev.warpwright.sim.block.ProductQueue;
 import dev.warpwright.sim.block.SharedRows;
 import dev.warpwright.sim.block.Warp;
 import dev.warpwright.sim.block.WarpNode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Shadow;
 import dev.warpwright.target.MatrixDescriptor;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -130,13 +130,14 @@ final class ProductCalls {
 
   private Registers registers(UnitSite site, int operand, int count) {
     Buffer buffer = site.address(operand).buffer();
-    Access access = new Access(site.calls().exprs(), buffer, site.address(operand).indices());
+    MemoryAccess access =
+        new MemoryAccess(site.calls().exprs(), buffer, site.address(operand).indices());
     registers.add(access.slot());
     return new Registers(buffer, access, access.offset(), count);
   }
 
   /** Consecutive registers of each thread that a product accesses. */
-  private record Registers(Buffer buffer, Access access, LongExpr offset, int count) {
+  private record Registers(Buffer buffer, MemoryAccess access, LongExpr offset, int count) {
     int first(Frame f) {
       int from = (int) offset.eval(f);
       if (from + count > buffer.storageElements()) {

@@ -6,12 +6,12 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.block.WarpNode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.DoubleExpr;
 import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import java.util.Arrays;
 
@@ -27,7 +27,7 @@ public final class Stores {
   public static WarpNode compile(Context context, Stmt.Store store, boolean watched) {
     WarpCalls calls = new WarpCalls(context, store);
     ExprCompiler exprs = calls.exprs();
-    Access access = new Access(exprs, store.buffer(), store.indices());
+    MemoryAccess access = new MemoryAccess(exprs, store.buffer(), store.indices());
     LongExpr at = access.writeOffset();
     int lanes = access.lanes();
     int slot = access.slot();

@@ -8,10 +8,10 @@ import dev.warpwright.sim.block.BlockRun;
 import dev.warpwright.sim.block.MBarrier;
 import dev.warpwright.sim.block.Warp;
 import dev.warpwright.sim.block.WarpNode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.target.intrinsic.TargetIntrinsic;
 import java.util.List;
 
@@ -86,7 +86,7 @@ record UnitSite(Context context, Stmt.Evaluate where, TargetIntrinsic intrinsic,
 
   BarrierOf barrierOf(int arg) {
     Expr.AddressOf address = address(arg);
-    Access access = new Access(calls.exprs(), address.buffer(), address.indices());
+    MemoryAccess access = new MemoryAccess(calls.exprs(), address.buffer(), address.indices());
     LongExpr offset = access.offset();
     int slot = access.slot();
     return (block, f) -> block.barrier(slot, (int) offset.eval(f));

@@ -73,7 +73,7 @@ public class ExprCompiler {
 
   /** An expression used as an index: affine forms are flattened. */
   public LongExpr index(Expr e) {
-    Affine affine = Affine.of(e);
+    AffineIndex affine = AffineIndex.of(e);
     return affine != null ? affine.compile(context.symbols()) : integer(e);
   }
 
@@ -100,7 +100,7 @@ public class ExprCompiler {
         DType dtype = c.type().dtype();
         yield f -> IntegerMath.wrap(dtype, bits.eval(f));
       }
-      case Expr.Load l -> new Access(this, l.buffer(), l.indices()).loadInteger();
+      case Expr.Load l -> new MemoryAccess(this, l.buffer(), l.indices()).loadInteger();
       case Expr.Ramp r -> {
         LongExpr base = index(r.base());
         long stride = r.stride();
@@ -239,7 +239,7 @@ public class ExprCompiler {
         DType dtype = c.type().dtype();
         yield f -> Bytes.bitsToReal(dtype, bits.eval(f));
       }
-      case Expr.Load l -> new Access(this, l.buffer(), l.indices()).loadReal();
+      case Expr.Load l -> new MemoryAccess(this, l.buffer(), l.indices()).loadReal();
       case Expr.Broadcast b -> real(b.value());
       case Expr.Call c -> c.op() instanceof MathOp op ? math(op, c) : calls.real(c);
       case Expr.IntImm imm -> throw mistyped(e);

@@ -11,12 +11,12 @@ import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.api.Finding;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.finding.Source;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.FlowClock;
@@ -229,7 +229,7 @@ public final class FlowCompiler {
 
   private Exec signal(Stmt.Flow.Signal s) {
     ExprCompiler exprs = stmts.exprs(s);
-    Access access = new Access(exprs, s.counter(), s.indices());
+    MemoryAccess access = new MemoryAccess(exprs, s.counter(), s.indices());
     LongExpr at = access.writeOffset();
     LongExpr by = exprs.integer(s.by());
     DType dtype = s.counter().dtype();
@@ -264,7 +264,7 @@ public final class FlowCompiler {
 
   private Exec await(Stmt.Flow.Await s) {
     ExprCompiler exprs = stmts.exprs(s);
-    Access access = new Access(exprs, s.counter(), s.indices());
+    MemoryAccess access = new MemoryAccess(exprs, s.counter(), s.indices());
     LongExpr at = access.writeOffset();
     LongExpr atLeast = exprs.integer(s.atLeast());
     DType dtype = s.counter().dtype();

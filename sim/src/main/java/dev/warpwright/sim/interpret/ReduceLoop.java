@@ -9,14 +9,14 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.sim.api.FloatMode;
-import dev.warpwright.sim.expr.Access;
-import dev.warpwright.sim.expr.Affine;
+import dev.warpwright.sim.expr.AffineIndex;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.DoubleExpr;
 import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -85,7 +85,7 @@ final class ReduceLoop {
 
   /** How much an expression moves in one iteration; null if not evenly. */
   private @Nullable Long step(Expr e) {
-    Affine affine = Affine.of(e);
+    AffineIndex affine = AffineIndex.of(e);
     if (affine == null) {
       return dependsOnLoop(e) ? null : 0L;
     }
@@ -182,7 +182,7 @@ final class ReduceLoop {
 
   private boolean evenly(Expr.Load l) {
     return l.type().isScalar()
-        && Access.linearStrides(l.buffer()) != null
+        && MemoryAccess.linearStrides(l.buffer()) != null
         && l.indices().stream().allMatch(i -> step(i) != null);
   }
 
@@ -218,7 +218,7 @@ final class ReduceLoop {
   }
 
   private Operand strided(Expr.Load l) {
-    Access access = new Access(exprs, l.buffer(), l.indices());
+    MemoryAccess access = new MemoryAccess(exprs, l.buffer(), l.indices());
     LongExpr offset = access.offset();
     int memory = access.slot();
     DType stored = access.stored();
@@ -319,7 +319,7 @@ final class ReduceLoop {
     Stmt init = block == null ? null : block.init();
     Exec start = init == null ? f -> {} : compiler.compile(init);
     int[] reduceSlots = block == null ? new int[0] : compiler.reduceSlots(block);
-    Access target = new Access(exprs, store.buffer(), store.indices());
+    MemoryAccess target = new MemoryAccess(exprs, store.buffer(), store.indices());
     LongExpr offset = target.offset();
     int memory = target.slot();
     DType stored = target.stored();

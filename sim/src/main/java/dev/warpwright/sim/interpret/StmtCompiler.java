@@ -7,7 +7,6 @@ import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.CallCompiler;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.DoubleExpr;
@@ -15,6 +14,7 @@ import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.finding.FindingSink;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Shadow;
@@ -212,7 +212,7 @@ public final class StmtCompiler {
   }
 
   Exec store(Stmt.Store store, ExprCompiler exprs) {
-    Access access = new Access(exprs, store.buffer(), store.indices());
+    MemoryAccess access = new MemoryAccess(exprs, store.buffer(), store.indices());
     int lanes = access.lanes();
     int slot = access.slot();
     DType stored = access.stored();

@@ -7,12 +7,12 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.sim.api.FloatMode;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
 import dev.warpwright.sim.expr.Exec;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.Shadow;
 import java.util.ArrayList;
@@ -84,7 +84,7 @@ final class TileMmaCompiler {
       long row = at[rowDimension];
       long col = at[colDimension];
       long[] shape = context.shape(buffer, f);
-      long[] strides = Access.linearStrides(buffer);
+      long[] strides = MemoryAccess.linearStrides(buffer);
       int[] offsets = new int[m * n];
       for (int i = 0; i < m; i++) {
         at[rowDimension] = row + i;
@@ -102,7 +102,7 @@ final class TileMmaCompiler {
           throw context.outOfBounds(buffer, at, mma, f);
         }
       }
-      return (int) Access.storageOffset(buffer.layout(), strides, at);
+      return (int) MemoryAccess.storageOffset(buffer.layout(), strides, at);
     }
 
     double[] values(Frame f, boolean tf32) {

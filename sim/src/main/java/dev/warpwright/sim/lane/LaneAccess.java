@@ -16,8 +16,8 @@ import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.sim.counter.Counting;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.memory.Bytes;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -28,7 +28,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Accesses of one lane to memory as bytecode; they mean and check what {@link Access} says. */
+/**
+ * Accesses of one lane to memory as bytecode; they mean and check what {@link MemoryAccess} says.
+ */
 final class LaneAccess {
   private static final ClassDesc CODE = LaneExprs.CODE;
   private static final ClassDesc BYTES = ClassDesc.ofDescriptor(Bytes.class.descriptorString());
@@ -165,7 +167,7 @@ final class LaneAccess {
       code.lconst_0();
       return;
     }
-    long[] strides = Context.hasSymbolicRows(b) ? null : Access.linearStrides(b);
+    long[] strides = Context.hasSymbolicRows(b) ? null : MemoryAccess.linearStrides(b);
     if (strides == null && !Context.hasSymbolicRows(b)) {
       layoutOffset(Objects.requireNonNull(b.layout()), coordinates);
       return;

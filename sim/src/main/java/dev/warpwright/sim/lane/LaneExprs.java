@@ -11,7 +11,7 @@ import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.sim.expr.Affine;
+import dev.warpwright.sim.expr.AffineIndex;
 import dev.warpwright.sim.expr.DoubleExpr;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.LongExpr;
@@ -184,7 +184,7 @@ final class LaneExprs {
 
   /** Pushes an index, computed in 64 bits where it is a sum of variables times constants. */
   void index(Expr e) {
-    Affine affine = Affine.of(e);
+    AffineIndex affine = AffineIndex.of(e);
     if (affine == null) {
       value(e);
       return;

@@ -14,8 +14,8 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.sim.expr.Access;
 import dev.warpwright.sim.expr.Context;
+import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.lane.LaneArithmetic;
 import dev.warpwright.sim.lane.RegionMath;
 import dev.warpwright.sim.memory.Bytes;
@@ -315,7 +315,7 @@ final class RegionExprs {
       return new long[buffer.rank()];
     }
     Layout layout = buffer.layout();
-    long[] strides = Access.linearStrides(buffer);
+    long[] strides = MemoryAccess.linearStrides(buffer);
     if (strides == null) {
       throw new RegionPlan.Unsupported("layout " + layout);
     }

@@ -24,7 +24,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
  * @param accumulators registers of a consumer thread that hold sums
  * @param copying whether all threads of the producer copy, not one that starts bulk copies
  */
-public record Roles(int consumers, int minBlocks, int accumulators, boolean copying) {
+public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean copying) {
   private static final int WARPGROUP = WarpgroupInstruction.THREADS;
   private static final int[] PRODUCER_REGISTERS = {40, 32, 24};
   private static final int[] COPYING_REGISTERS = {96, 72, 56, 40};
@@ -44,9 +44,9 @@ public record Roles(int consumers, int minBlocks, int accumulators, boolean copy
     return (int) consumers;
   }
 
-  public static Roles of(Attrs attrs, int accumulators, boolean copying) {
+  public static WarpRoles of(Attrs attrs, int accumulators, boolean copying) {
     long minBlocks = Math.max(1, attrs.getLong("minBlocks", 1));
-    return new Roles(consumers(attrs), (int) minBlocks, accumulators, copying);
+    return new WarpRoles(consumers(attrs), (int) minBlocks, accumulators, copying);
   }
 
   /** Registers of 32 bits in which a thread holds its part of a fragment. */

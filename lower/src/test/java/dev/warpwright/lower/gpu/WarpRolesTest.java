@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Registers move from the threads that copy to those that multiply, and never more than exist. */
-final class RolesTest {
+final class WarpRolesTest {
   /** The number of registers that a program changes to; those of a launch if it does not. */
   private static int registers(Stmt branch, Intrinsic change, int entry) {
     AtomicInteger registers = new AtomicInteger(entry);
@@ -30,7 +30,7 @@ final class RolesTest {
     return registers.get();
   }
 
-  private static Stmt branch(Roles roles) {
+  private static Stmt branch(WarpRoles roles) {
     return roles.branch(Var.index("tid"), Stmts.seq(), Stmts.seq(), thread -> Stmts.seq());
   }
 
@@ -40,7 +40,7 @@ final class RolesTest {
   void neitherRoleHasRegistersThatTheLaunchDoesNotGive(int consumers, int minBlocks, int entry) {
     for (boolean copying : new boolean[] {false, true}) {
       for (int accumulators = 2; accumulators <= 256; accumulators += 2) {
-        Roles roles = new Roles(consumers, minBlocks, accumulators, copying);
+        WarpRoles roles = new WarpRoles(consumers, minBlocks, accumulators, copying);
         Stmt branch = branch(roles);
         int producer = registers(branch, HopperIntrinsics.SETMAXNREG_DEC, entry);
         int consumer = registers(branch, HopperIntrinsics.SETMAXNREG_INC, entry);
@@ -57,7 +57,7 @@ final class RolesTest {
   @ParameterizedTest
   @ValueSource(ints = {8, 24})
   void whereEachHasEnoughNothingMoves(int accumulators) {
-    Stmt branch = branch(new Roles(2, 2, accumulators, true));
+    Stmt branch = branch(new WarpRoles(2, 2, accumulators, true));
     assertThat(registers(branch, HopperIntrinsics.SETMAXNREG_DEC, -1)).isEqualTo(-1);
     assertThat(registers(branch, HopperIntrinsics.SETMAXNREG_INC, -1)).isEqualTo(-1);
   }

@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
  * A sum of scalar integer variables times constants, plus a constant: the usual index. It is
  * evaluated in 64 bits, which is right because index arithmetic must not overflow.
  */
-public record Affine(long constant, Map<Var, Long> terms) {
+public record AffineIndex(long constant, Map<Var, Long> terms) {
 
   /** The expression in this form, or null. */
-  public static @Nullable Affine of(Expr e) {
+  public static @Nullable AffineIndex of(Expr e) {
     return switch (e) {
-      case Expr.IntImm imm -> new Affine(imm.value(), Map.of());
+      case Expr.IntImm imm -> new AffineIndex(imm.value(), Map.of());
       case Var v ->
           v.type().isScalar() && v.type().dtype().isInt() && v.type().dtype() != DType.U64
-              ? new Affine(0, Map.of(v, 1L))
+              ? new AffineIndex(0, Map.of(v, 1L))
               : null;
       case Expr.Binary(BinaryOp op, Expr a, Expr b) -> binary(op, of(a), of(b));
       case Expr.Unary u -> null;
@@ -36,7 +36,8 @@ public record Affine(long constant, Map<Var, Long> terms) {
     };
   }
 
-  private static @Nullable Affine binary(BinaryOp op, @Nullable Affine a, @Nullable Affine b) {
+  private static @Nullable AffineIndex binary(
+      BinaryOp op, @Nullable AffineIndex a, @Nullable AffineIndex b) {
     if (a == null || b == null) {
       return null;
     }
@@ -50,15 +51,15 @@ public record Affine(long constant, Map<Var, Long> terms) {
     };
   }
 
-  private Affine plus(Affine b, long factor) {
+  private AffineIndex plus(AffineIndex b, long factor) {
     Map<Var, Long> sum = new LinkedHashMap<>(terms);
     b.terms.forEach((v, c) -> sum.merge(v, c * factor, Long::sum));
     sum.values().removeIf(c -> c == 0);
-    return new Affine(constant + b.constant * factor, sum);
+    return new AffineIndex(constant + b.constant * factor, sum);
   }
 
-  private Affine times(long factor) {
-    return new Affine(0, Map.of()).plus(this, factor);
+  private AffineIndex times(long factor) {
+    return new AffineIndex(0, Map.of()).plus(this, factor);
   }
 
   /** The form compiled. */

@@ -19,7 +19,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles loads, stores and addresses of one element or vector of a buffer. */
-public final class Access {
+public final class MemoryAccess {
   private final ExprCompiler exprs;
   private final Context context;
   private final Buffer buffer;
@@ -28,7 +28,7 @@ public final class Access {
   private final int slot;
   private final DType stored;
 
-  public Access(ExprCompiler exprs, Buffer buffer, List<Expr> indices) {
+  public MemoryAccess(ExprCompiler exprs, Buffer buffer, List<Expr> indices) {
     this.exprs = exprs;
     this.context = exprs.context();
     this.buffer = buffer;
