@@ -26,6 +26,15 @@ public final class DeviceCatalogue {
 
   private DeviceCatalogue() {}
 
+  /** Multiprocessors of the largest device of a target; 1 if none is known. */
+  public static int multiprocessors(GpuTarget target) {
+    return ALL.stream()
+        .filter(model -> model.target() == target)
+        .mapToInt(DeviceModel::multiprocessors)
+        .max()
+        .orElse(1);
+  }
+
   /** The device with this name, the catalogue's or the driver's. */
   public static Optional<DeviceModel> find(String name) {
     String wanted = name.toLowerCase(Locale.ROOT);

@@ -108,11 +108,17 @@ public final class CudaExecutable implements Executable {
     } else {
       graph.replay(stream);
     }
+    List<Object> results = new ArrayList<>();
     for (int i = 0; i < outputs.size(); i++) {
-      deviceBuffer(compiled.network().outputs().get(i))
-          .copyTo(MemorySegment.ofArray(outputs.get(i)), stream);
+      Buffer buffer = compiled.network().outputs().get(i);
+      Object result = HostArrays.like(outputs.get(i), buffer.dtype());
+      deviceBuffer(buffer).copyTo(segment(result), stream);
+      results.add(result);
     }
     stream.synchronize();
+    for (int i = 0; i < outputs.size(); i++) {
+      HostArrays.widen(results.get(i), compiled.network().outputs().get(i).dtype(), outputs.get(i));
+    }
   }
 
   /** Sizes buffers and prepares launches for a row count; the second use of it makes the graph. */

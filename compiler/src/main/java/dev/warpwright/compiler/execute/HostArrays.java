@@ -56,6 +56,25 @@ final class HostArrays {
     };
   }
 
+  /** An array of the type that is as long; the same array for f32. */
+  static Object like(float[] values, DType dtype) {
+    return dtype == DType.F32 ? values : allocate(dtype, values.length, "result");
+  }
+
+  /** The values of an array of f32, f16 or bf16. */
+  static void widen(Object array, DType dtype, float[] values) {
+    if (array == values) {
+      return;
+    }
+    short[] bits = (short[]) array;
+    for (int i = 0; i < bits.length; i++) {
+      values[i] =
+          dtype == DType.F16
+              ? Float.float16ToFloat(bits[i])
+              : Float.intBitsToFloat(bits[i] << 16);
+    }
+  }
+
   static int length(Object array) {
     return Array.getLength(array);
   }

@@ -46,11 +46,15 @@ public final class SimulatedExecutable implements Executable {
   }
 
   private static NdArray packed(PackedConstant constant) {
+    Buffer original = constant.constant().buffer();
     Layout where = constant.where();
-    if (where != null) {
-      throw new IllegalArgumentException("grid kernels take constants as they are");
+    if (where == null) {
+      return NdArray.of(original).fillWith(constant.constant()::element);
     }
-    return NdArray.of(constant.buffer()).fillWith(constant.constant()::element);
+    NdArray laid = NdArray.of(original.withLayout(where)).fillWith(constant.constant()::element);
+    NdArray packed = NdArray.of(constant.buffer());
+    System.arraycopy(laid.bytes(), 0, packed.bytes(), 0, laid.bytes().length);
+    return packed;
   }
 
   @Override

@@ -6,13 +6,21 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.PackConstants;
+import dev.warpwright.lower.tile.PackConstants.Form;
+import dev.warpwright.lower.tile.PassRefusal;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.Precision;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses tilings and makes kernels for a GPU. */
@@ -33,8 +41,37 @@ final class GpuKernels {
    *
    * @param kernel the kernel, or null if no tiling fits the target
    * @param why it fits, or what does not
+   * @param packed constants that it takes in another form
    */
-  record Fused(@Nullable CompiledKernel kernel, String why) {}
+  record Fused(@Nullable CompiledKernel kernel, String why, Map<Buffer, Form> packed) {
+    Fused(@Nullable CompiledKernel kernel, String why) {
+      this(kernel, why, Map.of());
+    }
+  }
+
+  /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
+  Fused registerChain(StageGroup group, Set<Buffer> constants) {
+    String refusal = ChainTiling.refusal(group, target);
+    if (!refusal.isEmpty()) {
+      return new Fused(null, refusal);
+    }
+    ChainTiling tiling = ChainTiling.of(group, target, DeviceCatalogue.multiprocessors(target));
+    Scheduled scheduled = RegisterChain.schedule(group, tiling);
+    try {
+      PackConstants.Packed packed = PackConstants.apply(scheduled.tiles(), constants);
+      Kernel kernel = Lowering.lower(packed.func(), target);
+      String why =
+          String.format(
+              Locale.ROOT,
+              "a warpgroup holds activations of %d rows in registers, so weights are all that"
+                  + " passes through shared memory",
+              RegisterChain.ROWS);
+      return new Fused(
+          compiled(group, scheduled, kernel, "register chaining", why), why, packed.packed());
+    } catch (LoweringException | PassRefusal e) {
+      return new Fused(null, String.valueOf(e.getMessage()));
+    }
+  }
 
   /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
   Fused rowBlock(StageGroup group) {

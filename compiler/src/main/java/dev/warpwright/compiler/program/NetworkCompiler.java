@@ -6,6 +6,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.host.HostProgram;
+import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.FunctionOptions;
 import dev.warpwright.model.function.NetworkBuilder;
@@ -112,6 +113,18 @@ public final class NetworkCompiler {
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     int results = network.outputs().size();
+    Set<Buffer> weights =
+        network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
+    GpuKernels.Fused chained = kernels.registerChain(groups.getFirst(), weights);
+    if (chained.kernel() != null) {
+      return program(
+          network,
+          precision,
+          target,
+          groups,
+          List.of(chained.kernel()),
+          network.constants().stream().map(constant -> packed(constant, chained.packed())).toList());
+    }
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
@@ -210,6 +223,13 @@ public final class NetworkCompiler {
     Program program = ProgramAssembly.assemble(network, calls, packed, List.of());
     return new CompiledProgram(
         network, precision, target, program, constants, compiled, OptionalInt.empty());
+  }
+
+  private static PackedConstant packed(Constant constant, Map<Buffer, PackConstants.Form> forms) {
+    PackConstants.Form form = forms.get(constant.buffer());
+    return form == null
+        ? PackedConstant.plain(constant)
+        : new PackedConstant(form.buffer(), form.where(), constant);
   }
 
   private static PackedConstant packed(Constant constant, HostProgram lowered) {

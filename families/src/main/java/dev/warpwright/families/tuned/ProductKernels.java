@@ -6,7 +6,6 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
-import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -87,12 +86,7 @@ public final class ProductKernels implements AutoCloseable {
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {
-    int multiprocessors =
-        DeviceCatalogue.ALL.stream()
-            .filter(model -> model.target() == target)
-            .mapToInt(DeviceModel::multiprocessors)
-            .max()
-            .orElse(1);
+    int multiprocessors = DeviceCatalogue.multiprocessors(target);
     return new GemmChooser.Where(target, null, multiprocessors);
   }
 

@@ -8,6 +8,7 @@ import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
+import dev.warpwright.lower.tile.StrideItems;
 import dev.warpwright.target.GpuTarget;
 
 /**
@@ -34,7 +35,8 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    PrimFunc program = PlanPipes.apply(func, listener);
+    PrimFunc program = StrideItems.apply(func, listener);
+    program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);
     program = ChooseMovement.apply(program, listener);

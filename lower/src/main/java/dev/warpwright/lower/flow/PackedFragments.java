@@ -239,10 +239,13 @@ final class PackedFragments {
     return new Expr.Call(pack, List.of(first, second), Type.U32);
   }
 
-  /** x, of {@code x <= 0 ? 0 : x}, which keeps what is not a number as packing does; else null. */
+  /**
+   * x, of {@code x <= 0 ? 0 : x}, which keeps what is not a number as packing does; else null.
+   * {@code x < 0 ? 0 : x} differs in the sign of a zero, which compares equal.
+   */
   private static @Nullable Expr rectified(Expr e) {
     return e instanceof Expr.Select(Expr.Binary(BinaryOp op, Expr a, Expr b), Expr t, Expr f)
-            && op == BinaryOp.LE
+            && (op == BinaryOp.LE || op == BinaryOp.LT)
             && a.equals(f)
             && b.equals(t)
             && Exprs.f32(0).equals(t)

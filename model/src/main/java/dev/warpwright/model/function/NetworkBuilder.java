@@ -320,13 +320,17 @@ public final class NetworkBuilder {
     long features = output.features();
     long width = padded(features);
     Element formula = element(output);
+    DType type = activation();
     Tensor result =
         Tensor.compute(
-            fresh("result"), DType.F32, shape(width), v -> formula.at(v.get(0), v.get(1)));
+            fresh("result"),
+            type,
+            shape(width),
+            v -> Exprs.cast(type, formula.at(v.get(0), v.get(1))));
     tensors.add(result);
     stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
     Tensor out =
-        Tensor.compute(name, DType.F32, shape(features), v -> result.at(v.get(0), v.get(1)));
+        Tensor.compute(name, type, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
     stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
     return out.buffer();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param func parameters: inputs, outputs, constants, then the row count M
  * @param rows the row count
  * @param inputs [M, features] each
- * @param outputs [M, features] each, f32
+ * @param outputs [M, features] each, in the type of activations
  * @param constants weights and vectors
  * @param stages what the blocks are, in the order of the function
  */

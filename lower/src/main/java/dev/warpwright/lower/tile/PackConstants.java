@@ -1,0 +1,420 @@
+package dev.warpwright.lower.tile;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Leaves;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.pass.PassListener;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets 16-bit rows move between global memory and the registers of warpgroup products by 16 bytes a
+ * thread. A thread of a product's operand holds pairs of columns 8 apart; 8 columns next to each
+ * other are as good, if the operand's K, or the accumulators' N, is permuted. What is permuted are
+ * constants: whoever calls the kernel packs them once.
+ *
+ * <pre>{@code
+ * tile.copy a <- x[…]                              tile.copy a_rows <- x[…]
+ *                                             →    tile.map (r, k) { a[r, k] = a_rows[r, p(k)] }
+ * tile.copy Ws <- W[…]; tile.mma acc += a * Ws^T   tile.copy Ws <- W'[…]; tile.mma acc += a * Ws^T
+ *
+ * tile.map (r, n) { h[r, n] = f(acc[r, n], b[n]) } tile.map (r, n) { h[r, q(n)] = f(acc[r, n], b'[n]) }
+ * tile.copy y[…] <- h                              tile.copy y[…] <- h
+ * }</pre>
+ *
+ * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[q(n), k]} and {@code b'[n] =
+ * b[q(n)]}. p and q exchange bits of the column inside groups of 32.
+ *
+ * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
+ * the next rows can be copied to while these are multiplied.
+ *
+ * <p>Requires nothing: where rows are no multiple of 32 columns, an operand is read by other than
+ * products, or what would have to be packed is no constant or has other readers, the columns stay.
+ *
+ * <p>Guarantees: with its packed constants the program computes what it did. Stands in front of
+ * {@link PlanPipes}: weights are still copied from parameters.
+ */
+public final class PackConstants {
+  private static final int GROUP = 32;
+
+  /** Elements of 16 bits in 16 bytes. */
+  private static final int LANES = 8;
+
+  /** Where the bits of a column go, by their weights: 0 stays. The inverse of {@link #column}. */
+  private static final int[] BITS = {1, 8, 16, 2, 4};
+
+  private final Set<Buffer> constants;
+  private final Set<Buffer> written;
+  private final Map<Buffer, List<Stmt>> uses = new HashMap<>();
+  private final Map<Stmt, Stmt> replaced = new IdentityHashMap<>();
+  private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
+  private final Set<Buffer> permutedColumns = new LinkedHashSet<>();
+  private final Set<Buffer> permutedRows = new LinkedHashSet<>();
+
+  private PackConstants(PrimFunc func, Set<Buffer> constants) {
+    this.constants = constants;
+    this.written = TileFacts.written(func);
+    Walk.statements(
+        func.body(),
+        s -> {
+          Leaves leaves = Leaves.of(s);
+          Set<Buffer> touched = new HashSet<>(leaves.reads());
+          touched.addAll(leaves.writes());
+          touched.forEach(b -> uses.computeIfAbsent(b, x -> new ArrayList<>()).add(s));
+        });
+  }
+
+  /**
+   * A program and the constants that it wants in another form.
+   *
+   * @param packed a constant of the original program to its form
+   */
+  public record Packed(PrimFunc func, Map<Buffer, Form> packed) {}
+
+  /**
+   * Another form of a constant.
+   *
+   * @param buffer the program's parameter
+   * @param where coordinates of the original to the element offset in {@code buffer}
+   */
+  public record Form(Buffer buffer, Layout where) {}
+
+  /**
+   * Packs.
+   *
+   * @param constants parameters that the caller can bring into another form
+   */
+  public static Packed apply(PrimFunc func, Set<Buffer> constants, PassListener listener) {
+    Packed packed = apply(func, constants);
+    listener.tell("PackConstants", packed.func());
+    return packed;
+  }
+
+  /** As {@link #apply(PrimFunc, Set, PassListener)}, without telling anybody. */
+  public static Packed apply(PrimFunc func, Set<Buffer> constants) {
+    return new PackConstants(func, constants).packed(func);
+  }
+
+  private Packed packed(PrimFunc func) {
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (s instanceof Stmt.TileCopy copy) {
+            operand(copy);
+            result(copy);
+          }
+        });
+    if (replaced.isEmpty()) {
+      return new Packed(func, Map.of());
+    }
+    Map<Buffer, Form> forms = new LinkedHashMap<>();
+    for (Param param : func.params()) {
+      if (param instanceof Buffer b && (permutedColumns.contains(b) || permutedRows.contains(b))) {
+        forms.put(b, form(b));
+      }
+    }
+    List<Param> params = new ArrayList<>();
+    for (Param param : func.params()) {
+      Form form = param instanceof Buffer b ? forms.get(b) : null;
+      params.add(form == null ? param : form.buffer());
+    }
+    Stmt body = new Exchange(forms).stmt(func.body());
+    return new Packed(new PrimFunc(func.name(), params, body, func.attrs()), forms);
+  }
+
+  private Form form(Buffer constant) {
+    Buffer packed =
+        new Buffer(
+            constant.name(),
+            constant.dtype(),
+            constant.shape(),
+            constant.scope(),
+            null,
+            constant.alignment());
+    List<List<Mode>> dimensions = new ArrayList<>();
+    long stride = 1;
+    for (int d = constant.rank() - 1; d >= 0; d--) {
+      boolean permuted =
+          d == 0 && permutedRows.contains(constant)
+              || d == 1 && permutedColumns.contains(constant);
+      dimensions.addFirst(modes(constant.extent(d), stride, permuted));
+      stride *= constant.extent(d);
+    }
+    return new Form(packed, new Layout(dimensions, Swizzle.NONE));
+  }
+
+  private static List<Mode> modes(long extent, long stride, boolean permuted) {
+    if (!permuted) {
+      return List.of(new Mode(extent, stride));
+    }
+    List<Mode> modes = new ArrayList<>();
+    for (int weight : BITS) {
+      modes.add(new Mode(2, weight * stride));
+    }
+    modes.add(new Mode(extent / GROUP, GROUP * stride));
+    return modes;
+  }
+
+  /** The column that stands at a place: p of the class's description, and q. */
+  private static Expr column(Expr at) {
+    Expr group = Exprs.mul(Exprs.div(at, GROUP), GROUP);
+    Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
+    Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
+    Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
+    Expr sum = Exprs.add(Exprs.add(group, high), Exprs.add(middle, low));
+    return Exprs.add(sum, Exprs.mod(at, 2));
+  }
+
+  private static boolean isHalf(Buffer fragment) {
+    return fragment.scope() == Scope.FRAGMENT
+        && fragment.dtype().bytes() == 2
+        && fragment.rank() == 2;
+  }
+
+  /** Whether whole vectors of a matrix' rows are columns of the tile. */
+  private static boolean byVectors(Region memory, Buffer fragment) {
+    Buffer buffer = memory.buffer();
+    return fragment.extent(1) % GROUP == 0
+        && memory.tile().size() == 2
+        && memory.ranges().getLast() == memory.tile().getLast()
+        && Exprs.isConst(memory.ranges().getLast().min(), 0)
+        && buffer.layout() == null
+        && buffer.extent(buffer.rank() - 1) % LANES == 0
+        && buffer.alignment() >= 16;
+  }
+
+  private void operand(Stmt.TileCopy copy) {
+    Buffer a = copy.to().buffer();
+    Buffer x = copy.from().buffer();
+    if (!isHalf(a)
+        || x.scope() != Scope.GLOBAL
+        || written.contains(x)
+        || x.dtype() != a.dtype()
+        || !TileFacts.isWhole(copy.to())) {
+      return;
+    }
+    List<Stmt> readers = uses.getOrDefault(a, List.of()).stream().filter(s -> s != copy).toList();
+    Set<Buffer> weights = new LinkedHashSet<>();
+    boolean permute = byVectors(copy.from(), a);
+    for (Stmt reader : readers) {
+      Buffer weight =
+          reader instanceof Stmt.TileMma mma && mma.a().buffer() == a && mma.c().buffer() != a
+              ? weight(mma)
+              : null;
+      permute &= weight != null && inGroups(((Stmt.TileMma) reader).a());
+      if (weight != null) {
+        weights.add(weight);
+      }
+    }
+    for (Buffer weight : weights) {
+      permute &= isReadBy(weight, readers);
+    }
+    if (!permute && !copy.attrs().has("prefetch")) {
+      return;
+    }
+    if (permute) {
+      permutedColumns.addAll(weights);
+    }
+    Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
+    Var r = Var.index("r");
+    Var k = Var.index("k");
+    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k) : k));
+    Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
+    Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
+    Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
+    replaced.put(copy, Stmts.seq(fill, map));
+    allocated.put(copy, rows);
+  }
+
+  /** Whether the product takes whole groups of the operand's columns. */
+  private static boolean inGroups(Region region) {
+    var columns = region.ranges().getLast();
+    return columns.extent() instanceof Expr.IntImm(var type, long n)
+        && n % GROUP == 0
+        && isMultiple(columns.min());
+  }
+
+  private static boolean isMultiple(Expr e) {
+    return switch (e) {
+      case Expr.IntImm imm -> imm.value() % GROUP == 0;
+      case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
+          op == BinaryOp.MUL && (isMultiple(a) || isMultiple(b));
+      default -> false;
+    };
+  }
+
+  /** The constant whose tiles are the product's second operand, [N, K]; null if there is none. */
+  private @Nullable Buffer weight(Stmt.TileMma mma) {
+    Buffer tile = mma.b().buffer();
+    if (!mma.transposeB() || mma.transposeA() || tile.scope() != Scope.SHARED) {
+      return null;
+    }
+    Buffer weight = null;
+    for (Stmt use : uses.getOrDefault(tile, List.of())) {
+      if (use instanceof Stmt.TileCopy copy && copy.to().buffer() == tile) {
+        Buffer from = copy.from().buffer();
+        boolean same = weight == null || weight == from;
+        if (!same || !constants.contains(from) || from.rank() != 2 || !inGroups(copy.from())) {
+          return null;
+        }
+        weight = from;
+      } else if (use != mma) {
+        return null;
+      }
+    }
+    return weight;
+  }
+
+  /** Whether a constant's tiles go to these products alone. */
+  private boolean isReadBy(Buffer constant, List<Stmt> products) {
+    for (Stmt use : uses.getOrDefault(constant, List.of())) {
+      if (!(use instanceof Stmt.TileCopy copy)) {
+        return false;
+      }
+      for (Stmt reader : uses.getOrDefault(copy.to().buffer(), List.of())) {
+        if (reader != use && !products.contains(reader) && !(reader instanceof Stmt.TileCopy)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private void result(Stmt.TileCopy copy) {
+    Buffer h = copy.from().buffer();
+    if (!isHalf(h)
+        || copy.to().buffer().scope() != Scope.GLOBAL
+        || copy.to().buffer().dtype() != h.dtype()
+        || !TileFacts.isWhole(copy.from())
+        || !byVectors(copy.to(), h)) {
+      return;
+    }
+    List<Stmt> makers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != copy).toList();
+    if (makers.size() != 1
+        || !(makers.getFirst() instanceof Stmt.TileMap map)
+        || map.stores().size() != 1
+        || map.vars().size() != 2
+        || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
+      return;
+    }
+    Inputs inputs = new Inputs(map);
+    Buffer acc = inputs.accumulator;
+    if (!inputs.fits || acc == null) {
+      return;
+    }
+    List<Stmt> products = new ArrayList<>();
+    Set<Buffer> weights = new LinkedHashSet<>();
+    for (Stmt use : uses.getOrDefault(acc, List.of())) {
+      if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
+        Buffer weight = weight(mma);
+        if (weight == null || weight.extent(0) != h.extent(1)) {
+          return;
+        }
+        products.add(mma);
+        weights.add(weight);
+      } else if (use != map && !(use instanceof Stmt.TileFill)) {
+        return;
+      }
+    }
+    if (products.isEmpty()
+        || !weights.stream().allMatch(w -> isReadBy(w, products))
+        || !inputs.vectors.stream().allMatch(v -> uses.get(v).equals(List.of(map)))) {
+      return;
+    }
+    permutedRows.addAll(weights);
+    permutedRows.addAll(inputs.vectors);
+    Stmt.Store store = map.stores().getFirst();
+    List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1)));
+    replaced.put(
+        map,
+        new Stmt.TileMap(
+            map.vars(),
+            map.extents(),
+            List.of(new Stmt.Store(h, at, store.value())),
+            map.attrs()));
+  }
+
+  /** What a map reads: one accumulator at its own point, and constants at its column. */
+  private final class Inputs {
+    final Set<Buffer> vectors = new LinkedHashSet<>();
+    @Nullable Buffer accumulator;
+    boolean fits = true;
+
+    Inputs(Stmt.TileMap map) {
+      List<Expr> point = List.copyOf(map.vars());
+      int[] column = {0};
+      Walk.expressions(
+          map.stores().getFirst().value(),
+          e -> {
+            if (e == map.vars().get(1)) {
+              column[0]++;
+            } else if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
+              if (indices.equals(point) && buffer.scope() == Scope.FRAGMENT) {
+                column[0]--;
+                fits &= accumulator == null || accumulator == buffer;
+                accumulator = buffer;
+              } else if (indices.equals(point.subList(1, 2)) && constants.contains(buffer)) {
+                column[0]--;
+                vectors.add(buffer);
+              } else {
+                fits = false;
+              }
+            }
+          });
+      fits &= column[0] == 0;
+    }
+  }
+
+  /** Puts packed constants in place of the originals, and what was replaced. */
+  private final class Exchange extends Rewriter {
+    private final Map<Buffer, Form> forms;
+
+    Exchange(Map<Buffer, Form> forms) {
+      this.forms = forms;
+    }
+
+    @Override
+    protected Buffer buffer(Buffer buffer) {
+      Form form = forms.get(buffer);
+      return form == null ? buffer : form.buffer();
+    }
+
+    @Override
+    public Stmt stmt(Stmt s) {
+      if (s instanceof Stmt.Alloc alloc) {
+        Stmt body = super.stmt(s);
+        for (Map.Entry<Stmt, Buffer> rows : allocated.entrySet()) {
+          if (((Stmt.TileCopy) rows.getKey()).to().buffer() == alloc.buffer()) {
+            return new Stmt.Alloc(rows.getValue(), body);
+          }
+        }
+        return body;
+      }
+      Stmt other = replaced.get(s);
+      return super.stmt(other == null ? s : other);
+    }
+  }
+}
