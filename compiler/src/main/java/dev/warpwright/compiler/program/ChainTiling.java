@@ -9,8 +9,10 @@ import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -71,8 +73,12 @@ record ChainTiling(
     return "";
   }
 
-  /** The presumably fastest. */
-  static ChainTiling of(StageGroup group, GpuTarget target, int blocks) {
+  /**
+   * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer.
+   *
+   * @param blocks of the grid
+   */
+  static List<ChainTiling> candidates(StageGroup group, GpuTarget target, int blocks) {
     List<Product> products = group.products();
     long most = 0;
     long first = 0;
@@ -84,21 +90,35 @@ record ChainTiling(
         first += load.to().extent(1) / 4;
       }
     }
-    boolean prefetch = most + first + OTHER_REGISTERS <= 160;
-    long each = most + (prefetch ? first : 0) + OTHER_REGISTERS;
-    int consumers = (int) (GpuTarget.REGISTERS_PER_SM / WARPGROUP / each);
-    consumers = Math.clamp(consumers, 1, MOST_CONSUMERS);
+    List<ChainTiling> candidates = new ArrayList<>();
+    for (boolean prefetch : new boolean[] {true, false}) {
+      long each = most + (prefetch ? first : 0) + OTHER_REGISTERS;
+      long fit = GpuTarget.REGISTERS_PER_SM / WARPGROUP / each;
+      for (int consumers = (int) Math.min(fit, MOST_CONSUMERS); consumers >= 1; consumers--) {
+        candidates.addAll(withWeights(group, target, consumers, prefetch, blocks));
+      }
+    }
+    return candidates;
+  }
+
+  private static List<ChainTiling> withWeights(
+      StageGroup group, GpuTarget target, int consumers, boolean prefetch, int blocks) {
     long space = target.sharedPerBlock() - SLACK;
-    long all = 0;
-    for (Product product : products) {
-      all += bytes(product);
-    }
     Set<Buffer> resident = new HashSet<>();
-    if (all <= space) {
-      products.forEach(product -> resident.add(product.weight()));
-      return new ChainTiling(consumers, resident, 0, 1, prefetch, blocks);
+    long all = 0;
+    for (Product product : group.products()) {
+      all += bytes(product);
+      resident.add(product.weight());
     }
-    throw new IllegalStateException("streaming");
+    return all > space
+        ? List.of()
+        : List.of(new ChainTiling(consumers, resident, 0, 1, prefetch, blocks));
+  }
+
+  /** The choice in words, for example {@code consumers=6 prefetch=1}. */
+  String text() {
+    return String.format(
+        Locale.ROOT, "consumers=%d prefetch=%d stages=%d", consumers, prefetch ? 1 : 0, stages);
   }
 
   private static long bytes(Product product) {

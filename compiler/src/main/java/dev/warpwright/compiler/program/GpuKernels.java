@@ -14,10 +14,12 @@ import dev.warpwright.lower.tile.PackConstants.Form;
 import dev.warpwright.lower.tile.PassRefusal;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.schedule.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.Precision;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 final class GpuKernels {
   /** 32-bit registers of a thread that fragments may take; addresses and operands need the rest. */
   private static final int FRAGMENT_REGISTERS = 160;
+
+  static final String REGISTER_CHAINING = "register chaining";
+  static final String SHARED_CHAINING = "shared chaining";
 
   private final GpuTarget target;
   private final String instruction;
@@ -49,27 +54,43 @@ final class GpuKernels {
     }
   }
 
+  /** How {@link #registerChain} might carry a network, the presumably fastest first. */
+  List<ChainTiling> chains(StageGroup group) {
+    return ChainTiling.refusal(group, target).isEmpty()
+        ? ChainTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
+        : List.of();
+  }
+
   /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
     String refusal = ChainTiling.refusal(group, target);
-    if (!refusal.isEmpty()) {
-      return new Fused(null, refusal);
+    for (ChainTiling tiling : chains(group)) {
+      Fused fused = registerChain(group, tiling, constants);
+      if (fused.kernel() != null) {
+        return fused;
+      }
+      refusal = fused.why();
     }
-    ChainTiling tiling = ChainTiling.of(group, target, DeviceCatalogue.multiprocessors(target));
-    Scheduled scheduled = RegisterChain.schedule(group, tiling);
+    return new Fused(null, refusal.isEmpty() ? "its weights do not fit" : refusal);
+  }
+
+  /** The same in one way. */
+  Fused registerChain(StageGroup group, ChainTiling tiling, Set<Buffer> constants) {
     try {
+      Scheduled scheduled = RegisterChain.schedule(group, tiling);
       PackConstants.Packed packed = PackConstants.apply(scheduled.tiles(), constants);
       Kernel kernel = Lowering.lower(packed.func(), target);
       String why =
           String.format(
               Locale.ROOT,
-              "a warpgroup holds activations of %d rows in registers, so weights are all that"
-                  + " passes through shared memory",
+              "each of %d warpgroups holds activations of %d rows in registers, so only weights"
+                  + " pass through shared memory",
+              tiling.consumers(),
               RegisterChain.ROWS);
       return new Fused(
-          compiled(group, scheduled, kernel, "register chaining", why), why, packed.packed());
-    } catch (LoweringException | PassRefusal e) {
-      return new Fused(null, String.valueOf(e.getMessage()));
+          compiled(group, scheduled, kernel, REGISTER_CHAINING, why), why, packed.packed());
+    } catch (LoweringException | PassRefusal | ScheduleError e) {
+      return new Fused(null, String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
     }
   }
 
@@ -104,7 +125,7 @@ final class GpuKernels {
                   tiling.rows(),
                   shared,
                   target.sharedPerBlock());
-          return new Fused(compiled(group, scheduled, kernel, "shared chaining", why), why);
+          return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
         }
       }
       refusal =

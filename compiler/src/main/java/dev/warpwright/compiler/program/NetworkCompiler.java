@@ -23,9 +23,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -113,17 +115,9 @@ public final class NetworkCompiler {
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     int results = network.outputs().size();
-    Set<Buffer> weights =
-        network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
-    GpuKernels.Fused chained = kernels.registerChain(groups.getFirst(), weights);
+    GpuKernels.Fused chained = kernels.registerChain(groups.getFirst(), constants(network));
     if (chained.kernel() != null) {
-      return program(
-          network,
-          precision,
-          target,
-          groups,
-          List.of(chained.kernel()),
-          network.constants().stream().map(constant -> packed(constant, chained.packed())).toList());
+      return one(network, precision, target, groups, chained);
     }
     GpuKernels.Fused fused =
         results > MOST_RESULTS
@@ -170,6 +164,77 @@ public final class NetworkCompiler {
         network.constants().stream().map(PackedConstant::plain).toList());
   }
 
+  /**
+   * A way to make one program of a network, of several that a search may measure.
+   *
+   * @param name of the strategy and its parameters, the same whenever the network is compiled:
+   *     {@code register chaining consumers=6 prefetch=1 stages=1}
+   * @param compile makes the program; empty if the target turns out not to carry it
+   */
+  public record Alternative(String name, Supplier<Optional<CompiledProgram>> compile) {}
+
+  /**
+   * The ways to make a network one kernel, the presumably fastest first; {@link #compile} takes the
+   * first that compiles.
+   */
+  public static List<Alternative> alternatives(
+      Graph graph, GpuTarget target, Precision precision) {
+    NetworkFunction network =
+        NetworkBuilder.build(
+            graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
+    GpuKernels kernels = new GpuKernels(target, precision);
+    List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
+    StageGroup group = groups.getFirst();
+    List<Alternative> alternatives = new ArrayList<>();
+    for (ChainTiling tiling : kernels.chains(group)) {
+      alternatives.add(
+          new Alternative(
+              GpuKernels.REGISTER_CHAINING + " " + tiling.text(),
+              () ->
+                  optional(
+                      network,
+                      precision,
+                      target,
+                      groups,
+                      kernels.registerChain(group, tiling, constants(network)))));
+    }
+    alternatives.add(
+        new Alternative(
+            GpuKernels.SHARED_CHAINING,
+            () -> optional(network, precision, target, groups, kernels.rowBlock(group))));
+    return alternatives;
+  }
+
+  private static Optional<CompiledProgram> optional(
+      NetworkFunction network,
+      Precision precision,
+      GpuTarget target,
+      List<StageGroup> groups,
+      GpuKernels.Fused fused) {
+    return fused.kernel() == null
+        ? Optional.empty()
+        : Optional.of(one(network, precision, target, groups, fused));
+  }
+
+  private static CompiledProgram one(
+      NetworkFunction network,
+      Precision precision,
+      GpuTarget target,
+      List<StageGroup> groups,
+      GpuKernels.Fused fused) {
+    return program(
+        network,
+        precision,
+        target,
+        groups,
+        List.of(Objects.requireNonNull(fused.kernel())),
+        network.constants().stream().map(constant -> packed(constant, fused.packed())).toList());
+  }
+
+  private static Set<Buffer> constants(NetworkFunction network) {
+    return network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
+  }
+
   private static CompiledProgram forHost(
       Graph graph, HostTarget target, Precision precision, int rows) {
     NetworkFunction network =
@@ -185,8 +250,7 @@ public final class NetworkCompiler {
     }
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     StageGroup group = groups.getFirst();
-    Set<Buffer> constants =
-        network.constants().stream().map(Constant::buffer).collect(Collectors.toSet());
+    Set<Buffer> constants = constants(network);
     Scheduled scheduled = RowBlockSchedule.host(group, HostTiling.of(network, rows, target));
     HostProgram lowered = HostLowering.lower(scheduled.tiles(), target, constants);
     CompiledKernel compiled =
