@@ -14,7 +14,7 @@ import dev.warpwright.lower.tile.PackConstants.Form;
 import dev.warpwright.lower.tile.PassRefusal;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Product;
-import dev.warpwright.schedule.ScheduleError;
+import dev.warpwright.schedule.error.ScheduleError;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
