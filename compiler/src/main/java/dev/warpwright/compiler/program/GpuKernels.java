@@ -94,8 +94,12 @@ final class GpuKernels {
     }
   }
 
-  /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
-  Fused rowBlock(StageGroup group) {
+  /**
+   * All stages in one kernel over tiles of rows, if a tiling fits the target.
+   *
+   * @param unchained why activations are not in registers
+   */
+  Fused rowBlock(StageGroup group, String unchained) {
     long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     String refusal = "";
     for (GpuTiling tiling : GpuTiling.candidates(instruction, widest)) {
@@ -121,10 +125,11 @@ final class GpuKernels {
               String.format(
                   Locale.ROOT,
                   "activations of %d rows fit into shared memory (%d of %d bytes), so no"
-                      + " intermediate leaves the chip",
+                      + " intermediate leaves the chip; not in registers, for %s",
                   tiling.rows(),
                   shared,
-                  target.sharedPerBlock());
+                  target.sharedPerBlock(),
+                  unchained);
           return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
         }
       }

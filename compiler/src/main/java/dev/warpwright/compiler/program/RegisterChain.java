@@ -48,10 +48,10 @@ final class RegisterChain {
   private void script() {
     schedule.annotate("consumers", (long) tiling.consumers());
     schedule.annotate("resident", tiling.residentBytes(group));
+    wholeWidth();
     Stage last = group.stages().getLast();
     LoopRef rows =
         schedule.split(schedule.loops(schedule.block(last.block())).getFirst(), ROWS).outer();
-    wholeWidth();
     Set<Buffer> outside = new HashSet<>(group.func().buffers());
     for (BlockRef block : schedule.blocks().reversed()) {
       if (!block.name().equals(last.block())) {

@@ -49,7 +49,8 @@ import org.jspecify.annotations.Nullable;
  * b[q(n)]}. p and q exchange bits of the column inside groups of 32.
  *
  * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
- * the next rows can be copied to while these are multiplied.
+ * the next rows can be copied to while these are multiplied; so does an operand of rows of an odd
+ * number of columns, which come one by one.
  *
  * <p>Requires nothing: where rows are no multiple of 32 columns, an operand is read by other than
  * products, or what would have to be packed is no constant or has other readers, the columns stay.
@@ -232,7 +233,8 @@ public final class PackConstants {
     for (Buffer weight : weights) {
       permute &= isReadBy(weight, readers);
     }
-    if (!permute && !copy.attrs().has("prefetch")) {
+    boolean pairs = x.extent(x.rank() - 1) % 2 == 0;
+    if (!permute && pairs && !copy.attrs().has("prefetch")) {
       return;
     }
     if (permute) {
