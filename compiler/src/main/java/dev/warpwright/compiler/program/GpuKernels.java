@@ -64,7 +64,9 @@ final class GpuKernels {
   /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
     String refusal = ChainTiling.refusal(group, target);
-    for (ChainTiling tiling : chains(group)) {
+    int pick = Integer.getInteger("chain.pick", 0); // HACK
+    for (ChainTiling tiling : chains(group).subList(Math.min(pick, chains(group).size()), chains(group).size())) {
+      if (pick >= 0 && System.getProperty("chain.pick") != null) System.err.println(tiling.text()); // HACK
       Fused fused = registerChain(group, tiling, constants);
       if (fused.kernel() != null) {
         return fused;

@@ -113,12 +113,18 @@ final class RegisterChain {
     for (Stage stage : group.stages()) {
       if (stage.block().equals(block.name())) {
         return switch (stage) {
-          case Product product -> Attrs.NONE.with("instr", tiling.instruction(product));
+          case Product product -> product(product);
           case Load _ -> tiling.prefetch() ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
           case Map _, Reduction _, Store _ -> Attrs.NONE;
         };
       }
     }
     return Attrs.NONE;
+  }
+
+  private Attrs product(Product product) {
+    Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
+    boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
+    return slices && !Boolean.getBoolean("chain.noflight") ? attrs.with("inflight", 1L) : attrs;
   }
 }

@@ -198,7 +198,9 @@ final class PackedFragments {
       throw new LoweringException(
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
-    return code.overFragment(
+    ColumnVectors vectors = new ColumnVectors(map, layout);
+    Stmt pairs =
+        code.overFragment(
         layout,
         true,
         run ->
@@ -214,12 +216,14 @@ final class PackedFragments {
                           run.row(),
                           Exprs.add(run.col(), Exprs.mul(pair, 2)),
                           Exprs.add(run.register(), Exprs.mul(pair, 2)),
-                          layout);
+                          layout,
+                          vectors);
                   return new Stmt.Store(
                       registers(store.buffer()),
                       List.of(word(at, store.buffer(), store.indices())),
                       value(at, store.buffer().dtype(), store.value()));
                 }));
+    return vectors.around(code, pairs);
   }
 
   /** A pair of neighbouring points, the first one's place and register. */
@@ -229,7 +233,8 @@ final class PackedFragments {
       Expr row,
       Expr column,
       Expr register,
-      FragmentLayout layout) {}
+      FragmentLayout layout,
+      ColumnVectors vectors) {}
 
   /** The register in which a packed fragment has the pair. */
   private Expr word(Point at, Buffer fragment, List<Expr> indices) {
@@ -279,15 +284,20 @@ final class PackedFragments {
             ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
             : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
     Expr each = positive == null ? inner : positive;
-    Expr first = maps.valueAt(at.map(), each, at.row(), at.column(), at.register());
-    Expr second =
-        maps.valueAt(
-            at.map(),
-            each,
-            at.row(),
-            Exprs.add(at.column(), 1),
-            Exprs.add(at.register(), Exprs.i32(1)));
+    Expr first = element(at, each, 0);
+    Expr second = element(at, each, 1);
     return new Expr.Call(pack, List.of(first, second), Type.U32);
+  }
+
+  /** The value of one of the pair's elements. */
+  private Expr element(Point at, Expr value, int number) {
+    Expr register = Exprs.add(at.register(), Exprs.i32(number));
+    return maps.valueAt(
+        at.map(),
+        at.vectors().of(value, register),
+        at.row(),
+        Exprs.add(at.column(), number),
+        register);
   }
 
   /**
