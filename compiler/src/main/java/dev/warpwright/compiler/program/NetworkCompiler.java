@@ -171,9 +171,9 @@ public final class NetworkCompiler {
       NetworkFunction network =
           NetworkBuilder.build(
               graph,
-              new FunctionOptions(precision, GRANULE, precision == Precision.F32, false, true));
-      return new Chain(
-          network, StageGroup.split(network, Partition.fused(network)).getFirst());
+              new FunctionOptions(
+                  precision, GRANULE, precision == Precision.F32, false, true, true));
+      return new Chain(network, StageGroup.split(network, Partition.fused(network)).getFirst());
     }
   }
 
@@ -190,8 +190,7 @@ public final class NetworkCompiler {
    * The ways to make a network one kernel, the presumably fastest first; {@link #compile} takes the
    * first that compiles.
    */
-  public static List<Alternative> alternatives(
-      Graph graph, GpuTarget target, Precision precision) {
+  public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
     NetworkFunction network =
         NetworkBuilder.build(
             graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
@@ -210,13 +209,18 @@ public final class NetworkCompiler {
                       precision,
                       target,
                       List.of(chain.group()),
-                      kernels.registerChain(
-                          chain.group(), tiling, constants(chain.network())))));
+                      kernels.registerChain(chain.group(), tiling, constants(chain.network())))));
     }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
-            () -> optional(network, precision, target, groups, kernels.rowBlock(group, "that is another way"))));
+            () ->
+                optional(
+                    network,
+                    precision,
+                    target,
+                    groups,
+                    kernels.rowBlock(group, "that is another way"))));
     return alternatives;
   }
 

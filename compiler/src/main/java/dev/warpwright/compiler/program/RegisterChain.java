@@ -3,7 +3,6 @@ package dev.warpwright.compiler.program;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
@@ -125,6 +124,6 @@ final class RegisterChain {
   private Attrs product(Product product) {
     Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
     boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
-    return slices && !Boolean.getBoolean("chain.noflight") ? attrs.with("inflight", 1L) : attrs;
+    return slices ? attrs.with("inflight", 1L) : attrs;
   }
 }

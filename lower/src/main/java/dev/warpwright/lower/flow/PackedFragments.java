@@ -179,7 +179,7 @@ final class PackedFragments {
   }
 
   /** A map whose stores are to such fragments. */
-  Stmt map(Stmt.TileMap map) {
+  Stmt map(Stmt.TileMap map, Stmt wait) {
     PermutedMap permuted = PermutedMap.of(map);
     Set<Buffer> own = new HashSet<>(FragmentInference.fragments(map));
     if (permuted != null) {
@@ -201,29 +201,29 @@ final class PackedFragments {
     ColumnVectors vectors = new ColumnVectors(map, layout);
     Stmt pairs =
         code.overFragment(
-        layout,
-        true,
-        run ->
-            Stmts.loop(
-                ForKind.UNROLLED,
-                "pair",
-                run.length() / 2,
-                pair -> {
-                  Point at =
-                      new Point(
-                          map,
-                          permuted,
-                          run.row(),
-                          Exprs.add(run.col(), Exprs.mul(pair, 2)),
-                          Exprs.add(run.register(), Exprs.mul(pair, 2)),
-                          layout,
-                          vectors);
-                  return new Stmt.Store(
-                      registers(store.buffer()),
-                      List.of(word(at, store.buffer(), store.indices())),
-                      value(at, store.buffer().dtype(), store.value()));
-                }));
-    return vectors.around(code, pairs);
+            layout,
+            true,
+            run ->
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "pair",
+                    run.length() / 2,
+                    pair -> {
+                      Point at =
+                          new Point(
+                              map,
+                              permuted,
+                              run.row(),
+                              Exprs.add(run.col(), Exprs.mul(pair, 2)),
+                              Exprs.add(run.register(), Exprs.mul(pair, 2)),
+                              layout,
+                              vectors);
+                      return new Stmt.Store(
+                          registers(store.buffer()),
+                          List.of(word(at, store.buffer(), store.indices())),
+                          value(at, store.buffer().dtype(), store.value()));
+                    }));
+    return Stmts.seq(wait, vectors.around(code, pairs));
   }
 
   /** A pair of neighbouring points, the first one's place and register. */
