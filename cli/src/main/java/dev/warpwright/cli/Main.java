@@ -12,6 +12,7 @@ import dev.warpwright.cli.export.ExportAction;
 import dev.warpwright.cli.export.ExportCommand;
 import dev.warpwright.cli.export.ShapesAction;
 import dev.warpwright.cli.export.ShapesCommand;
+import dev.warpwright.cli.fusion.NetworkPerf;
 import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.jobs.JobsAction;
 import dev.warpwright.cli.jobs.JobsCommand;
@@ -84,7 +85,7 @@ public final class Main {
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
         new TuneCommand(new TuneAction(), JobFolder::ofUser),
-        new PerfCommand(new PerfAction()),
+        new PerfCommand(new PerfAction(), new NetworkPerf()),
         new ExplainCommand(new ExplainAction()),
         new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),
