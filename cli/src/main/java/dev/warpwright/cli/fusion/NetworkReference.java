@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 /** Inputs of a network and what it makes of them in double precision, for some distinct rows. */
 final class NetworkReference {
   /** Multiply-adds that are computed on the CPU, not counting the deviations' samples. */
-  private static final double WORK = 50e6;
+  private static final double WORK = 100e6;
 
   private static final int FEWEST = 64;
   private static final int MOST = 2048;
