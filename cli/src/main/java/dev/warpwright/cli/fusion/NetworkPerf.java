@@ -77,7 +77,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
   }
 
-  private static Report unmeasured(NetworkTask task, RuntimeException e, Progress progress) {
+  static Report unmeasured(NetworkTask task, RuntimeException e, Progress progress) {
     String line = task.text() + ": not measured: " + OneLine.of(String.valueOf(e.getMessage()));
     progress.say(line);
     return new Report(
@@ -158,13 +158,12 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static NetworkBench.Result onGpu(
+  static NetworkBench.Result onGpu(
       NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress) {
     var data = NetworkReference.of(task);
-    try (Gpu gpu =
-        Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"))) {
-      gpu.context().synchronize();
-      return new NetworkBench(gpu, data, rounds, true, progress::say).run(programs);
+    try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
+        NetworkBench bench = new NetworkBench(gpu, data, rounds, true, progress::say)) {
+      return bench.run(programs);
     }
   }
 }

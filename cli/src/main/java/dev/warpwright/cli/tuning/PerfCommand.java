@@ -114,7 +114,7 @@ public final class PerfCommand extends Command {
         if (NetworkTask.isNetwork(task.what())) {
           whole.add(network(task));
         } else {
-          tasks.add(products(task, arch));
+          tasks.add(products(task));
         }
       } catch (UserError e) {
         throw TaskFile.located(task, e);
@@ -151,12 +151,12 @@ public final class PerfCommand extends Command {
     if (!task.what().equals("gemm")) {
       throw new UserError("'" + task.what() + "' is no product; what is one is gemm");
     }
-    return products(task, null).workloads().getFirst();
+    return products(task).workloads().getFirst();
   }
 
-  private static Products products(TaskFile.Task task, @Nullable String arch) {
+  private static Products products(TaskFile.Task task) {
     KeyValues values = new KeyValues(task.arguments());
-    Products products = Products.of(task.what(), values, arch);
+    Products products = Products.of(task.what(), values);
     ignoreSearch(values);
     values.text("seed");
     values.finish(Products.keys(task.what()));

@@ -55,7 +55,7 @@ final class LoadedNetwork implements AutoCloseable {
           .forEach(
               (buffer, array) -> {
                 MemorySegment elements = segment(array);
-                CudaBuffer device = memory.allocate(elements.byteSize());
+                CudaBuffer device = context.allocate(Math.max(16, elements.byteSize()));
                 device.copyFrom(elements, stream);
                 shared.put(buffer, device);
               });
@@ -65,7 +65,8 @@ final class LoadedNetwork implements AutoCloseable {
         for (Expr extent : buffer.shape()) {
           elements = Math.multiplyExact(elements, ScalarEval.eval(extent, scalars));
         }
-        shared.put(buffer, memory.allocate(elements * buffer.dtype().bytes()));
+        shared.put(
+            buffer, context.allocate(Math.max(16, elements * buffer.dtype().bytes())));
       }
       Map<Kernel, GridLauncher> launchers = new HashMap<>();
       for (int set = 0; set < memory.count(); set++) {
@@ -74,7 +75,7 @@ final class LoadedNetwork implements AutoCloseable {
       facts = facts(source, cubin, launchers, scalars);
       stream.synchronize();
     } catch (RuntimeException e) {
-      module.close();
+      close();
       throw e;
     }
   }
@@ -181,6 +182,8 @@ final class LoadedNetwork implements AutoCloseable {
 
   @Override
   public void close() {
+    shared.values().forEach(CudaBuffer::close);
+    shared.clear();
     module.close();
   }
 }

@@ -23,9 +23,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Verifies and times programs of one network beside each other on a GPU. */
-public final class NetworkBench {
+/**
+ * Verifies and times programs of one network beside each other on a GPU. Inputs and outputs stay on
+ * it until the bench is closed; all of its programs have them in the same widths and types.
+ */
+public final class NetworkBench implements AutoCloseable {
   /** Of more programs than this, only the fastest in bursts are timed without rest. */
   private static final int SUSTAINED = 3;
 
@@ -34,6 +38,9 @@ public final class NetworkBench {
   private final int rounds;
   private final boolean sustained;
   private final Consumer<String> progress;
+  private final CudaStream stream;
+  private @Nullable NetworkMemory memory;
+  private int computed;
 
   /** A program's source and machine code, or why there is none. */
   private sealed interface Compiled {
@@ -45,7 +52,7 @@ public final class NetworkBench {
   /**
    * Makes a bench.
    *
-   * @param rounds of bursts, at least 1
+   * @param rounds of bursts; 0 to verify only
    * @param sustained whether the fastest are also timed without rest
    * @param progress is told what is going on
    */
@@ -56,6 +63,7 @@ public final class NetworkBench {
     this.rounds = rounds;
     this.sustained = sustained;
     this.progress = progress;
+    this.stream = device.context().newStream();
   }
 
   /**
@@ -79,27 +87,46 @@ public final class NetworkBench {
   public Result run(List<NetworkProgram> programs) {
     GpuTarget target = device.target();
     List<Compiled> compiled = compile(programs, target);
-    CudaContext context = device.context();
-    int computed = programs.stream().mapToInt(NetworkProgram::rows).max().orElse(data.rows());
-    try (CudaStream stream = context.newStream();
-        NetworkMemory memory =
-            new NetworkMemory(programs.getFirst(), computed, data, context, stream);
-        BurstTimer timer = new BurstTimer(context, stream)) {
-      progress.accept(
-          String.format(
-              Locale.ROOT,
-              "%d rows, %d of them distinct, seed %d, %d sets of inputs and outputs",
-              data.rows(),
-              data.distinct(),
-              data.seed(),
-              memory.count()));
-      List<LoadedNetwork> loaded = new ArrayList<>();
-      try {
-        return measure(programs, compiled, memory, timer, loaded, stream);
-      } finally {
-        loaded.forEach(LoadedNetwork::close);
-      }
+    NetworkMemory sets = memory(programs);
+    List<LoadedNetwork> loaded = new ArrayList<>();
+    try (BurstTimer timer = new BurstTimer(device.context(), stream)) {
+      return measure(programs, compiled, sets, timer, loaded);
+    } finally {
+      loaded.forEach(LoadedNetwork::close);
     }
+  }
+
+  private NetworkMemory memory(List<NetworkProgram> programs) {
+    int most = programs.stream().mapToInt(NetworkProgram::rows).max().orElse(data.rows());
+    NetworkMemory known = memory;
+    if (known != null && most <= computed) {
+      return known;
+    }
+    if (known != null) {
+      known.close();
+    }
+    CudaContext context = device.context();
+    NetworkMemory made = new NetworkMemory(programs.getFirst(), most, data, context, stream);
+    memory = made;
+    computed = most;
+    progress.accept(
+        String.format(
+            Locale.ROOT,
+            "%d rows, %d of them distinct, seed %d, %d sets of inputs and outputs",
+            data.rows(),
+            data.distinct(),
+            data.seed(),
+            made.count()));
+    return made;
+  }
+
+  @Override
+  public void close() {
+    if (memory != null) {
+      memory.close();
+      memory = null;
+    }
+    stream.close();
   }
 
   private static List<Compiled> compile(List<NetworkProgram> programs, GpuTarget target) {
@@ -138,12 +165,11 @@ public final class NetworkBench {
       List<Compiled> compiled,
       NetworkMemory memory,
       BurstTimer timer,
-      List<LoadedNetwork> loaded,
-      CudaStream stream) {
+      List<LoadedNetwork> loaded) {
     List<NetworkResult> results = new ArrayList<>();
     List<Integer> timed = new ArrayList<>();
     for (int i = 0; i < programs.size(); i++) {
-      NetworkResult result = verify(programs.get(i), compiled.get(i), memory, loaded, stream);
+      NetworkResult result = verify(programs.get(i), compiled.get(i), memory, loaded);
       if (result.verified() && rounds > 0) {
         timer.add(loaded.getLast(), memory.count());
         timed.add(i);
@@ -161,7 +187,7 @@ public final class NetworkBench {
       int index = timed.get(place);
       double busy = sustained && nth < SUSTAINED ? timer.sustained(place) : Double.NaN;
       results.set(
-          index, after(results.get(index), place, bursts.get(place), busy, memory, timer, stream));
+          index, after(results.get(index), place, bursts.get(place), busy, memory, timer));
     }
     return new Result(results, memory.count());
   }
@@ -170,8 +196,7 @@ public final class NetworkBench {
       NetworkProgram program,
       Compiled compiled,
       NetworkMemory memory,
-      List<LoadedNetwork> loaded,
-      CudaStream stream) {
+      List<LoadedNetwork> loaded) {
     return switch (compiled) {
       case Compiled.Refused(Outcome.Failed failure) ->
           NetworkResult.failed(program.name(), null, failure);
@@ -216,8 +241,7 @@ public final class NetworkBench {
       Quantiles burst,
       double busy,
       NetworkMemory memory,
-      BurstTimer timer,
-      CudaStream stream) {
+      BurstTimer timer) {
     int last = memory.count() - 1;
     memory.poison(last);
     timer.once(place);

@@ -26,7 +26,6 @@ final class NetworkMemory implements AutoCloseable {
   /** Bytes that are made and copied at once. */
   private static final int CHUNK = 8 << 20;
 
-  private final CudaContext context;
   private final CudaStream stream;
   private final NetworkData data;
   private final List<Column> inputs;
@@ -52,7 +51,6 @@ final class NetworkMemory implements AutoCloseable {
    */
   NetworkMemory(
       NetworkProgram like, int computed, NetworkData data, CudaContext context, CudaStream stream) {
-    this.context = context;
     this.stream = stream;
     this.data = data;
     this.inputs = like.inputs().stream().map(Column::of).toList();
@@ -130,11 +128,6 @@ final class NetworkMemory implements AutoCloseable {
     return sets.size();
   }
 
-  /** Bytes that a launch reads and writes, without constants. */
-  long bytes() {
-    return all().stream().mapToLong(Column::rowBytes).sum() * data.rows();
-  }
-
   List<Column> outputs() {
     return outputs;
   }
@@ -153,13 +146,6 @@ final class NetworkMemory implements AutoCloseable {
     for (int i = 0; i < outputs.size(); i++) {
       output(set, i).poison(POISON, stream);
     }
-  }
-
-  /** More memory, which is given back with the rest. */
-  CudaBuffer allocate(long bytes) {
-    CudaBuffer buffer = context.allocate(Math.max(16, bytes));
-    owned.add(buffer);
-    return buffer;
   }
 
   @Override
