@@ -228,7 +228,12 @@ class RandomNetworkTest {
         double allowed = Math.max(precision.tolerance(), ROUNDINGS * error(rounded.get(i), right));
         assertThat(error(got, right)).as(which).isLessThan(allowed);
         Deviations deviations =
-            Verification.deviations(got, right, deviation.get(i), DType.F32, false);
+            Verification.deviations(
+                got,
+                right,
+                deviation.get(i),
+                model.program(rows).network().outputs().get(i).dtype(),
+                false);
         WORST.accumulate(deviations.element());
         assertThat(deviations.honest()).as("%s: %s", which, deviations).isTrue();
       }

@@ -118,9 +118,10 @@ record Expectation(List<Right> outputs, int @Nullable [] chosen) {
   /**
    * Compares what came out with the output of that index, as a whole and element by element.
    *
+   * @param type that the program rounds it to
    * @param file that it is written to; null for none
    */
-  VerifiedOutput compare(int index, float[] result, @Nullable Path file) {
+  VerifiedOutput compare(int index, float[] result, DType type, @Nullable Path file) {
     Right right = outputs.get(index);
     int features = right.output().features();
     double[] some = widen(rows(result, features, chosen));
@@ -128,7 +129,7 @@ record Expectation(List<Right> outputs, int @Nullable [] chosen) {
     Verification whole = Verification.compare(right.given() ? widen(result) : some, values);
     double[] ofSome = right.given() ? rows(values, features, chosen) : values;
     Deviations elements =
-        Verification.deviations(some, ofSome, right.deviations(), DType.F32, false);
+        Verification.deviations(some, ofSome, right.deviations(), type, false);
     return new VerifiedOutput(
         right.output(),
         whole,

@@ -9,6 +9,7 @@ import dev.warpwright.compiler.CpuDevice;
 import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.execute.Executable;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
@@ -58,7 +59,8 @@ public final class RunAction implements Action<RunRequest> {
         executable.findings().forEach(progress::say);
         Expectation right = Expectation.end(Objects.requireNonNull(reference));
         for (int i = 0; i < outputs.size(); i++) {
-          report.verified(right.compare(i, results.get(i), files.get(outputs.get(i))));
+          DType type = compiled.program(input.rows()).network().outputs().get(i).dtype();
+          report.verified(right.compare(i, results.get(i), type, files.get(outputs.get(i))));
         }
         time(report, executable, request.seconds(), device);
         request.output().write(files, results, input.leading(), outputs);

@@ -30,12 +30,14 @@ record ChainTiling(
   private static final long MOST_COLUMNS = 256;
 
   /** Of shared memory: barriers, and what alignment may cost. */
-  private static final long SLACK = 4096;
+  private static final long SLACK = 2048;
 
   /** 32-bit registers that addresses and what is under way need. */
   private static final int OTHER_REGISTERS = 16;
 
   private static final int MOST_CONSUMERS = 6;
+  private static final int MOST_REGISTERS = 240;
+  private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
 
   ChainTiling {
@@ -90,29 +92,70 @@ record ChainTiling(
         first += load.to().extent(1) / 4;
       }
     }
+    boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {
       long each = most + (prefetch ? first : 0) + OTHER_REGISTERS;
-      long fit = GpuTarget.REGISTERS_PER_SM / WARPGROUP / each;
-      for (int consumers = (int) Math.min(fit, MOST_CONSUMERS); consumers >= 1; consumers--) {
-        candidates.addAll(withWeights(group, target, consumers, prefetch, blocks));
+      for (int consumers = MOST_CONSUMERS; consumers >= 1; consumers--) {
+        if (registers(consumers, streams) >= each) {
+          candidates.add(withWeights(products, target, consumers, prefetch, blocks));
+        }
       }
     }
     return candidates;
   }
 
-  private static List<ChainTiling> withWeights(
-      StageGroup group, GpuTarget target, int consumers, boolean prefetch, int blocks) {
+  /**
+   * Registers of a thread that computes.
+   *
+   * @param streams whether a warpgroup more copies, and gives most of its registers away
+   */
+  private static long registers(int consumers, boolean streams) {
+    int groups = consumers + (streams ? 1 : 0);
+    long entry = Math.min(256, GpuTarget.REGISTERS_PER_SM / WARPGROUP / groups / 8 * 8);
+    return streams ? Math.min(MOST_REGISTERS, (entry * groups - 24) / consumers / 8 * 8) : entry;
+  }
+
+  private static long weights(List<Product> products) {
+    return products.stream().mapToLong(ChainTiling::bytes).sum();
+  }
+
+  /**
+   * Which weights stay: all, or as many as leave space for the others' slices. Those that do not
+   * are spread evenly over the network, so that their copies are too.
+   */
+  private static ChainTiling withWeights(
+      List<Product> products, GpuTarget target, int consumers, boolean prefetch, int blocks) {
     long space = target.sharedPerBlock() - SLACK;
     Set<Buffer> resident = new HashSet<>();
-    long all = 0;
-    for (Product product : group.products()) {
-      all += bytes(product);
-      resident.add(product.weight());
+    products.forEach(product -> resident.add(product.weight()));
+    if (weights(products) <= space) {
+      return new ChainTiling(consumers, resident, 0, 1, prefetch, blocks);
     }
-    return all > space
-        ? List.of()
-        : List.of(new ChainTiling(consumers, resident, 0, 1, prefetch, blocks));
+    int layers = products.size();
+    for (int streamed = 1; ; streamed++) {
+      List<Product> flow = new ArrayList<>();
+      for (int j = 1; j <= streamed; j++) {
+        flow.add(products.get(j * layers / streamed - 1));
+      }
+      long depth = 64;
+      long columns = 0;
+      long layer = 0;
+      for (Product product : flow) {
+        while (product.k() % depth != 0) {
+          depth /= 2;
+        }
+        columns = Math.max(columns, product.n());
+        layer = Math.max(layer, bytes(product));
+      }
+      long stage = columns * depth * flow.getFirst().weight().dtype().bytes();
+      long left = space - (weights(products) - weights(flow));
+      if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
+        flow.forEach(product -> resident.remove(product.weight()));
+        int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
+        return new ChainTiling(consumers, resident, depth, stages, prefetch, blocks);
+      }
+    }
   }
 
   /** The choice in words, for example {@code consumers=6 prefetch=1}. */

@@ -64,7 +64,9 @@ final class GpuKernels {
   /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
     String refusal = ChainTiling.refusal(group, target);
-    for (ChainTiling tiling : chains(group)) {
+    int pick = Integer.getInteger("chain.pick", 0); // HACK
+    for (ChainTiling tiling : chains(group).subList(Math.min(pick, chains(group).size()), chains(group).size())) {
+      if (pick >= 0 && System.getProperty("chain.pick") != null) System.err.println(tiling.text()); // HACK
       Fused fused = registerChain(group, tiling, constants);
       if (fused.kernel() != null) {
         return fused;
@@ -94,8 +96,12 @@ final class GpuKernels {
     }
   }
 
-  /** All stages in one kernel over tiles of rows, if a tiling fits the target. */
-  Fused rowBlock(StageGroup group) {
+  /**
+   * All stages in one kernel over tiles of rows, if a tiling fits the target.
+   *
+   * @param unchained why activations are not in registers
+   */
+  Fused rowBlock(StageGroup group, String unchained) {
     long widest = group.products().stream().mapToLong(p -> Math.max(p.n(), p.k())).max().orElse(1);
     String refusal = "";
     for (GpuTiling tiling : GpuTiling.candidates(instruction, widest)) {
@@ -121,10 +127,11 @@ final class GpuKernels {
               String.format(
                   Locale.ROOT,
                   "activations of %d rows fit into shared memory (%d of %d bytes), so no"
-                      + " intermediate leaves the chip",
+                      + " intermediate leaves the chip; not in registers, for %s",
                   tiling.rows(),
                   shared,
-                  target.sharedPerBlock());
+                  target.sharedPerBlock(),
+                  unchained);
           return new Fused(compiled(group, scheduled, kernel, SHARED_CHAINING, why), why);
         }
       }

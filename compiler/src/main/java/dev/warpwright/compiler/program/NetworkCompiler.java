@@ -145,14 +145,15 @@ public final class NetworkCompiler {
     GpuKernels kernels = new GpuKernels(target, precision);
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     int results = network.outputs().size();
-    GpuKernels.Fused chained = kernels.registerChain(groups.getFirst(), constants(network));
+    Chain chain = Chain.of(graph, precision);
+    GpuKernels.Fused chained = kernels.registerChain(chain.group(), constants(chain.network()));
     if (chained.kernel() != null) {
-      return one(network, precision, target, groups, chained);
+      return one(chain.network(), precision, target, List.of(chain.group()), chained);
     }
     GpuKernels.Fused fused =
         results > MOST_RESULTS
             ? new GpuKernels.Fused(null, results + " results are too many for one kernel")
-            : kernels.rowBlock(groups.getFirst());
+            : kernels.rowBlock(groups.getFirst(), chained.why());
     List<CompiledKernel> compiled = new ArrayList<>();
     String why = fused.why();
     if (fused.kernel() != null) {
@@ -194,6 +195,18 @@ public final class NetworkCompiler {
         network.constants().stream().map(PackedConstant::plain).toList());
   }
 
+  /** A network as registers carry it: products of few inputs are formulas. */
+  private record Chain(NetworkFunction network, StageGroup group) {
+    static Chain of(Graph graph, Precision precision) {
+      NetworkFunction network =
+          NetworkBuilder.build(
+              graph,
+              new FunctionOptions(precision, GRANULE, precision == Precision.F32, false, true));
+      return new Chain(
+          network, StageGroup.split(network, Partition.fused(network)).getFirst());
+    }
+  }
+
   /**
    * A way to make one program of a network, of several that a search may measure.
    *
@@ -216,22 +229,24 @@ public final class NetworkCompiler {
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     StageGroup group = groups.getFirst();
     List<Alternative> alternatives = new ArrayList<>();
-    for (ChainTiling tiling : kernels.chains(group)) {
+    Chain chain = Chain.of(graph, precision);
+    for (ChainTiling tiling : kernels.chains(chain.group())) {
       alternatives.add(
           new Alternative(
               GpuKernels.REGISTER_CHAINING + " " + tiling.text(),
               () ->
                   optional(
-                      network,
+                      chain.network(),
                       precision,
                       target,
-                      groups,
-                      kernels.registerChain(group, tiling, constants(network)))));
+                      List.of(chain.group()),
+                      kernels.registerChain(
+                          chain.group(), tiling, constants(chain.network())))));
     }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
-            () -> optional(network, precision, target, groups, kernels.rowBlock(group))));
+            () -> optional(network, precision, target, groups, kernels.rowBlock(group, "that is another way"))));
     return alternatives;
   }
 

@@ -48,10 +48,10 @@ final class RegisterChain {
   private void script() {
     schedule.annotate("consumers", (long) tiling.consumers());
     schedule.annotate("resident", tiling.residentBytes(group));
+    wholeWidth();
     Stage last = group.stages().getLast();
     LoopRef rows =
         schedule.split(schedule.loops(schedule.block(last.block())).getFirst(), ROWS).outer();
-    wholeWidth();
     Set<Buffer> outside = new HashSet<>(group.func().buffers());
     for (BlockRef block : schedule.blocks().reversed()) {
       if (!block.name().equals(last.block())) {
@@ -113,12 +113,18 @@ final class RegisterChain {
     for (Stage stage : group.stages()) {
       if (stage.block().equals(block.name())) {
         return switch (stage) {
-          case Product product -> Attrs.NONE.with("instr", tiling.instruction(product));
+          case Product product -> product(product);
           case Load _ -> tiling.prefetch() ? Attrs.NONE.with("prefetch", 1L) : Attrs.NONE;
           case Map _, Reduction _, Store _ -> Attrs.NONE;
         };
       }
     }
     return Attrs.NONE;
+  }
+
+  private Attrs product(Product product) {
+    Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
+    boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
+    return slices && !Boolean.getBoolean("chain.noflight") ? attrs.with("inflight", 1L) : attrs;
   }
 }

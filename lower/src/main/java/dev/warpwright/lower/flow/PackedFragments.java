@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.Guards;
@@ -39,19 +40,63 @@ final class PackedFragments {
   private final MapLowering maps;
   private final Map<Buffer, Buffer> registers = new HashMap<>();
 
-  PackedFragments(ThreadCode code, MapLowering maps) {
+  /** Fragments that memory takes and gives by single elements, and so do registers. */
+  private final Set<Buffer> single = new HashSet<>();
+
+  PackedFragments(ThreadCode code, Stmt body) {
     this.code = code;
-    this.maps = maps;
+    this.maps = new MapLowering(code, this::half);
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileCopy copy) {
+            Set<Buffer> fragments = FragmentInference.fragments(copy);
+            if (fragments.size() == 1
+                && isHalf(fragments.iterator().next())
+                && !fits(copy, fragments.iterator().next())) {
+              single.addAll(fragments);
+            }
+          }
+        });
   }
 
-  static boolean isPacked(Buffer buffer) {
+  /** Elementwise statements that read such fragments. */
+  MapLowering maps() {
+    return maps;
+  }
+
+  private static boolean isHalf(Buffer buffer) {
     return buffer.scope() == Scope.FRAGMENT
         && (buffer.dtype() == DType.F16 || buffer.dtype() == DType.BF16);
   }
 
-  /** Whether a statement touches such a fragment. */
-  static boolean concerns(Stmt s) {
-    return FragmentInference.fragments(s).stream().anyMatch(PackedFragments::isPacked);
+  boolean isPacked(Buffer buffer) {
+    return isHalf(buffer) && !single.contains(buffer);
+  }
+
+  /** Whether a copy moves such a fragment. */
+  boolean concerns(Stmt.TileCopy copy) {
+    return FragmentInference.fragments(copy).stream().anyMatch(this::isPacked);
+  }
+
+  /** Whether a map makes such a fragment. */
+  boolean concerns(Stmt.TileMap map) {
+    return map.stores().stream().anyMatch(store -> isPacked(store.buffer()));
+  }
+
+  /** An element of such a fragment as f32; null of others. */
+  private @Nullable Expr half(Buffer fragment, Expr element) {
+    if (!isPacked(fragment)) {
+      return null;
+    }
+    Expr pair = new Expr.Load(registers(fragment), List.of(Exprs.div(element, 2)));
+    boolean half = fragment.dtype() == DType.F16;
+    TargetIntrinsic low = half ? Intrinsics.UNPACK_LOW_F16X2 : Intrinsics.UNPACK_LOW_BF16X2;
+    TargetIntrinsic high = half ? Intrinsics.UNPACK_HIGH_F16X2 : Intrinsics.UNPACK_HIGH_BF16X2;
+    return Exprs.select(
+        Exprs.eq(Exprs.mod(element, 2), Exprs.i32(0)),
+        new Expr.Call(low, List.of(pair), Type.F32),
+        new Expr.Call(high, List.of(pair), Type.F32));
   }
 
   /** The registers of a thread. */
@@ -72,6 +117,26 @@ final class PackedFragments {
     return inner.colStep() == 1 && inner.rowStep() == 0 ? inner.extent() : 1;
   }
 
+  /** Whether all that a thread holds next to each other is next to each other in memory. */
+  private boolean fits(Stmt.TileCopy copy, Buffer fragment) {
+    Region global = copy.to().buffer() == fragment ? copy.from() : copy.to();
+    Buffer memory = global.buffer();
+    FragmentLayout layout = code.layout(fragment);
+    int lanes = (int) run(layout);
+    int rank = memory.rank();
+    return memory.scope() == Scope.GLOBAL
+        && memory.dtype() == fragment.dtype()
+        && global.tile().size() == 2
+        && global.ranges().getLast() == global.tile().getLast()
+        && Guards.extent(global.tile().get(0)) == layout.rows()
+        && Guards.extent(global.tile().get(1)) == layout.cols()
+        && memory.extent(rank - 1) % lanes == 0
+        && (memory.layout() == null || MatrixRows.are(memory))
+        && MatrixRows.pitch(memory) % lanes == 0
+        && memory.alignment() >= lanes * memory.dtype().bytes()
+        && CopyLowering.multipleOf(global.ranges().getLast().min(), lanes);
+  }
+
   /** A copy between global memory and such a fragment. */
   Stmt copy(Stmt.TileCopy copy) {
     boolean loads = isPacked(copy.to().buffer());
@@ -80,20 +145,7 @@ final class PackedFragments {
     Buffer memory = global.buffer();
     FragmentLayout layout = code.layout(fragment);
     int lanes = (int) run(layout);
-    int rank = memory.rank();
-    boolean fits =
-        memory.scope() == Scope.GLOBAL
-            && memory.dtype() == fragment.dtype()
-            && global.tile().size() == 2
-            && global.ranges().getLast() == global.tile().getLast()
-            && Guards.extent(global.tile().get(0)) == layout.rows()
-            && Guards.extent(global.tile().get(1)) == layout.cols()
-            && memory.extent(rank - 1) % lanes == 0
-            && (memory.layout() == null || MatrixRows.are(memory))
-            && MatrixRows.pitch(memory) % lanes == 0
-            && memory.alignment() >= lanes * memory.dtype().bytes()
-            && CopyLowering.multipleOf(global.ranges().getLast().min(), lanes);
-    if (!fits) {
+    if (!fits(copy, fragment)) {
       throw new LoweringException(
           "no copy between "
               + memory.name()
@@ -133,9 +185,9 @@ final class PackedFragments {
     if (permuted != null) {
       own = new HashSet<>(permuted.direct());
     }
-    if (map.stores().size() != 1 || !isPacked(map.stores().getFirst().buffer()) || own.isEmpty()) {
+    if (map.stores().size() != 1 || own.isEmpty()) {
       throw new LoweringException(
-          "a map that reads 16-bit fragments writes one such fragment and nothing else");
+          "a map that makes a 16-bit fragment makes nothing else: " + map.stores());
     }
     Stmt.Store store = map.stores().getFirst();
     FragmentLayout layout = code.layout(own.iterator().next());
@@ -146,7 +198,9 @@ final class PackedFragments {
       throw new LoweringException(
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
-    return code.overFragment(
+    ColumnVectors vectors = new ColumnVectors(map, layout);
+    Stmt pairs =
+        code.overFragment(
         layout,
         true,
         run ->
@@ -162,12 +216,14 @@ final class PackedFragments {
                           run.row(),
                           Exprs.add(run.col(), Exprs.mul(pair, 2)),
                           Exprs.add(run.register(), Exprs.mul(pair, 2)),
-                          layout);
+                          layout,
+                          vectors);
                   return new Stmt.Store(
                       registers(store.buffer()),
                       List.of(word(at, store.buffer(), store.indices())),
                       value(at, store.buffer().dtype(), store.value()));
                 }));
+    return vectors.around(code, pairs);
   }
 
   /** A pair of neighbouring points, the first one's place and register. */
@@ -177,7 +233,8 @@ final class PackedFragments {
       Expr row,
       Expr column,
       Expr register,
-      FragmentLayout layout) {}
+      FragmentLayout layout,
+      ColumnVectors vectors) {}
 
   /** The register in which a packed fragment has the pair. */
   private Expr word(Point at, Buffer fragment, List<Expr> indices) {
@@ -216,10 +273,9 @@ final class PackedFragments {
         && buffer.dtype() == dtype) {
       return new Expr.Load(registers(buffer), List.of(word(at, buffer, indices)));
     }
-    if (!(value instanceof Expr.Cast(Type type, Expr inner))
-        || type.dtype() != dtype
-        || !inner.type().equals(Type.F32)) {
-      throw new LoweringException("a 16-bit fragment is made of f32 values, or of another one");
+    Expr inner = Exprs.cast(DType.F32, value);
+    if (value instanceof Expr.Cast(Type type, Expr wide) && wide.type().equals(Type.F32)) {
+      inner = wide;
     }
     Expr positive = rectified(inner);
     boolean half = dtype == DType.F16;
@@ -228,15 +284,20 @@ final class PackedFragments {
             ? half ? Intrinsics.PACK_F16X2 : Intrinsics.PACK_BF16X2
             : half ? Intrinsics.PACK_RELU_F16X2 : Intrinsics.PACK_RELU_BF16X2;
     Expr each = positive == null ? inner : positive;
-    Expr first = maps.valueAt(at.map(), each, at.row(), at.column(), at.register());
-    Expr second =
-        maps.valueAt(
-            at.map(),
-            each,
-            at.row(),
-            Exprs.add(at.column(), 1),
-            Exprs.add(at.register(), Exprs.i32(1)));
+    Expr first = element(at, each, 0);
+    Expr second = element(at, each, 1);
     return new Expr.Call(pack, List.of(first, second), Type.U32);
+  }
+
+  /** The value of one of the pair's elements. */
+  private Expr element(Point at, Expr value, int number) {
+    Expr register = Exprs.add(at.register(), Exprs.i32(number));
+    return maps.valueAt(
+        at.map(),
+        at.vectors().of(value, register),
+        at.row(),
+        Exprs.add(at.column(), number),
+        register);
   }
 
   /**

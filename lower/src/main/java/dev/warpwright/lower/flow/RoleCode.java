@@ -69,8 +69,8 @@ final class RoleCode {
             thread,
             WarpgroupInstruction.THREADS,
             FragmentInference.infer(body, WarpgroupInstruction.THREADS));
-    this.maps = new MapLowering(code);
-    this.packed = new PackedFragments(code, maps);
+    this.packed = new PackedFragments(code, body);
+    this.maps = packed.maps();
     this.fills = FoldedFills.of(body, bounds);
     this.products = new Products(code, packed, rings, fills);
   }
@@ -107,9 +107,9 @@ final class RoleCode {
       case Stmt.TileMma mma -> group(List.of(mma));
       case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
       case Stmt.TileMap map ->
-          after(s, PackedFragments.concerns(map) ? packed.map(map) : maps.map(map));
+          after(s, packed.concerns(map) ? packed.map(map) : maps.map(map));
       case Stmt.TileCopy copy ->
-          after(s, PackedFragments.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
+          after(s, packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
       case Stmt.Evaluate(Expr.Call call) -> {
         if (call.op() == HopperIntrinsics.WGMMA_WAIT && Exprs.isConst(call.args().getFirst(), 0)) {
           if (underWay.isEmpty()) {
@@ -269,7 +269,7 @@ final class RoleCode {
         boolean pending = underWay.contains(buffer);
         Stmt end = pending ? waitForAll() : Stmt.Seq.EMPTY;
         Buffer registers =
-            PackedFragments.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
+            packed.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
         yield new Stmt.Alloc(registers, Stmts.seq(inner, end));
       }
       case LOCAL -> new Stmt.Alloc(buffer, stmt(body));
@@ -282,7 +282,7 @@ final class RoleCode {
   private Stmt fill(Stmt.TileFill fill) {
     Buffer buffer = fill.to().buffer();
     if (buffer.scope() != Scope.FRAGMENT
-        || PackedFragments.isPacked(buffer)
+        || packed.isPacked(buffer)
         || !fill.to().equals(Region.whole(buffer))) {
       throw new LoweringException("the fill of " + buffer.name() + " in a role is not lowered yet");
     }
@@ -310,7 +310,7 @@ final class RoleCode {
             || map.stores().getFirst().buffer() != tile
             || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))
             || fragments.isEmpty()
-            || fragments.stream().anyMatch(PackedFragments::isPacked)
+            || fragments.stream().anyMatch(packed::isPacked)
             || tile.dtype() != copy.to().buffer().dtype()
             || !copy.from().equals(Region.whole(tile)))) {
       why = "it is not computed from fragments, whole, right before it is stored";

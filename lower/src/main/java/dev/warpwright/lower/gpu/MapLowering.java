@@ -12,6 +12,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.pass.LoweringException;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Elementwise tile statements. A map over fragments follows their layout: each thread visits the
@@ -28,9 +30,22 @@ import java.util.Set;
  */
 public final class MapLowering {
   private final ThreadCode code;
+  private final Halves halves;
+
+  /** Fragments of which a register holds two elements. */
+  @FunctionalInterface
+  public interface Halves {
+    /** The element as f32, or null if the fragment's registers hold one element each. */
+    @Nullable Expr element(Buffer fragment, Expr element);
+  }
 
   public MapLowering(ThreadCode code) {
+    this(code, (fragment, element) -> null);
+  }
+
+  public MapLowering(ThreadCode code, Halves halves) {
     this.code = code;
+    this.halves = halves;
   }
 
   public Stmt map(Stmt.TileMap map) {
@@ -230,9 +245,19 @@ public final class MapLowering {
 
     @Override
     public Expr expr(Expr e) {
+      if (e instanceof Expr.Cast(Type type, Expr.Load(Buffer buffer, List<Expr> indices))
+          && type.equals(Type.F32)
+          && buffer.scope() == Scope.FRAGMENT
+          && halves.element(buffer, at(buffer, indices)) instanceof Expr half) {
+        return half;
+      }
       if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
           && buffer.scope() == Scope.FRAGMENT) {
-        return new Expr.Load(code.registers(buffer), List.of(at(buffer, indices)));
+        Expr element = at(buffer, indices);
+        Expr half = halves.element(buffer, element);
+        return half == null
+            ? new Expr.Load(code.registers(buffer), List.of(element))
+            : Exprs.cast(buffer.dtype(), half);
       }
       return super.expr(e);
     }

@@ -15,11 +15,13 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Swizzle;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -41,15 +43,17 @@ import org.jspecify.annotations.Nullable;
  *                                             →    tile.map (r, k) { a[r, k] = a_rows[r, p(k)] }
  * tile.copy Ws <- W[…]; tile.mma acc += a * Ws^T   tile.copy Ws <- W'[…]; tile.mma acc += a * Ws^T
  *
- * tile.map (r, n) { h[r, n] = f(acc[r, n], b[n]) } tile.map (r, n) { h[r, q(n)] = f(acc[r, n], b'[n]) }
+ * tile.map (r, n) { h[r, n] = f(acc[r, n], b[n]) } tile.map (r, n) { h[r, p(n)] = f(acc[r, n], b[p(n)]) }
  * tile.copy y[…] <- h                              tile.copy y[…] <- h
  * }</pre>
  *
- * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[q(n), k]} and {@code b'[n] =
- * b[q(n)]}. p and q exchange bits of the column inside groups of 32.
+ * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[p(n), k]}. p exchanges bits of
+ * the column inside groups of 32. Where something is added to each row between two products, the
+ * columns there are permuted, too: a thread then adds 8 elements next to each other.
  *
  * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
- * the next rows can be copied to while these are multiplied.
+ * the next rows can be copied to while these are multiplied; so does an operand of rows of an odd
+ * number of columns, which come one by one.
  *
  * <p>Requires nothing: where rows are no multiple of 32 columns, an operand is read by other than
  * products, or what would have to be packed is no constant or has other readers, the columns stay.
@@ -77,9 +81,20 @@ public final class PackConstants {
   private PackConstants(PrimFunc func, Set<Buffer> constants) {
     this.constants = constants;
     this.written = TileFacts.written(func);
+    Set<Stmt> ofMaps = Collections.newSetFromMap(new IdentityHashMap<>());
     Walk.statements(
         func.body(),
         s -> {
+          if (s instanceof Stmt.TileMap map) {
+            ofMaps.addAll(map.stores());
+          }
+        });
+    Walk.statements(
+        func.body(),
+        s -> {
+          if (ofMaps.contains(s)) {
+            return;
+          }
           Leaves leaves = Leaves.of(s);
           Set<Buffer> touched = new HashSet<>(leaves.reads());
           touched.addAll(leaves.writes());
@@ -125,6 +140,8 @@ public final class PackConstants {
           if (s instanceof Stmt.TileCopy copy) {
             operand(copy);
             result(copy);
+          } else if (s instanceof Stmt.TileMap map) {
+            hidden(map);
           }
         });
     if (replaced.isEmpty()) {
@@ -157,9 +174,7 @@ public final class PackConstants {
     List<List<Mode>> dimensions = new ArrayList<>();
     long stride = 1;
     for (int d = constant.rank() - 1; d >= 0; d--) {
-      boolean permuted =
-          d == 0 && permutedRows.contains(constant)
-              || d == 1 && permutedColumns.contains(constant);
+      boolean permuted = (d == 0 ? permutedRows : permutedColumns).contains(constant);
       dimensions.addFirst(modes(constant.extent(d), stride, permuted));
       stride *= constant.extent(d);
     }
@@ -178,7 +193,7 @@ public final class PackConstants {
     return modes;
   }
 
-  /** The column that stands at a place: p of the class's description, and q. */
+  /** The column that stands at a place: p of the class's description. */
   private static Expr column(Expr at) {
     Expr group = Exprs.mul(Exprs.div(at, GROUP), GROUP);
     Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
@@ -232,7 +247,8 @@ public final class PackConstants {
     for (Buffer weight : weights) {
       permute &= isReadBy(weight, readers);
     }
-    if (!permute && !copy.attrs().has("prefetch")) {
+    boolean pairs = x.extent(x.rank() - 1) % 2 == 0;
+    if (!permute && pairs && !copy.attrs().has("prefetch")) {
       return;
     }
     if (permute) {
@@ -320,71 +336,130 @@ public final class PackConstants {
         || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
       return;
     }
-    Inputs inputs = new Inputs(map);
-    Buffer acc = inputs.accumulator;
-    if (!inputs.fits || acc == null) {
+    if (permuteRows(map)) {
+      Stmt.Store store = map.stores().getFirst();
+      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1)));
+      Expr value = atColumns(map, store.value());
+      replaced.put(map, with(map, new Stmt.Store(h, at, value)));
+    }
+  }
+
+  /**
+   * Between two products nothing moves, but what is added to each row does: of permuted columns it
+   * comes by 16 bytes.
+   */
+  private void hidden(Stmt.TileMap map) {
+    Stmt.Store store = map.stores().getFirst();
+    Buffer h = store.buffer();
+    if (replaced.containsKey(map)
+        || !isHalf(h)
+        || h.extent(1) % GROUP != 0
+        || map.stores().size() != 1
+        || map.vars().size() != 2
+        || !store.indices().equals(List.copyOf(map.vars()))
+        || !Exprs.isConst(map.extents().get(1), h.extent(1))
+        || new Inputs(map).rows.isEmpty()) {
       return;
+    }
+    List<Stmt> readers = uses.getOrDefault(h, List.of()).stream().filter(s -> s != map).toList();
+    Set<Buffer> weights = new LinkedHashSet<>();
+    for (Stmt reader : readers) {
+      Buffer weight =
+          reader instanceof Stmt.TileMma mma && mma.a().buffer() == h && mma.c().buffer() != h
+              ? weight(mma)
+              : null;
+      if (weight == null || !inGroups(((Stmt.TileMma) reader).a())) {
+        return;
+      }
+      weights.add(weight);
+    }
+    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map)) {
+      permutedColumns.addAll(weights);
+      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), atColumns(map, store.value()))));
+    }
+  }
+
+  private static Stmt with(Stmt.TileMap map, Stmt.Store store) {
+    return new Stmt.TileMap(map.vars(), map.extents(), List.of(store), map.attrs());
+  }
+
+  /** A value of a map whose accumulators have their columns permuted. */
+  private static Expr atColumns(Stmt.TileMap map, Expr value) {
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
+            && buffer.scope() == Scope.GLOBAL
+            && indices.getLast() == map.vars().get(1)) {
+          List<Expr> at = new ArrayList<>(indices);
+          at.set(at.size() - 1, column(map.vars().get(1)));
+          return new Expr.Load(buffer, at);
+        }
+        return super.expr(e);
+      }
+    }.expr(value);
+  }
+
+  /** Permutes the columns of the accumulators that a map reads, if nobody else minds. */
+  private boolean permuteRows(Stmt.TileMap map) {
+    Inputs inputs = new Inputs(map);
+    if (!inputs.fits) {
+      return false;
+    }
+    Buffer acc = inputs.accumulator;
+    if (acc == null) {
+      return true;
     }
     List<Stmt> products = new ArrayList<>();
     Set<Buffer> weights = new LinkedHashSet<>();
     for (Stmt use : uses.getOrDefault(acc, List.of())) {
       if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
         Buffer weight = weight(mma);
-        if (weight == null || weight.extent(0) != h.extent(1)) {
-          return;
+        if (weight == null || weight.extent(0) != acc.extent(1)) {
+          return false;
         }
         products.add(mma);
         weights.add(weight);
       } else if (use != map && !(use instanceof Stmt.TileFill)) {
-        return;
+        return false;
       }
     }
-    if (products.isEmpty()
-        || !weights.stream().allMatch(w -> isReadBy(w, products))
-        || !inputs.vectors.stream().allMatch(v -> uses.get(v).equals(List.of(map)))) {
-      return;
+    if (products.isEmpty() || !weights.stream().allMatch(w -> isReadBy(w, products))) {
+      return false;
     }
     permutedRows.addAll(weights);
-    permutedRows.addAll(inputs.vectors);
-    Stmt.Store store = map.stores().getFirst();
-    List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1)));
-    replaced.put(
-        map,
-        new Stmt.TileMap(
-            map.vars(),
-            map.extents(),
-            List.of(new Stmt.Store(h, at, store.value())),
-            map.attrs()));
+    return true;
   }
 
-  /** What a map reads: one accumulator at its own point, and constants at its column. */
+  /** What a map reads: perhaps one accumulator at its own point, and rows at its own column. */
   private final class Inputs {
-    final Set<Buffer> vectors = new LinkedHashSet<>();
+    final Set<Buffer> rows = new LinkedHashSet<>();
     @Nullable Buffer accumulator;
     boolean fits = true;
 
     Inputs(Stmt.TileMap map) {
       List<Expr> point = List.copyOf(map.vars());
-      int[] column = {0};
+      Var column = map.vars().get(1);
+      int[] elsewhere = {0};
       Walk.expressions(
           map.stores().getFirst().value(),
           e -> {
-            if (e == map.vars().get(1)) {
-              column[0]++;
+            if (e == column) {
+              elsewhere[0]++;
             } else if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)) {
-              if (indices.equals(point) && buffer.scope() == Scope.FRAGMENT) {
-                column[0]--;
-                fits &= accumulator == null || accumulator == buffer;
+              if (buffer.scope() == Scope.FRAGMENT) {
+                fits &= indices.equals(point) && (accumulator == null || accumulator == buffer);
+                fits &= buffer.dtype() == DType.F32;
                 accumulator = buffer;
-              } else if (indices.equals(point.subList(1, 2)) && constants.contains(buffer)) {
-                column[0]--;
-                vectors.add(buffer);
-              } else {
-                fits = false;
+                elsewhere[0]--;
+              } else if (indices.getLast() == column) {
+                fits &= buffer.scope() == Scope.GLOBAL && !indices.contains(map.vars().get(0));
+                rows.add(buffer);
+                elsewhere[0]--;
               }
             }
           });
-      fits &= column[0] == 0;
+      fits &= elsewhere[0] == 0;
     }
   }
 

@@ -11,6 +11,18 @@ import dev.warpwright.workload.Precision;
  *     instructions); products that must be exact always use [K, N]
  * @param f32Activations whether activations stay f32 between products even where weights are
  *     narrower
+ * @param narrowAsFormula whether products of inputs with few features are formulas of their
+ *     elements, which need no operand in shared memory
  */
 public record FunctionOptions(
-    Precision precision, int granule, boolean transposedWeights, boolean f32Activations) {}
+    Precision precision,
+    int granule,
+    boolean transposedWeights,
+    boolean f32Activations,
+    boolean narrowAsFormula) {
+  /** With products as products. */
+  public FunctionOptions(
+      Precision precision, int granule, boolean transposedWeights, boolean f32Activations) {
+    this(precision, granule, transposedWeights, f32Activations, false);
+  }
+}

@@ -339,7 +339,34 @@ public final class NetworkBuilder {
   // --- nodes
   // --------------------------------------------------------------------------------------------------------
 
+  /** The product as a formula of an input's elements, with its few weights. */
+  private void narrow(Linear node, Buffer input) {
+    long n = padded(node.output().features());
+    long k = padded(node.input().features());
+    String name = fresh("fc");
+    Buffer buffer = Buffer.of(fresh(name + "_w"), DType.F32, Scope.GLOBAL, k, n);
+    constants.add(new Constant(buffer, node.weight(), true));
+    Tensor weight = Tensor.input(buffer);
+    Tensor x = Tensor.input(input);
+    Tensor bias = node.bias() == null ? null : vector(name + "_b", node.bias());
+    define(
+        node.output(),
+        (row, col) -> {
+          Expr sum = Exprs.f32(0);
+          for (int i = 0; i < node.input().features(); i++) {
+            Expr at = Exprs.i32(i);
+            sum = Exprs.fma(x.f32At(row, at), weight.at(at, col), sum);
+          }
+          return bias == null ? sum : Exprs.add(sum, bias.at(col));
+        });
+  }
+
   private void linear(Linear node, boolean exact) {
+    Buffer input = inputBuffers.get(node.input());
+    if (options.narrowAsFormula() && exact && input != null && input.dtype() == DType.F32) {
+      narrow(node, input);
+      return;
+    }
     DType operand = exact ? DType.F32 : options.precision().operand();
     Tensor a = stored(node.input(), exact ? DType.F32 : activation());
     boolean transposed = exact || options.transposedWeights();

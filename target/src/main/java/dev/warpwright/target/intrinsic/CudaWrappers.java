@@ -90,6 +90,30 @@ final class CudaWrappers {
       }
       """;
 
+  /** The low or high half of a register, f16 or bf16, as f32. */
+  static String unpack(String text) {
+    String half = text.contains("low") ? "low" : "high";
+    String value =
+        text.endsWith("bf16x2")
+            ? half.equals("low")
+                ? "asm(\"shl.b32 %0, %1, 16;\" : \"=f\"(y) : \"r\"(pair));"
+                : "asm(\"and.b32 %0, %1, 0xFFFF0000;\" : \"=f\"(y) : \"r\"(pair));"
+            : "asm(\"{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, "
+                + half
+                + "; }\"\n      : \"=f\"(y) : \"r\"(pair));";
+    return String.format(
+        Locale.ROOT,
+        """
+        __device__ __forceinline__ float %s(unsigned pair) {
+          float y;
+          %s
+          return y;
+        }
+        """,
+        text.replace('.', '_'),
+        value);
+  }
+
   static final String SM_ID =
       """
       __device__ __forceinline__ unsigned sm_id() {

@@ -200,6 +200,22 @@ public final class Intrinsics {
   public static final TargetIntrinsic PACK_RELU_BF16X2 =
       pack("pack.relu.bf16x2", x -> Numerics.bf16Bits(relu(x)), 80, CudaWrappers.PACK_RELU_BF16X2);
 
+  /** {@code (pair)}: the f16 in the low half, which {@link #PACK_F16X2} put there, as f32. */
+  public static final TargetIntrinsic UNPACK_LOW_F16X2 =
+      unpack("unpack.low.f16x2", pair -> Float.float16ToFloat((short) pair));
+
+  /** {@code (pair)}: the f16 in the high half as f32. */
+  public static final TargetIntrinsic UNPACK_HIGH_F16X2 =
+      unpack("unpack.high.f16x2", pair -> Float.float16ToFloat((short) (pair >>> 16)));
+
+  /** {@code (pair)}: the bf16 in the low half as f32. */
+  public static final TargetIntrinsic UNPACK_LOW_BF16X2 =
+      unpack("unpack.low.bf16x2", pair -> Float.intBitsToFloat(pair << 16));
+
+  /** {@code (pair)}: the bf16 in the high half as f32. */
+  public static final TargetIntrinsic UNPACK_HIGH_BF16X2 =
+      unpack("unpack.high.bf16x2", pair -> Float.intBitsToFloat(pair & 0xFFFF0000));
+
   /** The number of the multiprocessor that the thread runs on. */
   public static final TargetIntrinsic SM_ID =
       clock("sm.id", Type.U32, CudaWrappers.SM_ID, "PTX ISA, %smid");
@@ -410,6 +426,27 @@ public final class Intrinsics {
         minimumArch,
         cuda,
         "PTX ISA, cvt");
+  }
+
+  private static TargetIntrinsic unpack(String text, IntToFloat half) {
+    return add(
+        text,
+        Collective.THREAD,
+        List.of(value("pair", DType.U32)),
+        Type.F32,
+        new Computes(
+            eachLane(
+                (lanes, lane) ->
+                    Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))))),
+        75,
+        CudaWrappers.unpack(text),
+        "PTX ISA, cvt");
+  }
+
+  /** The value of half a register. */
+  @FunctionalInterface
+  private interface IntToFloat {
+    float of(int pair);
   }
 
   private static double relu(double x) {

@@ -1,0 +1,227 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.ir.layout.FragmentLayout;
+import dev.warpwright.ir.layout.FragmentLayout.Digit;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.ThreadCode;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a map over a fragment reads of rows that are the same for all of the fragment's rows, a bias
+ * or the weights of a few inputs: each thread reads what belongs to its columns once, by vectors,
+ * ahead of the map, and not once for each of its rows.
+ *
+ * <pre>{@code
+ * tile.map (r, n) { h[r, n] = f(acc[r, n] + b[q(n)]) }   →   alloc b_columns: f32[16] local
+ *                                                            b_columns[0 .. 4] = b[col * 4 .. + 4] …
+ *                                                            h… = f(acc… + b_columns[…])
+ * }</pre>
+ */
+final class ColumnVectors {
+  private static final int LANES = 4;
+
+  private final Stmt.TileMap map;
+  private final FragmentLayout layout;
+  private final List<Digit> columns = new ArrayList<>();
+  private final Map<Expr.Load, Buffer> vectors = new LinkedHashMap<>();
+
+  /** Of a thread that holds a row's first columns, how far its first column is from theirs. */
+  private final Set<Long> offsets = new HashSet<>();
+
+  ColumnVectors(Stmt.TileMap map, FragmentLayout layout) {
+    this.map = map;
+    this.layout = layout;
+    for (Digit digit : layout.registerDigits()) {
+      if (digit.colStep() != 0 && digit.rowStep() == 0 && digit.extent() > 1) {
+        columns.add(digit);
+      }
+    }
+    for (int t = 0; t < layout.threads(); t++) {
+      offsets.add(layout.col(t, 0));
+    }
+    Walk.expressions(
+        map.stores().getFirst().value(),
+        e -> {
+          if (e instanceof Expr.Load load && isColumn(load)) {
+            vectors.computeIfAbsent(
+                load,
+                l ->
+                    Buffer.of(
+                        l.buffer().name() + "_columns", DType.F32, Scope.LOCAL, count()));
+          }
+        });
+  }
+
+  /** Elements of a row that a thread holds. */
+  private long count() {
+    return columns.stream().mapToLong(Digit::extent).reduce(1, (a, b) -> a * b);
+  }
+
+  private boolean isColumn(Expr.Load load) {
+    Buffer buffer = load.buffer();
+    if (buffer.scope() != Scope.GLOBAL
+        || buffer.dtype() != DType.F32
+        || buffer.layout() != null
+        || !buffer.hasConstantShape()) {
+      return false;
+    }
+    int last = load.indices().size() - 1;
+    for (int d = 0; d < last; d++) {
+      if (!(load.indices().get(d) instanceof Expr.IntImm)) {
+        return false;
+      }
+    }
+    Set<Var> vars = new HashSet<>();
+    boolean[] pure = {true};
+    Walk.expressions(
+        load.indices().get(last),
+        e -> {
+          if (e instanceof Var v) {
+            vars.add(v);
+          }
+          pure[0] &= !(e instanceof Expr.Load) && !(e instanceof Expr.Call);
+        });
+    return pure[0] && vars.equals(Set.of(map.vars().get(1)));
+  }
+
+  /** The column, relative to the thread's first, of its element of that number in a row. */
+  private long column(long number) {
+    long column = 0;
+    for (Digit digit : columns) {
+      column += number % digit.extent() * digit.colStep();
+      number /= digit.extent();
+    }
+    return column;
+  }
+
+  private long at(Expr.Load load, long column) {
+    return ScalarEval.eval(load.indices().getLast(), Map.of(map.vars().get(1), column));
+  }
+
+  /** How many elements from that number on lie next to each other, for every thread. */
+  private int lanes(Expr.Load load, long number) {
+    int lanes = load.buffer().alignment() >= 4 * LANES ? LANES : 1;
+    int last = load.buffer().rank() - 1;
+    while (lanes > 1
+        && (count() % lanes != 0
+            || load.buffer().extent(last) % lanes != 0
+            || !areNeighbours(load, number, lanes))) {
+      lanes /= 2;
+    }
+    return lanes;
+  }
+
+  private boolean areNeighbours(Expr.Load load, long number, int lanes) {
+    for (long offset : offsets) {
+      long first = at(load, offset + column(number));
+      if (first % lanes != 0) {
+        return false;
+      }
+      for (int i = 1; i < lanes; i++) {
+        if (at(load, offset + column(number + i)) != first + i) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** The map's code behind the reads that it needs. */
+  Stmt around(ThreadCode code, Stmt body) {
+    if (vectors.isEmpty()) {
+      return body;
+    }
+    Var first = Var.index("first");
+    List<Stmt> stmts = new ArrayList<>();
+    vectors.forEach(
+        (load, vector) -> {
+          for (long number = 0; number < count(); ) {
+            int lanes = lanes(load, number);
+            List<Expr> place = new ArrayList<>(load.indices());
+            place.set(place.size() - 1, index(load, first, number));
+            stmts.add(
+                ThreadCode.move(vector, List.of(Exprs.i32(number)), load.buffer(), place, lanes));
+            number += lanes;
+          }
+        });
+    stmts.add(body);
+    return Stmts.alloc(
+        List.copyOf(vectors.values()),
+        new Stmt.Let(first, layout.colOfThread(code.thread()), Stmts.seq(stmts)));
+  }
+
+  /** Where the element is: a multiple of the thread's first column, where it is one. */
+  private Expr index(Expr.Load load, Var first, long number) {
+    long origin = at(load, column(number));
+    long step = 0;
+    for (long offset : offsets) {
+      if (offset != 0) {
+        step = (at(load, offset + column(number)) - origin) / offset;
+      }
+    }
+    for (long offset : offsets) {
+      if (at(load, offset + column(number)) != origin + step * offset) {
+        return new Substituted(Exprs.add(first, Exprs.i32(column(number))))
+            .expr(load.indices().getLast());
+      }
+    }
+    return Exprs.add(Exprs.mul(first, step), Exprs.i32(origin));
+  }
+
+  /** The map's second variable at another place. */
+  private final class Substituted extends Rewriter {
+    private final Expr column;
+
+    Substituted(Expr column) {
+      this.column = column;
+    }
+
+    @Override
+    public Expr expr(Expr e) {
+      return e == map.vars().get(1) ? column : super.expr(e);
+    }
+  }
+
+  /** A value of the map for the element in that register. */
+  Expr of(Expr value, Expr register) {
+    if (vectors.isEmpty()) {
+      return value;
+    }
+    Expr number = Exprs.i32(0);
+    long weight = 1;
+    long registers = 1;
+    for (Digit digit : layout.registerDigits()) {
+      if (columns.contains(digit)) {
+        Expr place = Exprs.mod(Exprs.div(register, registers), digit.extent());
+        number = Exprs.add(number, Exprs.mul(place, weight));
+        weight *= digit.extent();
+      }
+      registers *= digit.extent();
+    }
+    Expr element = number;
+    return new Rewriter() {
+      @Override
+      public Expr expr(Expr e) {
+        if (e instanceof Expr.Load load && vectors.get(load) instanceof Buffer vector) {
+          return new Expr.Load(vector, List.of(element));
+        }
+        return super.expr(e);
+      }
+    }.expr(value);
+  }
+}
