@@ -54,6 +54,7 @@ public final class CompiledModel implements AutoCloseable {
    * @param preferred the alternative that was measured to be fastest for them; empty for none
    */
   private record Variant(int rows, String preferred) {}
+
   private boolean closed;
 
   CompiledModel(Graph graph, Device device, Precision precision) {

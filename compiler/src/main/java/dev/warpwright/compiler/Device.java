@@ -40,8 +40,8 @@ public sealed interface Device extends AutoCloseable
   @Nullable ProductKernels products();
 
   /**
-   * The name of the way to make a network one kernel that was fastest when it was measured on such a
-   * device; null if none was, or there is but one.
+   * The name of the way to make a network one kernel that was fastest when it was measured on such
+   * a device; null if none was, or there is but one.
    *
    * @param network see {@link dev.warpwright.compiler.program.NetworkKey}
    */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a network takes at least on a device, however it is computed: each input, output and weight
- * moves once, each product takes its tensor cores (or, in f32, its multipliers), each transcendental
- * function a special-function unit.
+ * moves once, each product takes its tensor cores (or, in f32, its multipliers), each
+ * transcendental function a special-function unit.
  *
  * @param flops a multiply-add counting as two
  * @param bytes between memory and chip
@@ -26,7 +26,12 @@ import org.jspecify.annotations.Nullable;
  * @param bytesUs not a number where the device is not known, as the others
  */
 record NetworkBounds(
-    double flops, double bytes, double specials, double bytesUs, double productsUs, double specialUs) {
+    double flops,
+    double bytes,
+    double specials,
+    double bytesUs,
+    double productsUs,
+    double specialUs) {
   /** Results of the special-function units of an SM in a clock. */
   private static final double SPECIALS_PER_CLOCK = 16;
 
@@ -54,7 +59,8 @@ record NetworkBounds(
    *
    * @param device null if nothing is known of it
    */
-  static NetworkBounds of(Graph graph, Precision precision, int rows, @Nullable DeviceModel device) {
+  static NetworkBounds of(
+      Graph graph, Precision precision, int rows, @Nullable DeviceModel device) {
     double flops = 0;
     double specials = 0;
     double elements = 0;

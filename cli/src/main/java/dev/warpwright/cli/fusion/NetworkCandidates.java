@@ -47,8 +47,7 @@ final class NetworkCandidates {
     this.task = task;
     this.target = target;
     this.alternatives =
-        DeepStack.call(
-            () -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
+        DeepStack.call(() -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
   }
 
   /** Names of all alternatives, the presumably fastest first. */

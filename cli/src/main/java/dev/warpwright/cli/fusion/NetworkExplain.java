@@ -129,9 +129,7 @@ public final class NetworkExplain implements Action<NetworkExplainRequest> {
                     : Optional.ofNullable(NetworkFacts.conflicts(made, task.rows(), model)))
         .forEach((made, lost) -> lost.ifPresent(cycles -> conflicts.put(made.name(), cycles)));
     Map<Made, NetworkFacts> facts =
-        atOnce(
-            all,
-            made -> NetworkFacts.of(made, task.rows(), model, conflicts.get(made.name())));
+        atOnce(all, made -> NetworkFacts.of(made, task.rows(), model, conflicts.get(made.name())));
     return all.stream().map(made -> Objects.requireNonNull(facts.get(made))).toList();
   }
 

@@ -56,8 +56,7 @@ record NetworkFacts(
   /** Rows that a warpgroup's product has. */
   private static final int WARPGROUP_ROWS = 64;
 
-  static NetworkFacts of(
-      Made made, int rows, DeviceModel device, @Nullable Double conflicts) {
+  static NetworkFacts of(Made made, int rows, DeviceModel device, @Nullable Double conflicts) {
     GpuTarget target = device.target();
     Map<Var, Long> scalars = Map.of(made.compiled().network().rows().var(), (long) rows);
     double predicted = 0;
@@ -100,8 +99,7 @@ record NetworkFacts(
       }
       int threads = kernel.threadsPerBlock();
       int blocks =
-          target.blocksPerSm(
-              threads, usage == null ? UNKNOWN_REGISTERS : usage.registers(), bytes);
+          target.blocksPerSm(threads, usage == null ? UNKNOWN_REGISTERS : usage.registers(), bytes);
       if (persistent != null) {
         blocks = (int) Math.min(blocks, Math.ceilDiv(persistent.blocks, device.multiprocessors()));
       }
@@ -157,8 +155,7 @@ record NetworkFacts(
       return null;
     }
     try {
-      return CudaCompilers.compile(
-          CudaPrinter.print(made.program().program(), target), target);
+      return CudaCompilers.compile(CudaPrinter.print(made.program().program(), target), target);
     } catch (DeviceError e) {
       return null;
     }
@@ -188,8 +185,7 @@ record NetworkFacts(
                 GridOptions.counting(device.multiprocessors()),
                 Options.EXACT)
             .count(
-                Checks.arguments(made.compiled(), rows, 1),
-                kernel -> KernelCounters.Caches.H200)) {
+                Checks.arguments(made.compiled(), rows, 1), kernel -> KernelCounters.Caches.H200)) {
       lost +=
           counted.sharedLoads().lost()
               + counted.sharedStores().lost()

@@ -97,15 +97,10 @@ public final class NetworkPerf implements Action<NetworkRequest> {
         request.untuned() ? null : preferred(task, request.database(), here);
     Made chosen = candidates.chosen(preferred, () -> products(here));
     List<Made> programs = new ArrayList<>(List.of(chosen));
-    (request.all()
-            ? candidates.all()
-            : candidates.make(NetworkCandidates.OLD).stream().toList())
-        .stream()
-            .filter(made -> !made.name().equals(chosen.name()))
-            .forEach(programs::add);
+    (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
+        .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
     NetworkBench.Result result =
-        bench.of(
-            task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
+        bench.of(task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
     List<NetworkResult> others =
         result.results().stream()
             .skip(1)

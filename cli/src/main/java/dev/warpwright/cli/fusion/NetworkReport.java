@@ -52,7 +52,9 @@ record NetworkReport(
     List<String> lines = new ArrayList<>();
     lines.add(task.text() + " on " + device);
     int width =
-        others.stream().mapToInt(other -> other.name().length()).reduce(first.name().length(), Math::max);
+        others.stream()
+            .mapToInt(other -> other.name().length())
+            .reduce(first.name().length(), Math::max);
     String name = "%-" + width + "s";
     lines.add(
         String.format(
@@ -118,7 +120,9 @@ record NetworkReport(
   }
 
   private static String number(double us) {
-    return us >= 100 ? String.format(Locale.ROOT, "%.1f", us) : Double.isNaN(us) ? "-" : String.format(Locale.ROOT, "%.2f", us);
+    return us >= 100
+        ? String.format(Locale.ROOT, "%.1f", us)
+        : Double.isNaN(us) ? "-" : String.format(Locale.ROOT, "%.2f", us);
   }
 
   private static String ratio(double ratio) {
@@ -148,12 +152,7 @@ record NetworkReport(
         .with("ofBound", ours() / bounds.micros())
         .with(
             "peers",
-            Json.array(
-                others,
-                other ->
-                    into(
-                        Json.object().with("name", other.name()),
-                        other)));
+            Json.array(others, other -> into(Json.object().with("name", other.name()), other)));
   }
 
   private Json.Members into(Json.Members json, NetworkResult result) {

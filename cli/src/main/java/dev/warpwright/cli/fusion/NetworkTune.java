@@ -97,8 +97,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
     progress.say(
         "tuning " + task.text() + " on " + here.name() + ", records in " + database.file());
     NetworkCandidates candidates = new NetworkCandidates(task, here.target());
-    NetworkTuning tuning =
-        new NetworkTuning(task, candidates, here.environment(), database);
+    NetworkTuning tuning = new NetworkTuning(task, candidates, here.environment(), database);
     try (Measurer measurer = workers.start(task, here.target())) {
       tuning.run(search.trials(), search.seconds(), measurer, progress::say);
     }
@@ -115,7 +114,9 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
     NetworkBench.Result last = confirm(tuning, candidates, request.rounds(), progress);
     if (tuning.ranked().isEmpty()) {
       throw new DeviceError(
-          task.key() + ": what was measured in workers could not be measured again: " + reasons(tuning));
+          task.key()
+              + ": what was measured in workers could not be measured again: "
+              + reasons(tuning));
     }
     String best = tuning.ranked().getFirst();
     Map<String, NetworkResult> byName = new LinkedHashMap<>();
@@ -145,8 +146,8 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
   }
 
   /**
-   * Measures the fastest beside each other, until the fastest of all is one of those that were: what
-   * is measured last is what counts.
+   * Measures the fastest beside each other, until the fastest of all is one of those that were:
+   * what is measured last is what counts.
    */
   private NetworkBench.Result confirm(
       NetworkTuning tuning, NetworkCandidates candidates, int rounds, Progress progress) {
@@ -159,7 +160,10 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
         break;
       }
       Set<String> again = new java.util.LinkedHashSet<>();
-      ranked.stream().filter(name -> !confirmed.contains(name)).limit(CONFIRMED).forEach(again::add);
+      ranked.stream()
+          .filter(name -> !confirmed.contains(name))
+          .limit(CONFIRMED)
+          .forEach(again::add);
       // The old way is what users compare with.
       if (turn == 0) {
         ranked.stream().filter(NetworkCandidates.OLD::equals).forEach(again::add);
@@ -168,8 +172,7 @@ public final class NetworkTune implements Action<NetworkTuneRequest> {
       List<Made> made = new ArrayList<>();
       again.forEach(name -> candidates.make(name).ifPresent(made::add));
       NetworkBench.Result result =
-          bench.of(
-              tuning.task(), made.stream().map(Made::program).toList(), rounds, progress);
+          bench.of(tuning.task(), made.stream().map(Made::program).toList(), rounds, progress);
       sets = result.sets();
       for (NetworkResult each : result.results()) {
         confirmed.add(each.name());

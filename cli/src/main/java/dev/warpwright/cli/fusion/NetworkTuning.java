@@ -60,7 +60,8 @@ final class NetworkTuning {
   }
 
   /**
-   * Searches until a limit is reached or everything was tried. What is under way then is waited for.
+   * Searches until a limit is reached or everything was tried. What is under way then is waited
+   * for.
    *
    * @param trials at most, those of earlier runs included
    * @param listener is told a line after every outcome

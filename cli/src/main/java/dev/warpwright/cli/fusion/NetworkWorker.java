@@ -57,8 +57,7 @@ public final class NetworkWorker {
 
   /** Workers on the first GPU of the target: one that times, and some that compile. */
   static Measurer measurer(NetworkTask task, GpuTarget target) {
-    int compilers =
-        Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, MOST_COMPILERS);
+    int compilers = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, MOST_COMPILERS);
     return new ProcessMeasurer(
         new ProcessMeasurer.Setup(
             command(task, target), compilers, List.of(Map.of()), COMPILE_LIMIT, TIME_LIMIT));

@@ -102,7 +102,13 @@ public record NetworkTask(
       activations = activations.subList(0, hidden);
     } else if (activations.size() != hidden) {
       throw new UserError(
-          "act=" + act + ": " + activations.size() + " activations for " + hidden + " hidden layers");
+          "act="
+              + act
+              + ": "
+              + activations.size()
+              + " activations for "
+              + hidden
+              + " hidden layers");
     }
     DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
     Architecture.Mlp architecture = new Architecture.Mlp(widths, activations);
@@ -158,8 +164,7 @@ public record NetworkTask(
     Graph graph =
         Warpwright.load(Path.of(file), arch == null ? null : Architecture.parse(arch)).graph();
     Precision precision = type == null ? graph.precision() : precision(type);
-    List<String> words =
-        List.of("dtype=" + precision.text(), "rows=" + rows, "seed=" + seed);
+    List<String> words = List.of("dtype=" + precision.text(), "rows=" + rows, "seed=" + seed);
     return new NetworkTask(file, words, arch, graph, precision, rows, seed);
   }
 

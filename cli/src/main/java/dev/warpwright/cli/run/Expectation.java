@@ -128,8 +128,7 @@ record Expectation(List<Right> outputs, int @Nullable [] chosen) {
     double[] values = right.values();
     Verification whole = Verification.compare(right.given() ? widen(result) : some, values);
     double[] ofSome = right.given() ? rows(values, features, chosen) : values;
-    Deviations elements =
-        Verification.deviations(some, ofSome, right.deviations(), type, false);
+    Deviations elements = Verification.deviations(some, ofSome, right.deviations(), type, false);
     return new VerifiedOutput(
         right.output(),
         whole,

@@ -33,7 +33,11 @@ public final class ExplainCommand extends Command {
   private final Action<ExplainRequest> action;
   private final Action<NetworkExplainRequest> networks;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm, mlp or a model's file.")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "WHAT",
+      description = "gemm, mlp or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -63,8 +67,7 @@ public final class ExplainCommand extends Command {
       description = "The architecture of a file of weights without a graph, as 'run' takes it.")
   @Nullable String arch;
 
-  public ExplainCommand(
-      Action<ExplainRequest> action, Action<NetworkExplainRequest> networks) {
+  public ExplainCommand(Action<ExplainRequest> action, Action<NetworkExplainRequest> networks) {
     this.action = action;
     this.networks = networks;
   }

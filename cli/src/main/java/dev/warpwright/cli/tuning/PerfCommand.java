@@ -94,7 +94,8 @@ public final class PerfCommand extends Command {
 
   @Option(
       names = "--all",
-      description = "Of a network: measure all ways to fuse it, not the best beside shared chaining.")
+      description =
+          "Of a network: measure all ways to fuse it, not the best beside shared chaining.")
   boolean all;
 
   public PerfCommand(Action<PerfRequest> action, Action<NetworkRequest> networks) {

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a command tunes or measures: {@code gemm}, the products of {@code ffn}, or those of a network
- * that is too wide for one kernel.
+ * What a command tunes or measures: {@code gemm}, the products of {@code ffn}, or those of a
+ * network that is too wide for one kernel.
  *
  * @param name for reports
  * @param counts how often each product occurs, in the order of the first

@@ -32,8 +32,7 @@ public record TuningDevice(
   }
 
   /** A device that is not real. */
-  public TuningDevice(
-      String name, int multiprocessors, GpuTarget target, Environment environment) {
+  public TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
     this(name, multiprocessors, target, environment, List.of());
   }
 

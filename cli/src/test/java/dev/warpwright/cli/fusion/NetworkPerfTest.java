@@ -1,6 +1,7 @@
 package dev.warpwright.cli.fusion;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.ExitCode;
@@ -12,9 +13,13 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.CandidateFailure;
+import dev.warpwright.tune.measure.FailureReason;
+import dev.warpwright.tune.measure.Outcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,12 +40,13 @@ final class NetworkPerfTest {
           new KeyValues(List.of("widths=16,16,5", "rows=20", "dtype=f16", "bias=1", "seed=3")),
           null);
   private FakeGpu gpu;
+  private Kernel only;
   private String kernel;
 
   @BeforeEach
   void install() {
     gpu = FakeGpu.install();
-    Kernel only =
+    only =
         new NetworkCandidates(task, GpuTarget.SM_80)
             .make(NetworkCandidates.OLD)
             .orElseThrow()
@@ -94,6 +100,32 @@ final class NetworkPerfTest {
 
   private static org.assertj.core.data.Offset<Double> within() {
     return org.assertj.core.data.Offset.offset(0.01);
+  }
+
+  /** What a worker process does, in this one. */
+  @Test
+  void aWorkerVerifiesAndTimesAnAlternativeByItsNumber() throws CandidateFailure {
+    NetworkRunner runner = new NetworkRunner(task, GpuTarget.SM_80);
+    Map<String, Long> first = Map.of(NetworkRunner.ALTERNATIVE, 0L);
+    assertThat(runner.compile(only, first)).hasSize(64);
+    Outcome.Measured measured = runner.time(only, first);
+    assertThat(measured.timeUs()).isCloseTo(MICROS, within());
+    assertThat(measured.relError()).isBetween(1e-6, 4e-3);
+    assertThatThrownBy(() -> runner.compile(only, Map.of(NetworkRunner.ALTERNATIVE, 7L)))
+        .isInstanceOfSatisfying(
+            CandidateFailure.class, e -> assertThat(e.reason()).isEqualTo(FailureReason.REJECTED));
+    gpu.skips(kernel);
+    assertThatThrownBy(() -> runner.time(only, first))
+        .isInstanceOfSatisfying(
+            CandidateFailure.class, e -> assertThat(e.reason()).isEqualTo(FailureReason.WRONG));
+    gpu.faults(kernel);
+    assertThatThrownBy(() -> runner.time(only, first))
+        .isInstanceOfSatisfying(
+            CandidateFailure.class,
+            e -> {
+              assertThat(e.reason()).isEqualTo(FailureReason.FAULT);
+              assertThat(e.poisoned()).isTrue();
+            });
   }
 
   @Test

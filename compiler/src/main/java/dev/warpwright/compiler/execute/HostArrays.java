@@ -69,9 +69,7 @@ final class HostArrays {
     short[] bits = (short[]) array;
     for (int i = 0; i < bits.length; i++) {
       values[i] =
-          dtype == DType.F16
-              ? Float.float16ToFloat(bits[i])
-              : Float.intBitsToFloat(bits[i] << 16);
+          dtype == DType.F16 ? Float.float16ToFloat(bits[i]) : Float.intBitsToFloat(bits[i] << 16);
     }
   }
 

@@ -183,7 +183,10 @@ record ChainTiling(
 
   /** Bytes of weights that stay. */
   long residentBytes(StageGroup group) {
-    return group.products().stream().filter(p -> !isStreamed(p)).mapToLong(ChainTiling::bytes).sum();
+    return group.products().stream()
+        .filter(p -> !isStreamed(p))
+        .mapToLong(ChainTiling::bytes)
+        .sum();
   }
 
   /** The instruction of a product. */

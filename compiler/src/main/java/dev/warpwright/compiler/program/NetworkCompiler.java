@@ -74,8 +74,8 @@ public final class NetworkCompiler {
   /**
    * As {@link #compile(Graph, Target, Precision, int, ProductKernels)}.
    *
-   * @param preferred name of the {@linkplain #alternatives alternative} that was fastest when it was
-   *     measured; null, or one that there is not any more, for the presumably fastest
+   * @param preferred name of the {@linkplain #alternatives alternative} that was fastest when it
+   *     was measured; null, or one that there is not any more, for the presumably fastest
    */
   public static CompiledProgram compile(
       Graph graph,
@@ -88,9 +88,7 @@ public final class NetworkCompiler {
       case GpuTarget gpu -> {
         Optional<CompiledProgram> measured =
             preferred == null ? Optional.empty() : named(graph, gpu, precision, preferred);
-        yield measured.isPresent()
-            ? measured.get()
-            : forGpu(graph, gpu, precision, rows, products);
+        yield measured.isPresent() ? measured.get() : forGpu(graph, gpu, precision, rows, products);
       }
       case HostTarget host -> forHost(graph, host, precision, rows);
     };
@@ -202,8 +200,7 @@ public final class NetworkCompiler {
           NetworkBuilder.build(
               graph,
               new FunctionOptions(precision, GRANULE, precision == Precision.F32, false, true));
-      return new Chain(
-          network, StageGroup.split(network, Partition.fused(network)).getFirst());
+      return new Chain(network, StageGroup.split(network, Partition.fused(network)).getFirst());
     }
   }
 
@@ -220,8 +217,7 @@ public final class NetworkCompiler {
    * The ways to make a network one kernel, the presumably fastest first; {@link #compile} takes the
    * first that compiles.
    */
-  public static List<Alternative> alternatives(
-      Graph graph, GpuTarget target, Precision precision) {
+  public static List<Alternative> alternatives(Graph graph, GpuTarget target, Precision precision) {
     NetworkFunction network =
         NetworkBuilder.build(
             graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false));
@@ -240,13 +236,18 @@ public final class NetworkCompiler {
                       precision,
                       target,
                       List.of(chain.group()),
-                      kernels.registerChain(
-                          chain.group(), tiling, constants(chain.network())))));
+                      kernels.registerChain(chain.group(), tiling, constants(chain.network())))));
     }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,
-            () -> optional(network, precision, target, groups, kernels.rowBlock(group, "that is another way"))));
+            () ->
+                optional(
+                    network,
+                    precision,
+                    target,
+                    groups,
+                    kernels.rowBlock(group, "that is another way"))));
     return alternatives;
   }
 

@@ -87,8 +87,7 @@ public final class NetworkKey {
     if (current != graph.outputs().getFirst() || biases.size() != 1) {
       return null;
     }
-    return new Layers(
-        String.join(",", widths), shortened(activations), biases.iterator().next());
+    return new Layers(String.join(",", widths), shortened(activations), biases.iterator().next());
   }
 
   /** One word for all hidden layers if they agree and the last has none. */

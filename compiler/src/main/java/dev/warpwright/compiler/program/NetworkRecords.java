@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tuning found out about whole networks: the names of {@linkplain
- * NetworkCompiler.Alternative alternatives}, as points of records and back.
+ * What tuning found out about whole networks: the names of {@linkplain NetworkCompiler.Alternative
+ * alternatives}, as points of records and back.
  */
 public final class NetworkRecords {
   private static final String STRATEGY = "strategy";

@@ -3,7 +3,6 @@ package dev.warpwright.compiler.program;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;
-import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;

@@ -7,11 +7,11 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.ThreadCode;
 import java.util.ArrayList;
@@ -60,9 +60,7 @@ final class ColumnVectors {
           if (e instanceof Expr.Load load && isColumn(load)) {
             vectors.computeIfAbsent(
                 load,
-                l ->
-                    Buffer.of(
-                        l.buffer().name() + "_columns", DType.F32, Scope.LOCAL, count()));
+                l -> Buffer.of(l.buffer().name() + "_columns", DType.F32, Scope.LOCAL, count()));
           }
         });
   }

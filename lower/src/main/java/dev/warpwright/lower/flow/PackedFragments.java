@@ -201,28 +201,28 @@ final class PackedFragments {
     ColumnVectors vectors = new ColumnVectors(map, layout);
     Stmt pairs =
         code.overFragment(
-        layout,
-        true,
-        run ->
-            Stmts.loop(
-                ForKind.UNROLLED,
-                "pair",
-                run.length() / 2,
-                pair -> {
-                  Point at =
-                      new Point(
-                          map,
-                          permuted,
-                          run.row(),
-                          Exprs.add(run.col(), Exprs.mul(pair, 2)),
-                          Exprs.add(run.register(), Exprs.mul(pair, 2)),
-                          layout,
-                          vectors);
-                  return new Stmt.Store(
-                      registers(store.buffer()),
-                      List.of(word(at, store.buffer(), store.indices())),
-                      value(at, store.buffer().dtype(), store.value()));
-                }));
+            layout,
+            true,
+            run ->
+                Stmts.loop(
+                    ForKind.UNROLLED,
+                    "pair",
+                    run.length() / 2,
+                    pair -> {
+                      Point at =
+                          new Point(
+                              map,
+                              permuted,
+                              run.row(),
+                              Exprs.add(run.col(), Exprs.mul(pair, 2)),
+                              Exprs.add(run.register(), Exprs.mul(pair, 2)),
+                              layout,
+                              vectors);
+                      return new Stmt.Store(
+                          registers(store.buffer()),
+                          List.of(word(at, store.buffer(), store.indices())),
+                          value(at, store.buffer().dtype(), store.value()));
+                    }));
     return vectors.around(code, pairs);
   }
 

@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * tile.copy y[…] <- h                              tile.copy y[…] <- h
  * }</pre>
  *
- * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[p(n), k]}. p exchanges bits of
- * the column inside groups of 32. Where something is added to each row between two products, the
+ * <p>{@code W'[n, k] = W[n, p(k)]}, for the result {@code W'[n, k] = W[p(n), k]}. p exchanges bits
+ * of the column inside groups of 32. Where something is added to each row between two products, the
  * columns there are permuted, too: a thread then adds 8 elements next to each other.
  *
  * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
@@ -375,7 +375,8 @@ public final class PackConstants {
     }
     if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map)) {
       permutedColumns.addAll(weights);
-      replaced.put(map, with(map, new Stmt.Store(h, store.indices(), atColumns(map, store.value()))));
+      replaced.put(
+          map, with(map, new Stmt.Store(h, store.indices(), atColumns(map, store.value()))));
     }
   }
 

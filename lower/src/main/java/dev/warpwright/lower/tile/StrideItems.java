@@ -66,17 +66,10 @@ public final class StrideItems {
     Expr number = Exprs.add(Exprs.mul(item, blocks), block);
     // An own variable: what is computed ahead of time is a function of the item.
     Stmt each = new Stmt.Let(f.var(), number, f.body());
-    Expr count =
-        Exprs.div(Exprs.add(Exprs.sub(f.extent(), block), Exprs.i32(blocks - 1)), blocks);
+    Expr count = Exprs.div(Exprs.add(Exprs.sub(f.extent(), block), Exprs.i32(blocks - 1)), blocks);
     Stmt items =
         new Stmt.For(
-            item,
-            Exprs.i32(0),
-            count,
-            ForKind.PERSISTENT,
-            null,
-            f.attrs().without(BLOCKS),
-            each);
+            item, Exprs.i32(0), count, ForKind.PERSISTENT, null, f.attrs().without(BLOCKS), each);
     return new Stmt.For(
         block,
         Exprs.i32(0),

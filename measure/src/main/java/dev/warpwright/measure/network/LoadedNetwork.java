@@ -65,8 +65,7 @@ final class LoadedNetwork implements AutoCloseable {
         for (Expr extent : buffer.shape()) {
           elements = Math.multiplyExact(elements, ScalarEval.eval(extent, scalars));
         }
-        shared.put(
-            buffer, context.allocate(Math.max(16, elements * buffer.dtype().bytes())));
+        shared.put(buffer, context.allocate(Math.max(16, elements * buffer.dtype().bytes())));
       }
       Map<Kernel, GridLauncher> launchers = new HashMap<>();
       for (int set = 0; set < memory.count(); set++) {
@@ -147,9 +146,7 @@ final class LoadedNetwork implements AutoCloseable {
       registers = Math.max(registers, entry.getValue().function().registers());
       sharedBytes = Math.max(sharedBytes, KernelResources.of(kernel).sharedBytes());
       threads =
-          (int)
-              Math.max(
-                  threads, GridLauncher.dim(kernel, ThreadAxis.THREAD_X, scalars).count());
+          (int) Math.max(threads, GridLauncher.dim(kernel, ThreadAxis.THREAD_X, scalars).count());
       blocks = Math.max(blocks, GridLauncher.dim(kernel, ThreadAxis.BLOCK_X, scalars).count());
     }
     int spills =

@@ -186,25 +186,20 @@ public final class NetworkBench implements AutoCloseable {
       int place = fastest.get(nth);
       int index = timed.get(place);
       double busy = sustained && nth < SUSTAINED ? timer.sustained(place) : Double.NaN;
-      results.set(
-          index, after(results.get(index), place, bursts.get(place), busy, memory, timer));
+      results.set(index, after(results.get(index), place, bursts.get(place), busy, memory, timer));
     }
     return new Result(results, memory.count());
   }
 
   private NetworkResult verify(
-      NetworkProgram program,
-      Compiled compiled,
-      NetworkMemory memory,
-      List<LoadedNetwork> loaded) {
+      NetworkProgram program, Compiled compiled, NetworkMemory memory, List<LoadedNetwork> loaded) {
     return switch (compiled) {
       case Compiled.Refused(Outcome.Failed failure) ->
           NetworkResult.failed(program.name(), null, failure);
       case Compiled.Code(String source, Cubin cubin) -> {
         LoadedNetwork network;
         try {
-          network =
-              new LoadedNetwork(program, source, cubin, memory, device.context(), stream);
+          network = new LoadedNetwork(program, source, cubin, memory, device.context(), stream);
         } catch (UserError | DeviceError e) {
           yield refused(program, e);
         }
@@ -251,11 +246,7 @@ public final class NetworkBench implements AutoCloseable {
     }
     NetworkError first = result.error() == null ? error : result.error();
     return new NetworkResult(
-        result.name(),
-        result.facts(),
-        first.worst(error),
-        new NetworkTimes(burst, busy),
-        null);
+        result.name(), result.facts(), first.worst(error), new NetworkTimes(burst, busy), null);
   }
 
   private NetworkResult refused(NetworkProgram program, RuntimeException e) {

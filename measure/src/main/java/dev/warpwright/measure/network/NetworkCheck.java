@@ -60,11 +60,7 @@ final class NetworkCheck {
                   .parallel()
                   .mapToObj(
                       task ->
-                          part(
-                              firstRow,
-                              task * ROWS,
-                              Math.min(rows, (task + 1) * ROWS),
-                              elements))
+                          part(firstRow, task * ROWS, Math.min(rows, (task + 1) * ROWS), elements))
                   .reduce(Part.NONE, Part::plus));
     }
 

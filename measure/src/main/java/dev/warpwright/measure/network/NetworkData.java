@@ -3,8 +3,8 @@ package dev.warpwright.measure.network;
 import java.util.List;
 
 /**
- * What goes into a network and what should come out, for some distinct rows of which all inputs
- * are made.
+ * What goes into a network and what should come out, for some distinct rows of which all inputs are
+ * made.
  *
  * @param rows of a launch
  * @param distinct so many rows are different

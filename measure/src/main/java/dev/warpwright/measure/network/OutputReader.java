@@ -35,9 +35,7 @@ final class OutputReader {
     short[] halves = column.type().bytes() == 2 ? new short[elements] : new short[0];
     float[] floats = column.type().bytes() == 4 ? new float[elements] : new float[0];
     MemorySegment all =
-        column.type().bytes() == 2
-            ? MemorySegment.ofArray(halves)
-            : MemorySegment.ofArray(floats);
+        column.type().bytes() == 2 ? MemorySegment.ofArray(halves) : MemorySegment.ofArray(floats);
     NetworkCheck.Elements view =
         column.type() == DType.F16
             ? place -> Float.float16ToFloat(halves[place])
@@ -46,8 +44,7 @@ final class OutputReader {
                 : place -> floats[place];
     for (int first = 0; first < rows; first += chunk) {
       int count = Math.min(chunk, rows - first);
-      buffer.copyTo(
-          all.asSlice(0, count * column.rowBytes()), first * column.rowBytes(), stream);
+      buffer.copyTo(all.asSlice(0, count * column.rowBytes()), first * column.rowBytes(), stream);
       sum.add(first, count, view);
     }
   }

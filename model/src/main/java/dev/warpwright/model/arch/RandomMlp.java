@@ -40,8 +40,7 @@ public final class RandomMlp {
       long outputs = mlp.widths().get(i);
       long inputs = mlp.widths().get(i - 1);
       double scale = 1 / Math.sqrt(inputs * meanSquare);
-      tensors.add(
-          random(i + ".weight", dtype, List.of(outputs, inputs), scale, random));
+      tensors.add(random(i + ".weight", dtype, List.of(outputs, inputs), scale, random));
       if (bias) {
         tensors.add(random(i + ".bias", dtype, List.of(outputs), BIAS, random));
       }
@@ -54,8 +53,7 @@ public final class RandomMlp {
 
   private static ConstantTensor random(
       String name, DType dtype, List<Long> shape, double scale, SplittableRandom random) {
-    double[] values =
-        new double[Math.toIntExact(shape.stream().reduce(1L, Math::multiplyExact))];
+    double[] values = new double[Math.toIntExact(shape.stream().reduce(1L, Math::multiplyExact))];
     for (int i = 0; i < values.length; i++) {
       values[i] = scale * random.nextGaussian();
     }

@@ -329,8 +329,7 @@ public final class NetworkBuilder {
             v -> Exprs.cast(type, formula.at(v.get(0), v.get(1))));
     tensors.add(result);
     stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
-    Tensor out =
-        Tensor.compute(name, type, shape(features), v -> result.at(v.get(0), v.get(1)));
+    Tensor out = Tensor.compute(name, type, shape(features), v -> result.at(v.get(0), v.get(1)));
     tensors.add(out);
     stages.add(new NetworkFunction.Store(out.name(), result.buffer(), out.buffer()));
     return out.buffer();

@@ -436,8 +436,7 @@ public final class Intrinsics {
         Type.F32,
         new Computes(
             eachLane(
-                (lanes, lane) ->
-                    Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))))),
+                (lanes, lane) -> Float.floatToRawIntBits(half.of((int) lanes.value(0, lane))))),
         75,
         CudaWrappers.unpack(text),
         "PTX ISA, cvt");
