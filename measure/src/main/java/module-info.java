@@ -15,6 +15,7 @@ module dev.warpwright.measure {
 
   exports dev.warpwright.measure;
   exports dev.warpwright.measure.data;
+  exports dev.warpwright.measure.network;
   exports dev.warpwright.measure.orders;
   exports dev.warpwright.measure.tuning;
 }

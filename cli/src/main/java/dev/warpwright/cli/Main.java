@@ -12,6 +12,9 @@ import dev.warpwright.cli.export.ExportAction;
 import dev.warpwright.cli.export.ExportCommand;
 import dev.warpwright.cli.export.ShapesAction;
 import dev.warpwright.cli.export.ShapesCommand;
+import dev.warpwright.cli.fusion.NetworkExplain;
+import dev.warpwright.cli.fusion.NetworkPerf;
+import dev.warpwright.cli.fusion.NetworkTune;
 import dev.warpwright.cli.jobs.JobFolder;
 import dev.warpwright.cli.jobs.JobsAction;
 import dev.warpwright.cli.jobs.JobsCommand;
@@ -83,9 +86,9 @@ public final class Main {
         new PlanCommand(new PlanAction()),
         new KernelCommand(new KernelAction()),
         new CheckCommand(new CheckAction()),
-        new TuneCommand(new TuneAction(), JobFolder::ofUser),
-        new PerfCommand(new PerfAction()),
-        new ExplainCommand(new ExplainAction()),
+        new TuneCommand(new TuneAction(), new NetworkTune(), JobFolder::ofUser),
+        new PerfCommand(new PerfAction(), new NetworkPerf()),
+        new ExplainCommand(new ExplainAction(), new NetworkExplain()),
         new AcceptCommand(new AcceptAction()),
         new DbCommand(new DbAction()),
         new JobsCommand(

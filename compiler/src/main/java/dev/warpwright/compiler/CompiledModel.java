@@ -8,12 +8,14 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.program.NetworkKey;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -21,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -41,8 +44,17 @@ public final class CompiledModel implements AutoCloseable {
   /** Held by whoever compiles, runs or closes. */
   private final Object lock = new Object();
 
-  private final Map<Integer, CompiledProgram> programs = new HashMap<>();
-  private final Map<Integer, Executable> executables = new HashMap<>();
+  private final Map<Variant, CompiledProgram> programs = new HashMap<>();
+  private final Map<Variant, Executable> executables = new HashMap<>();
+  private final Map<WorkloadKey, Optional<String>> preferred = new HashMap<>();
+
+  /**
+   * What row counts share a program by.
+   *
+   * @param preferred the alternative that was measured to be fastest for them; empty for none
+   */
+  private record Variant(int rows, String preferred) {}
+
   private boolean closed;
 
   CompiledModel(Graph graph, Device device, Precision precision) {
@@ -226,13 +238,20 @@ public final class CompiledModel implements AutoCloseable {
   public CompiledProgram program(int rows) {
     synchronized (lock) {
       return programs.computeIfAbsent(
-          bucket(rows), r -> FileBytes.reading(() -> DeepStack.call(() -> compile(r))));
+          variant(rows), v -> FileBytes.reading(() -> DeepStack.call(() -> compile(v))));
     }
   }
 
-  private CompiledProgram compile(int rows) {
+  private CompiledProgram compile(Variant variant) {
+    int rows = variant.rows();
     if (!wide) {
-      return NetworkCompiler.compile(graph, device.target(), precision, rows);
+      return NetworkCompiler.compile(
+          graph,
+          device.target(),
+          precision,
+          rows,
+          null,
+          variant.preferred().isEmpty() ? null : variant.preferred());
     }
     try (ProductKernels products = device.products()) {
       return NetworkCompiler.compile(graph, device.target(), precision, rows, products);
@@ -249,14 +268,27 @@ public final class CompiledModel implements AutoCloseable {
       if (closed) {
         throw new IllegalStateException("the compiled model is closed; compile the model again");
       }
-      Executable known = executables.get(bucket(rows));
+      Variant variant = variant(rows);
+      Executable known = executables.get(variant);
       if (known == null) {
         CompiledProgram program = program(rows);
         known = FileBytes.reading(() -> DeepStack.call(() -> device.load(program, constants)));
-        executables.put(bucket(rows), known);
+        executables.put(variant, known);
       }
       return known;
     }
+  }
+
+  private Variant variant(int rows) {
+    int bucket = bucket(rows);
+    if (wide || !(device.target() instanceof GpuTarget)) {
+      return new Variant(bucket, "");
+    }
+    Optional<String> measured =
+        preferred.computeIfAbsent(
+            NetworkKey.of(graph, precision, rows),
+            key -> Optional.ofNullable(device.preferred(key)));
+    return new Variant(bucket, measured.orElse(""));
   }
 
   /** Row counts up to the next power of two, and all large ones, share their kernels. */

@@ -11,6 +11,7 @@ import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */
@@ -54,6 +55,11 @@ public final class CpuDevice implements Device {
 
   @Override
   public @Nullable ProductKernels products() {
+    return null;
+  }
+
+  @Override
+  public @Nullable String preferred(WorkloadKey network) {
     return null;
   }
 

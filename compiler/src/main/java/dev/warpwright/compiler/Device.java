@@ -7,6 +7,7 @@ import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
 /** Where programs run. */
@@ -37,6 +38,14 @@ public sealed interface Device extends AutoCloseable
    * the device takes none.
    */
   @Nullable ProductKernels products();
+
+  /**
+   * The name of the way to make a network one kernel that was fastest when it was measured on such
+   * a device; null if none was, or there is but one.
+   *
+   * @param network see {@link dev.warpwright.compiler.program.NetworkKey}
+   */
+  @Nullable String preferred(WorkloadKey network);
 
   /**
    * The CUDA C++ of a program.

@@ -4,6 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.ProductKernels;
@@ -11,6 +12,8 @@ import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
+import org.jspecify.annotations.Nullable;
 
 /** An NVIDIA GPU. */
 public final class GpuDevice implements Device {
@@ -54,6 +57,11 @@ public final class GpuDevice implements Device {
                 gpu.target().name(), gpu.device().name(), gpu.device().driver(), "", ""),
             gpu.device().multiprocessors())
         .trusting();
+  }
+
+  @Override
+  public @Nullable String preferred(WorkloadKey network) {
+    return NetworkRecords.best(network, gpu.target(), gpu.device().name());
   }
 
   @Override

@@ -4,11 +4,14 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkRecords;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
+import org.jspecify.annotations.Nullable;
 
 /** A GPU that is not here: programs can be compiled for it, and no more. */
 public record OfflineGpu(GpuTarget gpu) implements Device {
@@ -35,6 +38,11 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   @Override
   public ProductKernels products() {
     return ProductKernels.of(gpu);
+  }
+
+  @Override
+  public @Nullable String preferred(WorkloadKey network) {
+    return NetworkRecords.best(network, gpu, "");
   }
 
   @Override

@@ -9,6 +9,8 @@ import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
+import org.jspecify.annotations.Nullable;
 
 /** A GPU played by the interpreter of grid kernels: slow, and it checks every access. */
 public record SimulatedDevice(GpuTarget gpu) implements Device {
@@ -35,6 +37,11 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
   @Override
   public ProductKernels products() {
     return ProductKernels.uncompiled(gpu);
+  }
+
+  @Override
+  public @Nullable String preferred(WorkloadKey network) {
+    return null;
   }
 
   @Override

@@ -5,7 +5,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
 
 /** What no kernel can exceed; a rate above it means that the measurement is wrong. */
-final class PeakRate {
+public final class PeakRate {
   private PeakRate() {}
 
   /**
@@ -14,7 +14,7 @@ final class PeakRate {
    *
    * @param precision in which products are computed
    */
-  static double flops(CudaDevice device, GpuTarget target, Precision precision) {
+  public static double flops(CudaDevice device, GpuTarget target, Precision precision) {
     return (double) device.multiprocessors()
         * device.clockKhz()
         * 1e3

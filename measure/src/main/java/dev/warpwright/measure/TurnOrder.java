@@ -5,7 +5,7 @@ package dev.warpwright.measure;
  * the same one: what a kernel leaves behind, a clock that fell or a cache that is full, meets all
  * of them alike.
  */
-final class TurnOrder {
+public final class TurnOrder {
   private TurnOrder() {}
 
   /**
@@ -14,7 +14,7 @@ final class TurnOrder {
    *
    * @param round from 0
    */
-  static int[] of(int round, int contestants) {
+  public static int[] of(int round, int contestants) {
     int[] order = new int[contestants];
     for (int i = 0; i < contestants; i++) {
       order[i] = Math.floorMod(round + (round % 2 == 0 ? i : -i), contestants);

@@ -221,7 +221,7 @@ public final class Checks {
   }
 
   /** A network's weights, random inputs, and poisoned outputs. */
-  static Arguments arguments(CompiledProgram network, int rows, long seed) {
+  public static Arguments arguments(CompiledProgram network, int rows, long seed) {
     Arguments arguments = SimulatedExecutable.constants(network);
     arguments.bind(network.network().rows().var(), rows);
     long next = seed;

@@ -4,6 +4,8 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.networks.NetworkExplainRequest;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.target.DeviceCatalogue;
@@ -21,15 +23,21 @@ import picocli.CommandLine.Parameters;
     description = {
       "What each decision behind a product's kernel is worth: 'explain gemm MNK=4096' switches"
           + " every one of them off or changes it, one at a time, and tabulates time, traffic, bank"
-          + " conflicts and registers.",
+          + " conflicts and registers. 'explain mlp widths=64,64,64 dtype=f16 rows=65536' and"
+          + " 'explain MODEL' tabulate the ways to fuse a whole network.",
       "",
       "Times are measured on the GPU here; where there is none they are predicted, and marked so."
           + " KEY=VALUE as for 'tune'."
     })
 public final class ExplainCommand extends Command {
   private final Action<ExplainRequest> action;
+  private final Action<NetworkExplainRequest> networks;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "WHAT", description = "gemm.")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "WHAT",
+      description = "gemm, mlp or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -53,19 +61,33 @@ public final class ExplainCommand extends Command {
   @Option(names = "--untuned", description = "Explain the analytic model's choice.")
   boolean untuned;
 
-  public ExplainCommand(Action<ExplainRequest> action) {
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description = "The architecture of a file of weights without a graph, as 'run' takes it.")
+  @Nullable String arch;
+
+  public ExplainCommand(Action<ExplainRequest> action, Action<NetworkExplainRequest> networks) {
     this.action = action;
+    this.networks = networks;
   }
 
   @Override
   public Report perform(Progress progress) {
-    if (!what.equals("gemm")) {
+    if (what.isEmpty() || what.equals("ffn")) {
       throw new UserError(
           what.isEmpty()
               ? "nothing to explain; write 'explain gemm MNK=4096'"
-              : "'" + what + "' cannot be explained; what can is gemm");
+              : "'" + what + "' cannot be explained; what can is gemm, mlp or a model's file");
     }
     KeyValues values = new KeyValues(arguments);
+    if (NetworkTask.isNetwork(what)) {
+      NetworkTask network = NetworkTask.of(what, values, arch);
+      values.finish(NetworkTask.keys(what));
+      return networks.perform(
+          new NetworkExplainRequest(network, TuningFiles.database(database), model(), untuned),
+          progress);
+    }
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);
     return action.perform(

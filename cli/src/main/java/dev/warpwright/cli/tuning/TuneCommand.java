@@ -7,8 +7,11 @@ import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.jobs.Job;
 import dev.warpwright.cli.jobs.JobFolder;
+import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Reports;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.tune.Tuner;
 import java.nio.file.Path;
@@ -25,7 +28,9 @@ import picocli.CommandLine.Parameters;
     name = "tune",
     description = {
       "Search for the fastest kernel of a product on the GPU here: 'tune gemm MN=1024 K=2048"
-          + " t=500 dtype=bf16'. Goes on where an earlier search was interrupted.",
+          + " t=500 dtype=bf16'; or for the fastest way to fuse a whole network: 'tune mlp"
+          + " widths=64,64,64 act=relu dtype=f16 rows=65536', 'tune MODEL rows=4096'. Goes on where"
+          + " an earlier search was interrupted.",
       "",
       "M, N, K: the shape; letters may share a value, as MNK=4096. dtype: bf16, f16, tf32, e4m3,"
           + " e5m2, f32, f64, int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt."
@@ -37,7 +42,11 @@ import picocli.CommandLine.Parameters;
           + " one shape; shared: a or b, what all of them share; groups: so many B, of which a"
           + " table names one for each product. lda, ldb, ldc: elements from a row to the next;"
           + " stridea, strideb, stridec: from the matrix of one product to the next one's, 0 where"
-          + " all share it."
+          + " all share it.",
+      "",
+      "Of a network: rows (or M); widths: inputs and each layer's outputs; act: between the layers;"
+          + " bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and inputs; t,"
+          + " seconds (300). One that is too wide for one kernel is tuned product by product."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;
@@ -45,7 +54,11 @@ public final class TuneCommand extends Command {
   /** What is added to the letter O for the foreground. */
   private static final long FOREGROUND = 65536;
 
+  /** All alternatives of a network are measured if there are no more than this. */
+  private static final long TRIALS = 200;
+
   private final Action<TuneRequest> action;
+  private final Action<NetworkTuneRequest> networks;
   private final Supplier<JobFolder> jobs;
 
   @Parameters(
@@ -84,17 +97,25 @@ public final class TuneCommand extends Command {
       description = "Tune in the background, whatever becomes of the terminal; see 'jobs'.")
   boolean detach;
 
-  public TuneCommand(Action<TuneRequest> action, Supplier<JobFolder> jobs) {
+  public TuneCommand(
+      Action<TuneRequest> action, Action<NetworkTuneRequest> networks, Supplier<JobFolder> jobs) {
     this.action = action;
+    this.networks = networks;
     this.jobs = jobs;
   }
 
   @Override
   public Report perform(Progress progress) {
     List<TuneRequest.Search> searches = new ArrayList<>();
+    List<NetworkTuneRequest.Search> whole = new ArrayList<>();
     for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
       try {
-        searches.add(search(task.what(), task.arguments()));
+        if (NetworkTask.isNetwork(task.what())) {
+          network(task, searches, whole);
+        } else {
+          KeyValues values = new KeyValues(task.arguments());
+          searches.add(search(Products.of(task.what(), values), values, task.what()));
+        }
       } catch (UserError e) {
         throw TaskFile.located(task, e);
       }
@@ -102,8 +123,35 @@ public final class TuneCommand extends Command {
     if (isInBackground() && System.getProperty(JobFolder.FOLDER) == null) {
       return detached();
     }
-    return action.perform(
-        new TuneRequest(searches, TuningFiles.database(database), folder, ROUNDS), progress);
+    Path records = TuningFiles.database(database);
+    List<Report> reports = new ArrayList<>();
+    if (!whole.isEmpty()) {
+      reports.add(networks.perform(new NetworkTuneRequest(whole, records, ROUNDS), progress));
+    }
+    if (!searches.isEmpty()) {
+      reports.add(action.perform(new TuneRequest(searches, records, folder, ROUNDS), progress));
+    }
+    return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  /** A network's way to be fused, or its products if it is too wide for one kernel. */
+  private void network(
+      TaskFile.Task task,
+      List<TuneRequest.Search> searches,
+      List<NetworkTuneRequest.Search> whole) {
+    KeyValues values = new KeyValues(task.arguments());
+    NetworkTask network = NetworkTask.of(task.what(), values, arch);
+    if (network.isWide()) {
+      searches.add(search(Products.of(network), values, task.what()));
+      return;
+    }
+    int trials = (int) values.number("t", 1, 1_000_000, TRIALS);
+    double seconds = values.number("seconds", 1, 1_000_000, 300);
+    if (letter(values) != null && letter(values) % FOREGROUND == 1) {
+      throw new UserError("O=" + values.text("O") + ": a network has no free space to search");
+    }
+    values.finish(NetworkTask.keys(task.what()) + ", t, seconds, O");
+    whole.add(new NetworkTuneRequest.Search(network, trials, seconds));
   }
 
   private Report detached() {
@@ -136,9 +184,7 @@ public final class TuneCommand extends Command {
     }
   }
 
-  private TuneRequest.Search search(String what, List<String> arguments) {
-    KeyValues values = new KeyValues(arguments);
-    Products products = Products.of(what, values, arch);
+  private static TuneRequest.Search search(Products products, KeyValues values, String what) {
     if (products.workloads().stream().anyMatch(product -> product.k() == 0)) {
       throw new UserError(
           "K=0: there is nothing to tune where nothing is multiplied; 'perf gemm' runs and verifies"

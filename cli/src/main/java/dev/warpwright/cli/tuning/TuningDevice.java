@@ -32,17 +32,17 @@ public record TuningDevice(
   }
 
   /** A device that is not real. */
-  TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
+  public TuningDevice(String name, int multiprocessors, GpuTarget target, Environment environment) {
     this(name, multiprocessors, target, environment, List.of());
   }
 
   /** Waits for the GPU that one kernel after the other is measured on. */
-  DeviceQueue.Turn turn(String command, Progress progress) {
+  public DeviceQueue.Turn turn(String command, Progress progress) {
     return DeviceQueue.ofUser().take(ids.stream().limit(1).toList(), command, progress);
   }
 
   /** Waits for all GPUs of the kind, on which several searches may measure. */
-  DeviceQueue.Turn turnOnAll(String command, Progress progress) {
+  public DeviceQueue.Turn turnOnAll(String command, Progress progress) {
     return DeviceQueue.ofUser().take(ids, command, progress);
   }
 
@@ -55,7 +55,12 @@ public record TuningDevice(
         RejectedKernels.system());
   }
 
-  static TuningDevice find() {
+  /**
+   * The GPU of this machine.
+   *
+   * @throws DeviceError if there is none
+   */
+  public static TuningDevice find() {
     if (CudaDriver.find().isEmpty()) {
       throw new DeviceError(Devices.whyNoGpu() + "; tune and perf measure on a GPU");
     }

@@ -6,10 +6,10 @@ import dev.warpwright.tune.record.TuningDatabase;
 import java.nio.file.Path;
 
 /** Opens the tuning database; a new one begins with the records that come with Warpwright. */
-final class TuningStore {
+public final class TuningStore {
   private TuningStore() {}
 
-  static TuningDatabase open(Path file, Progress progress) {
+  public static TuningDatabase open(Path file, Progress progress) {
     TuningDatabase database = TuningDatabase.open(file);
     try {
       long added = ShippedRecords.addTo(database);

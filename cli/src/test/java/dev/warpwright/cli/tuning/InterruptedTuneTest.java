@@ -64,7 +64,7 @@ final class InterruptedTuneTest {
 
     public static void main(String[] args) {
       LiveProgress progress = new LiveProgress(System.err, true);
-      Products products = Products.of("gemm", new KeyValues(List.of("MNK=512")), null);
+      Products products = Products.of("gemm", new KeyValues(List.of("MNK=512")));
       new TuneAction(
               () -> new TuningDevice("fake", 132, GpuTarget.SM_90A, ENVIRONMENT),
               (target, most) -> List.of(new Slow()))

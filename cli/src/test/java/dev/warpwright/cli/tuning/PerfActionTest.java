@@ -86,7 +86,7 @@ final class PerfActionTest {
             bench);
     List<Products> tasks =
         Stream.of(shapes)
-            .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" "))), null))
+            .map(shape -> Products.of("gemm", new KeyValues(List.of(shape.split(" ")))))
             .toList();
     return action.perform(
         new PerfRequest(tasks, folder.resolve("tuning.db"), 9, untuned, null, List.of()),

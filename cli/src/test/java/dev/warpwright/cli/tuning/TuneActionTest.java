@@ -66,7 +66,7 @@ final class TuneActionTest {
 
   private static TuneRequest.Search search(String shape) {
     return new TuneRequest.Search(
-        Products.of("gemm", new KeyValues(List.of(shape)), null),
+        Products.of("gemm", new KeyValues(List.of(shape))),
         new GemmTuning.Options(
             new Tuner.Limits(6, 60), GemmTuning.Search.RANDOM, false, false, false, 1));
   }

@@ -70,6 +70,9 @@ final class TuneCommandTest {
           requests.add(request);
           return new Report(true, "", Json.object());
         },
+        (request, progress) -> {
+          throw new AssertionError("a product is no network");
+        },
         () -> {
           assertThat(background).as("no job is asked for").isTrue();
           throw new Background();

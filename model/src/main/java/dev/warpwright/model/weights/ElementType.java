@@ -50,6 +50,20 @@ public enum ElementType {
     return BY_NAME.get(name);
   }
 
+  /**
+   * The type whose elements are of this one.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  static ElementType of(DType dtype) {
+    for (ElementType type : values()) {
+      if (type.dtype == dtype) {
+        return type;
+      }
+    }
+    throw new IllegalArgumentException("no tensor of a file holds " + dtype);
+  }
+
   /** The type of a storage class of PyTorch, or null. */
   static @Nullable ElementType ofStorage(String name) {
     return BY_STORAGE.get(name);

@@ -30,6 +30,21 @@ public final class Weights {
     this.tensors = new LinkedHashMap<>(tensors);
   }
 
+  /**
+   * Tensors that are in no file, in the order in which the network defines them.
+   *
+   * @param called what they are called in messages, printable
+   */
+  public static Weights of(String called, List<ConstantTensor> tensors) {
+    Map<String, StoredTensor> stored = new LinkedHashMap<>();
+    for (ConstantTensor tensor : tensors) {
+      stored.put(
+          tensor.name(),
+          new StoredTensor(ElementType.of(tensor.dtype()), tensor.shape(), tensor.data()));
+    }
+    return new Weights(called, true, stored);
+  }
+
   /** The file's name in messages, printable. */
   public String file() {
     return file;

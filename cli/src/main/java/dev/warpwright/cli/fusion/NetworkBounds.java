@@ -1,0 +1,134 @@
+package dev.warpwright.cli.fusion;
+
+import dev.warpwright.model.graph.ConstantTensor;
+import dev.warpwright.model.graph.Elementwise;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Linear;
+import dev.warpwright.model.graph.Node;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.Precision;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a network takes at least on a device, however it is computed: each input, output and weight
+ * moves once, each product takes its tensor cores (or, in f32, its multipliers), each
+ * transcendental function a special-function unit.
+ *
+ * @param flops a multiply-add counting as two
+ * @param bytes between memory and chip
+ * @param specials operations of special-function units
+ * @param bytesUs not a number where the device is not known, as the others
+ */
+record NetworkBounds(
+    double flops,
+    double bytes,
+    double specials,
+    double bytesUs,
+    double productsUs,
+    double specialUs) {
+  /** Results of the special-function units of an SM in a clock. */
+  private static final double SPECIALS_PER_CLOCK = 16;
+
+  /** The least that each takes; what is not here takes none. */
+  private static final Map<String, Integer> SPECIALS =
+      Map.ofEntries(
+          Map.entry("sin", 1),
+          Map.entry("cos", 1),
+          Map.entry("tanh", 1),
+          Map.entry("exp", 1),
+          Map.entry("log", 1),
+          Map.entry("sqrt", 1),
+          Map.entry("reciprocal", 1),
+          Map.entry("sigmoid", 1),
+          Map.entry("silu", 1),
+          Map.entry("gelu", 1),
+          Map.entry("gelu_tanh", 1),
+          Map.entry("softplus", 2),
+          Map.entry("mish", 2),
+          Map.entry("elu", 1),
+          Map.entry("selu", 1));
+
+  /**
+   * Of a network.
+   *
+   * @param device null if nothing is known of it
+   */
+  static NetworkBounds of(
+      Graph graph, Precision precision, int rows, @Nullable DeviceModel device) {
+    double flops = 0;
+    double specials = 0;
+    double elements = 0;
+    Set<ConstantTensor> constants = new HashSet<>();
+    for (Node node : graph.needed()) {
+      constants.addAll(node.constants());
+      if (node instanceof Linear linear) {
+        flops += 2.0 * rows * linear.input().features() * linear.output().features();
+      } else if (node instanceof Elementwise e) {
+        specials += (double) rows * e.output().features() * SPECIALS.getOrDefault(e.op(), 0);
+      }
+    }
+    for (List<Value> values : List.of(graph.inputs(), graph.outputs())) {
+      for (Value value : values) {
+        elements += (double) rows * value.features();
+      }
+    }
+    for (ConstantTensor constant : constants) {
+      elements += constant.count();
+    }
+    double bytes = elements * precision.operand().bytes();
+    return new NetworkBounds(
+        flops,
+        bytes,
+        specials,
+        device == null ? Double.NaN : bytes / device.dramGBs() / 1e3,
+        device == null ? Double.NaN : flops / tflops(device, precision) / 1e6,
+        device == null
+            ? Double.NaN
+            : specials / (SPECIALS_PER_CLOCK * device.multiprocessors() * device.boostMhz()));
+  }
+
+  private static double tflops(DeviceModel device, Precision precision) {
+    double rate =
+        switch (precision) {
+          case TF32 -> device.tf32Tflops();
+          case F16, F16_SUMS -> device.f16Tflops();
+          case BF16 -> device.bf16Tflops();
+          case F32, F64, E4M3, E5M2, INT8, UINT8 -> device.fp32Tflops();
+        };
+    return rate > 0 ? rate : Double.NaN;
+  }
+
+  /** The longest of them. */
+  double micros() {
+    return Math.max(bytesUs, Math.max(productsUs, specialUs));
+  }
+
+  boolean isKnown() {
+    return !Double.isNaN(micros());
+  }
+
+  /** Which it is. */
+  String by() {
+    double longest = micros();
+    return longest == bytesUs ? "bytes" : longest == productsUs ? "products" : "special functions";
+  }
+
+  /** As {@code bound 59.9 us (bytes 59.9, products 34.8, special functions 0.0)}. */
+  String text() {
+    return isKnown()
+        ? String.format(
+            Locale.ROOT,
+            "bound %.2f us (bytes %.2f, products %.2f, special functions %.2f)",
+            micros(),
+            bytesUs,
+            productsUs,
+            specialUs)
+        : "no bound is known for this device";
+  }
+}

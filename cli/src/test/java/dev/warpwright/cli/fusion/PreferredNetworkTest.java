@@ -1,0 +1,120 @@
+package dev.warpwright.cli.fusion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.program.NetworkKey;
+import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.workload.Precision;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Records of whole networks, from the database to the kernel that commands make. */
+final class PreferredNetworkTest {
+  private static final Path MODEL = Path.of("..", "models", "digits-relu-128-64", "model.onnx");
+  private static final String NAME = "register chaining consumers=2 prefetch=0 stages=1";
+
+  @TempDir private Path folder;
+
+  private static TuningRecord record(Graph graph, int rows, String name, double us) {
+    return new TuningRecord(
+        NetworkKey.of(graph, Precision.F16, rows),
+        new Environment("sm_90a", "NVIDIA H200", "1", "13.0", "test"),
+        NetworkRecords.point(name),
+        "0123456789abcdef".repeat(4),
+        new Outcome.Measured(us, 0.01, 1e-4, 1500, 40),
+        Instant.now());
+  }
+
+  @Test
+  void namesAndPointsAreTheSame() {
+    for (String name : List.of(NAME, "shared chaining")) {
+      assertThat(NetworkRecords.name(NetworkRecords.point(name))).isEqualTo(name);
+    }
+    assertThat(NetworkRecords.point(NAME).text())
+        .isEqualTo("strategy=register-chaining consumers=2 prefetch=0 stages=1");
+  }
+
+  @Test
+  void keysTellWhatDecidesHowFastANetworkIs() {
+    Graph graph = Warpwright.load(MODEL).graph();
+    assertThat(NetworkKey.of(graph, Precision.F16, 1000).text())
+        .isEqualTo("mlp act=relu bias=1 dtype=f16 rows=1024 widths=64,128,64,10");
+    Graph other =
+        Warpwright.load(Path.of("..", "models", "ffn-gelu-residual-128", "model.onnx")).graph();
+    assertThat(NetworkKey.of(other, Precision.F32, 1 << 23).text())
+        .matches("network dtype=f32 graph=[0-9a-f]{16} rows=4194304");
+  }
+
+  @Test
+  void aRecordServesItsNeighboursAndNobodyElse() {
+    Graph graph = Warpwright.load(MODEL).graph();
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.add(record(graph, 4096, NAME, 10));
+      database.add(record(graph, 4096, "shared chaining", 12));
+      assertThat(best(database, graph, Precision.F16, 4000)).contains(NAME);
+      assertThat(best(database, graph, Precision.F16, 20_000)).contains(NAME);
+      assertThat(best(database, graph, Precision.F16, 1 << 20)).isEmpty();
+      assertThat(best(database, graph, Precision.BF16, 4096)).isEmpty();
+    }
+  }
+
+  private static Optional<String> best(
+      TuningDatabase database, Graph graph, Precision precision, int rows) {
+    return NetworkRecords.best(
+            database, NetworkKey.of(graph, precision, rows), GpuTarget.SM_90A, "NVIDIA H200")
+        .map(TuningRecord::point)
+        .map(NetworkRecords::name);
+  }
+
+  /** In a process of its own, for the database is named by its environment. */
+  @Test
+  void planMakesTheKernelThatWasFastest() throws IOException, InterruptedException {
+    Path file = folder.resolve("tuning.db");
+    try (TuningDatabase database = TuningDatabase.open(file)) {
+      database.add(record(Warpwright.load(MODEL).graph(), 4096, NAME, 10));
+    }
+    assertThat(plan(file)).contains("each of 2 warpgroups");
+    assertThat(plan(folder.resolve("none.db"))).doesNotContain("each of 2 warpgroups");
+  }
+
+  private static String plan(Path database) throws IOException, InterruptedException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "dev.warpwright.cli.Main",
+            "plan",
+            MODEL.toString(),
+            "--target",
+            "sm_90a",
+            "--precision",
+            "f16",
+            "--batch",
+            "4096");
+    builder.environment().put("WARPWRIGHT_DB", database.toString());
+    builder.redirectErrorStream(true);
+    Process process = builder.start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(text).isZero();
+    return text;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.tuned.TuningLocation;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.workload.WorkloadKey;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What tuning found out about whole networks: the names of {@linkplain NetworkCompiler.Alternative
+ * alternatives}, as points of records and back.
+ */
+public final class NetworkRecords {
+  private static final String STRATEGY = "strategy";
+
+  /** Row counts may be so many powers of two apart for one's record to serve the other. */
+  private static final double FARTHEST = 3.5;
+
+  private NetworkRecords() {}
+
+  /**
+   * An alternative's name as a point: {@code register chaining consumers=6} is {@code
+   * strategy=register-chaining consumers=6}.
+   */
+  public static Point point(String name) {
+    List<String> strategy = new ArrayList<>();
+    List<String> choices = new ArrayList<>();
+    for (String word : name.split(" ")) {
+      (word.indexOf('=') > 0 ? choices : strategy).add(word);
+    }
+    return Point.parse(
+        STRATEGY + "=" + String.join("-", strategy) + " " + String.join(" ", choices));
+  }
+
+  /** The name that a point was made of; null if it is of something else. */
+  public static @Nullable String name(Point point) {
+    String strategy = point.option(STRATEGY);
+    return strategy == null
+        ? null
+        : (strategy.replace('-', ' ') + " " + point.without(STRATEGY).text()).strip();
+  }
+
+  /**
+   * The fastest alternative that a database knows.
+   *
+   * @param device its name, whose records come first; those of others of the target follow
+   */
+  public static Optional<TuningRecord> best(
+      TuningDatabase database, WorkloadKey network, GpuTarget target, String device) {
+    Optional<TuningRecord> same = database.best(network, target.name(), device);
+    return same.isPresent()
+        ? same
+        : database.nearest(network, target.name(), 1).stream()
+            .filter(record -> record.workload().distance(network) <= FARTHEST)
+            .filter(record -> sameButRows(record.workload(), network))
+            .findFirst();
+  }
+
+  private static boolean sameButRows(WorkloadKey a, WorkloadKey b) {
+    return a.parameters().entrySet().stream()
+        .allMatch(
+            entry ->
+                entry.getKey().equals("rows")
+                    || entry.getValue().equals(b.parameters().get(entry.getKey())));
+  }
+
+  /** The same of the user's database; null if there is none, or it does not know the network. */
+  public static @Nullable String best(WorkloadKey network, GpuTarget target, String device) {
+    try {
+      Path file = TuningLocation.database();
+      if (!Files.isRegularFile(file)) {
+        return null;
+      }
+      try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
+        return best(database, network, target, device)
+            .map(TuningRecord::point)
+            .map(NetworkRecords::name)
+            .orElse(null);
+      }
+    } catch (UserError e) {
+      // Records make a network fast, not right: a broken file must not stop it, nor no home.
+      return null;
+    }
+  }
+}

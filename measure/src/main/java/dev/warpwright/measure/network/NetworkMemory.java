@@ -1,0 +1,156 @@
+package dev.warpwright.measure.network;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.type.Numerics;
+import dev.warpwright.runtime.cuda.CudaBuffer;
+import dev.warpwright.runtime.cuda.CudaContext;
+import dev.warpwright.runtime.cuda.CudaStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Inputs and outputs on a device, several sets of each: going through them moves three times the
+ * second-level cache before one comes again. All programs of a network use the same.
+ */
+final class NetworkMemory implements AutoCloseable {
+  private static final byte POISON = (byte) 0xFF;
+  private static final int MIN_SETS = 2;
+
+  /** Networks of a few rows stay in the cache: more memory than this is not worth its launches. */
+  private static final int MAX_SETS = 4096;
+
+  /** Bytes that are made and copied at once. */
+  private static final int CHUNK = 8 << 20;
+
+  private final CudaStream stream;
+  private final NetworkData data;
+  private final List<Column> inputs;
+  private final List<Column> outputs;
+  private final List<List<CudaBuffer>> sets = new ArrayList<>();
+  private final List<CudaBuffer> owned = new ArrayList<>();
+
+  /** A matrix that goes in or comes out. */
+  record Column(int features, DType type) {
+    static Column of(Buffer buffer) {
+      return new Column(Math.toIntExact(buffer.extent(1)), buffer.dtype());
+    }
+
+    long rowBytes() {
+      return (long) features * type.bytes();
+    }
+  }
+
+  /**
+   * Allocates and fills.
+   *
+   * @param computed so many rows there is memory for, which may be more than the data have
+   */
+  NetworkMemory(
+      NetworkProgram like, int computed, NetworkData data, CudaContext context, CudaStream stream) {
+    this.stream = stream;
+    this.data = data;
+    this.inputs = like.inputs().stream().map(Column::of).toList();
+    this.outputs = like.outputs().stream().map(Column::of).toList();
+    long bytes = 0;
+    for (Column column : all()) {
+      bytes += column.rowBytes() * data.rows();
+    }
+    int count =
+        (int) Math.clamp(Math.ceilDiv(3 * context.device().l2Bytes(), bytes), MIN_SETS, MAX_SETS);
+    try {
+      for (int set = 0; set < count; set++) {
+        List<CudaBuffer> memory = new ArrayList<>();
+        for (Column column : all()) {
+          CudaBuffer buffer = context.allocate(Math.max(16, column.rowBytes() * computed));
+          owned.add(buffer);
+          buffer.poison((byte) 0, stream);
+          memory.add(buffer);
+        }
+        sets.add(memory);
+        for (int i = 0; i < inputs.size(); i++) {
+          fill(memory.get(i), inputs.get(i), encoded(i), set);
+        }
+        poison(set);
+      }
+      stream.synchronize();
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private List<Column> all() {
+    List<Column> all = new ArrayList<>(inputs);
+    all.addAll(outputs);
+    return all;
+  }
+
+  /** The distinct rows of an input, in its type. */
+  private byte[] encoded(int input) {
+    float[] values = data.inputs().get(input);
+    DType type = inputs.get(input).type();
+    ByteBuffer bytes =
+        ByteBuffer.allocate(Math.toIntExact((long) values.length * type.bytes()))
+            .order(ByteOrder.LITTLE_ENDIAN);
+    for (float value : values) {
+      switch (type) {
+        case F16 -> bytes.putShort(Float.floatToFloat16(value));
+        case BF16 -> bytes.putShort(Numerics.bf16Bits(value));
+        case F32 -> bytes.putFloat(value);
+        case F64, BOOL, I8, U8, I32, U32, I64, U64, F8E4M3, F8E5M2, MBARRIER, HANDLE ->
+            throw new IllegalArgumentException("inputs of type " + type + " are not used");
+      }
+    }
+    return bytes.array();
+  }
+
+  private void fill(CudaBuffer buffer, Column column, byte[] distinct, int set) {
+    int width = Math.toIntExact(column.rowBytes());
+    int chunk = Math.clamp(CHUNK / width, 1, Math.max(1, data.rows()));
+    byte[] some = new byte[chunk * width];
+    for (int first = 0; first < data.rows(); first += chunk) {
+      int count = Math.min(chunk, data.rows() - first);
+      for (int i = 0; i < count; i++) {
+        System.arraycopy(distinct, data.source(set, first + i) * width, some, i * width, width);
+      }
+      buffer.copyFrom(
+          MemorySegment.ofArray(some).asSlice(0, (long) count * width),
+          (long) first * width,
+          stream);
+    }
+  }
+
+  int count() {
+    return sets.size();
+  }
+
+  List<Column> outputs() {
+    return outputs;
+  }
+
+  /** Inputs, then outputs of a set. */
+  List<CudaBuffer> set(int set) {
+    return sets.get(set);
+  }
+
+  CudaBuffer output(int set, int index) {
+    return sets.get(set).get(inputs.size() + index);
+  }
+
+  /** Overwrites the outputs of a set: what a program then fails to write is not a number. */
+  void poison(int set) {
+    for (int i = 0; i < outputs.size(); i++) {
+      output(set, i).poison(POISON, stream);
+    }
+  }
+
+  @Override
+  public void close() {
+    owned.forEach(CudaBuffer::close);
+    owned.clear();
+  }
+}

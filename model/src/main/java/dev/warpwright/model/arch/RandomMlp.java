@@ -1,0 +1,90 @@
+package dev.warpwright.model.arch;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.graph.ConstantTensor;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.weights.Weights;
+import dev.warpwright.workload.Activation;
+import dev.warpwright.workload.Pointwise;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+
+/**
+ * A fully connected network with random weights, scaled so that what flows through it neither
+ * vanishes nor explodes however deep it is: each layer's sums have a variance of 1 if what it reads
+ * is what the activation makes of normally distributed numbers (He's rule, for every activation).
+ */
+public final class RandomMlp {
+  private static final double BIAS = 0.1;
+
+  /** Points between -8 and 8 at which an activation's mean square is looked at. */
+  private static final int POINTS = 1601;
+
+  private RandomMlp() {}
+
+  /**
+   * Makes one.
+   *
+   * @param mlp whose activations stand between the layers; the last has none
+   * @param dtype of the weights
+   * @throws UserError if there is no activation of a name, or it has weights of its own
+   */
+  public static Graph of(Architecture.Mlp mlp, boolean bias, DType dtype, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    List<ConstantTensor> tensors = new ArrayList<>();
+    double meanSquare = 1;
+    for (int i = 1; i < mlp.widths().size(); i++) {
+      long outputs = mlp.widths().get(i);
+      long inputs = mlp.widths().get(i - 1);
+      double scale = 1 / Math.sqrt(inputs * meanSquare);
+      tensors.add(random(i + ".weight", dtype, List.of(outputs, inputs), scale, random));
+      if (bias) {
+        tensors.add(random(i + ".bias", dtype, List.of(outputs), BIAS, random));
+      }
+      if (i < mlp.widths().size() - 1) {
+        meanSquare = meanSquare(mlp.activations().get(i - 1));
+      }
+    }
+    return NetworkAssembler.assemble(Weights.of("random weights", tensors), mlp);
+  }
+
+  private static ConstantTensor random(
+      String name, DType dtype, List<Long> shape, double scale, SplittableRandom random) {
+    double[] values = new double[Math.toIntExact(shape.stream().reduce(1L, Math::multiplyExact))];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = scale * random.nextGaussian();
+    }
+    return ConstantTensor.ofDoubles(name, dtype, shape, values);
+  }
+
+  /** Of what an activation makes of normally distributed numbers. */
+  private static double meanSquare(String name) {
+    Pointwise plain = ParametricFunction.plain(name);
+    ParametricFunction function = ParametricFunction.named(name);
+    if ((plain == null && function == null) || function == ParametricFunction.PRELU) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "act=%s: it is one of %s",
+              name,
+              ParametricFunction.names().replace(", prelu", "")));
+    }
+    if (!(plain instanceof Activation activation)) {
+      // Of the size of a ReLU's.
+      return 0.5;
+    }
+    double sum = 0;
+    double weights = 0;
+    for (int i = 0; i < POINTS; i++) {
+      double x = 16.0 * i / (POINTS - 1) - 8;
+      double weight = Math.exp(-x * x / 2);
+      double y = activation.at(x);
+      sum += weight * y * y;
+      weights += weight;
+    }
+    return sum / weights;
+  }
+}
