@@ -38,7 +38,12 @@ public enum Attribute {
   INSTR("instr", Type.TEXT, "the matrix instruction", Place.TILE),
   LAG("lag", Type.INTEGER, "stages committed late", Place.LOOP),
   MIN_BLOCKS("minBlocks", Type.INTEGER, "blocks that fit an SM at least", Place.FUNCTION),
-  MULTICAST("multicast", Type.TEXT, "\"true\": one copy for a cluster", Place.TILE),
+  MULTICAST(
+      "multicast",
+      Type.TEXT,
+      "one copy for blocks of a cluster, along m or n",
+      Place.TILE,
+      Place.LOOP),
   NOTE("note", Type.TEXT, "nothing: for readers", Place.FUNCTION, Place.LOOP, Place.TILE),
   OPERANDS("operands", Type.TEXT, "the operands' type where K is 0", Place.FUNCTION),
   ORDER("order", Type.TEXT, "the order of tiles", Place.FUNCTION, Place.LOOP),

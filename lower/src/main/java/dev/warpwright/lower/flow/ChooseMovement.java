@@ -1,5 +1,6 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Pipe;
@@ -15,6 +16,7 @@ import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -30,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Tiles of shared pipes come by bulk copies, in the swizzled panels that warpgroup products
- * read. Pipes in registers are filled by guarded loads of the threads that hold the elements; there
+ * read. A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
+ * shared.cluster}. Pipes in registers are filled by guarded loads of the threads that hold the elements; there
  * is nothing to decide.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
@@ -39,9 +42,20 @@ import org.jspecify.annotations.Nullable;
 final class ChooseMovement extends Rewriter {
   static final String BY = "by";
   static final String BULK = "bulk";
+  private static final Scope CLUSTER = Scope.SHARED_CLUSTER;
+  private static final String SHARED = DistributeWork.MULTICAST;
   private static final long MAX_BOX = 256;
 
   private final Map<Buffer, Buffer> laid = new HashMap<>();
+  private final Map<Pipe, Pipe> collective = new IdentityHashMap<>();
+  private final Attrs attrs;
+
+  /** Whether a copy into the pipe at hand is. */
+  private boolean shared;
+
+  private ChooseMovement(Attrs attrs) {
+    this.attrs = attrs;
+  }
 
   static PrimFunc apply(PrimFunc func, PassListener listener) {
     return listener.tell("ChooseMovement", apply(func));
@@ -53,7 +67,7 @@ final class ChooseMovement extends Rewriter {
    * @throws LoweringException if a tile cannot be carried; it names the copy and says why
    */
   static PrimFunc apply(PrimFunc func) {
-    ChooseMovement pass = new ChooseMovement();
+    ChooseMovement pass = new ChooseMovement(func.attrs());
     return func.withBody(pass.stmt(func.body()));
   }
 
@@ -66,12 +80,43 @@ final class ChooseMovement extends Rewriter {
   public Stmt stmt(Stmt s) {
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
       lay(pipe, body);
+      if (collective.get(pipe) instanceof Pipe ofCluster) {
+        return new Stmt.Flow.PipeScope(ofCluster, stmt(body));
+      }
     }
     if (s instanceof Stmt.TileCopy(Region to, Region from, var attrs)
         && laid.containsKey(to.buffer())) {
-      return new Stmt.TileCopy(region(to), region(from), attrs.with(BY, BULK));
+      Attrs carried = attrs.with(BY, BULK);
+      return new Stmt.TileCopy(
+          region(to), region(from), isShared(to.buffer(), attrs) ? carried : carried.without(SHARED));
     }
     return super.stmt(s);
+  }
+
+  @Override
+  protected Pipe pipe(Pipe pipe) {
+    return collective.getOrDefault(pipe, super.pipe(pipe));
+  }
+
+  /** The pipe as the blocks of a cluster fill it together. */
+  private void ofCluster(Pipe pipe) {
+    pipe.buffers().forEach(tile -> laid.computeIfPresent(tile, (t, l) -> l.withScope(CLUSTER)));
+    List<Buffer> tiles = pipe.buffers().stream().map(this::buffer).toList();
+    collective.put(
+        pipe, new Pipe(pipe.name(), pipe.stages(), CLUSTER, tiles, pipe.options()));
+  }
+
+  /** Whether the blocks of a cluster fill a tile together. */
+  private boolean isShared(Buffer tile, Attrs copy) {
+    String along = copy.getString(SHARED);
+    Buffer swizzled = laid.get(tile);
+    return along != null
+        && swizzled != null
+        && ClusterBlocks.refusal(
+                swizzled,
+                SwizzledTile.width(swizzled),
+                attrs.getLong(along.equals("m") ? "clusterM" : "clusterN", 1))
+            == null;
   }
 
   private void lay(Pipe pipe, Stmt body) {
@@ -95,6 +140,10 @@ final class ChooseMovement extends Rewriter {
             copies(produce.body(), pipe);
           }
         });
+    if (shared) {
+      ofCluster(pipe);
+      shared = false;
+    }
   }
 
   private void copies(Stmt s, Pipe pipe) {
@@ -103,6 +152,9 @@ final class ChooseMovement extends Rewriter {
       case Stmt.For f -> copies(f.body(), pipe);
       case Stmt.Comment _ -> {}
       case Stmt.TileCopy copy -> {
+        if (isShared(copy.to().buffer(), copy.attrs())) {
+          shared = true;
+        }
         String why = refusal(copy);
         if (why != null) {
           throw new LoweringException(

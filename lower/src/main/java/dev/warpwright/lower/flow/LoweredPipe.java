@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -12,6 +13,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.RingBarriers;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -75,8 +77,26 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
               : SwizzledTile.ring(tile, pipe.stages());
       rings.put(tile, ring);
     }
-    RingBarriers barriers = RingBarriers.of(count, sites.releases(pipe), 1, 1);
+    RingBarriers barriers =
+        RingBarriers.of(count, sites.releases(pipe) * groups(pipe, sites), 1, 1);
+    if (pipe.scope() == Scope.SHARED_CLUSTER) {
+      barriers = barriers.ofCluster();
+    }
     return new LoweredPipe(pipe, rings, barriers, resident);
+  }
+
+  /** Warpgroups of an instance that reads the pipe. */
+  private static int groups(Pipe pipe, FlowSites sites) {
+    int groups = 1;
+    for (FlowSites.Site site : sites.of(pipe)) {
+      groups = site.kind() == FlowSites.Kind.CONSUME ? Math.max(groups, groups(site.role())) : groups;
+    }
+    return groups;
+  }
+
+  /** Warpgroups of an instance of a role. */
+  static int groups(@Nullable Role role) {
+    return role == null ? 1 : Math.max(1, role.warps() * 32 / WarpgroupInstruction.THREADS);
   }
 
   /** Whether an empty consume may only say that the pipe ends. */
@@ -128,9 +148,10 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
         Exprs.i32(arrivals));
   }
 
-  /** An instance gives a stage back. */
-  Stmt release(Expr stage) {
+  /** An instance of so many warpgroups gives a stage back. */
+  Stmt release(Expr stage, long groups) {
     return LowerPipes.one(
+        groups,
         Exprs.evaluate(
             HopperIntrinsics.MBARRIER_ARRIVE,
             new Expr.AddressOf(barriers.empty(), List.of(stage))));

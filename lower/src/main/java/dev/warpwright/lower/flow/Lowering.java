@@ -34,7 +34,8 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    PrimFunc program = PlanPipes.apply(func, listener);
+    PrimFunc program = DistributeWork.apply(func, listener);
+    program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);
     program = ChooseMovement.apply(program, listener);

@@ -39,19 +39,24 @@ final class PackedFragments {
   private final MapLowering maps;
   private final Map<Buffer, Buffer> registers = new HashMap<>();
 
-  PackedFragments(ThreadCode code, MapLowering maps) {
+  /** What products add to, an element in a register. */
+  private final Set<Buffer> sums;
+
+  PackedFragments(ThreadCode code, MapLowering maps, Set<Buffer> sums) {
     this.code = code;
     this.maps = maps;
+    this.sums = sums;
   }
 
-  static boolean isPacked(Buffer buffer) {
+  boolean isPacked(Buffer buffer) {
     return buffer.scope() == Scope.FRAGMENT
+        && !sums.contains(buffer)
         && (buffer.dtype() == DType.F16 || buffer.dtype() == DType.BF16);
   }
 
   /** Whether a statement touches such a fragment. */
-  static boolean concerns(Stmt s) {
-    return FragmentInference.fragments(s).stream().anyMatch(PackedFragments::isPacked);
+  boolean concerns(Stmt s) {
+    return FragmentInference.fragments(s).stream().anyMatch(this::isPacked);
   }
 
   /** The registers of a thread. */

@@ -1,5 +1,6 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -41,7 +42,6 @@ final class PipeSteps {
   private final Bounds bounds;
   private final Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
-  private final Map<Pipe, Boolean> waitsForEmpty = new IdentityHashMap<>();
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
   private record Site(List<Stmt.For> items, Set<Var> conditional) {
@@ -101,11 +101,18 @@ final class PipeSteps {
             ? RingCursor.counting(lowered.barriers())
             : RingCursor.of(lowered.barriers(), wraps && !counted.constant());
     cursors.put(pipe, cursor);
-    waitsForEmpty.put(pipe, wraps);
   }
 
   Stmt lowered() {
-    Stmt body = withoutDelay(stmt(whole, new Site(List.of(), Set.of())));
+    return around(withoutDelay(stmt(whole, new Site(List.of(), Set.of()))));
+  }
+
+  /** Inside what the role allocates for all of its items. */
+  private Stmt around(Stmt s) {
+    if (s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)) {
+      return new Stmt.Alloc(buffer, around(inner));
+    }
+    Stmt body = s;
     for (RingCursor cursor : cursors.values()) {
       body = cursor.around(body);
     }
@@ -166,15 +173,12 @@ final class PipeSteps {
     if (lowered.resident()) {
       return slices(produce.body(), lowered);
     }
-    boolean waits = waitsForEmpty.getOrDefault(pipe, true);
     return cursor(pipe)
         .step(
             at(produce),
             (parity, stage, last) -> {
               List<Stmt> stmts = new ArrayList<>();
-              if (waits) {
-                stmts.add(lowered.barriers().waitEmpty(parity, stage));
-              }
+              stmts.add(lowered.barriers().waitEmpty(parity, stage));
               long bytes = 0;
               List<Stmt> loads = new ArrayList<>();
               for (Stmt s : StageNumbers.flat(produce.body())) {
@@ -236,7 +240,9 @@ final class PipeSteps {
     long columns = Guards.extent(copy.to().tile().get(1));
     long width = SwizzledTile.width(ring);
     boolean planes = from.buffer().rank() == 3;
-    return Stmts.loop(
+    String along = copy.attrs().getString(DistributeWork.MULTICAST);
+    Stmt panels =
+        Stmts.loop(
         ForKind.UNROLLED,
         "p",
         columns / width,
@@ -251,6 +257,11 @@ final class PipeSteps {
               Exprs.i32(rows),
               Exprs.i32(width));
         });
+    Attrs shared = along == null ? null : Attrs.NONE.with(DistributeWork.MULTICAST, along);
+    return shared == null
+        ? panels
+        : new Stmt.For(
+            Var.index("share"), Exprs.i32(0), Exprs.i32(1), ForKind.SERIAL, null, shared, panels);
   }
 
   private Stmt consume(Stmt.Flow.Consume consume, Site site) {
@@ -335,22 +346,26 @@ final class PipeSteps {
               if (nothing) {
                 Expr empty = new Expr.AddressOf(lowered.barriers().empty(), List.of(stage));
                 return LowerPipes.one(
-                    wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
+                    LoweredPipe.groups(role), wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
                 return Stmts.seq(
-                    wait, body, done(overlap.steps()), Stmts.when(later, lowered.release(last)));
+                    wait, body, done(overlap.steps()), Stmts.when(later, release(lowered, last)));
               }
               return Stmts.seq(
                   wait,
                   body,
                   products ? done(0) : Stmt.Seq.EMPTY,
                   others ? together() : Stmt.Seq.EMPTY,
-                  lowered.release(stage));
+                  release(lowered, stage));
             });
+  }
+
+  private Stmt release(LoweredPipe lowered, Expr stage) {
+    return lowered.release(stage, LoweredPipe.groups(role));
   }
 
   private static Stmt done(int unfinished) {
@@ -394,7 +409,7 @@ final class PipeSteps {
     Overlap overlap = new Overlap(f, consume.pipe().options().hold());
     Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
     StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
-    Stmt release = lowered.release(cursor(consume.pipe()).last(counted.behind(f)));
+    Stmt release = release(lowered, cursor(consume.pipe()).last(counted.behind(f)));
     boolean any = bounds.of(f.extent()).min() > 0;
     return Stmts.seq(
         loop,

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * @param steps of the pipelined loop, of each tile
  * @param division the list of divided work, or null where tiles are whole
  */
-record WorkItems(
+public record WorkItems(
     List<ThreadBinding> bindings,
     Stmt.@Nullable For listed,
     @Nullable Buffer order,
@@ -79,7 +79,7 @@ record WorkItems(
    * @param at puts the item into the expressions of a statement or region
    * @param part which part of a tile it is; null where tiles are whole
    */
-  record Item(
+  public record Item(
       Expr before,
       Expr steps,
       Expr first,
@@ -95,9 +95,9 @@ record WorkItems(
    * @param number in the order of parts
    * @param count parts of the tile
    */
-  record Part(Var slot, Var number, Var count) {}
+  public record Part(Var slot, Var number, Var count) {}
 
-  static WorkItems of(PrimFunc func, PipelinedProgram program) {
+  public static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
     long clusterN = func.attrs().getLong("clusterN", 1);
     long clusterK = func.attrs().getLong("clusterK", 1);
@@ -275,7 +275,7 @@ record WorkItems(
   }
 
   /** Blocks of a cluster. */
-  long clusterSize() {
+  public long clusterSize() {
     return clusterM * clusterN * clusterK;
   }
 
@@ -295,7 +295,7 @@ record WorkItems(
   }
 
   /** The parameters of the kernel. */
-  List<Param> params(PrimFunc func) {
+  public List<Param> params(PrimFunc func) {
     List<Param> params = new ArrayList<>(func.params());
     if (order != null) {
       params.add(order);
@@ -304,7 +304,7 @@ record WorkItems(
   }
 
   /** What the order table's maker and the launch need to know. */
-  Attrs attrs(Attrs attrs, PipelinedProgram program) {
+  public Attrs attrs(Attrs attrs, PipelinedProgram program) {
     Stmt.For loop = listed;
     if (loop == null) {
       return attrs;
@@ -337,7 +337,7 @@ record WorkItems(
   }
 
   /** The body for each of this block's work items. */
-  Stmt each(Function<Item, Stmt> body) {
+  public Stmt each(Function<Item, Stmt> body) {
     Stmt.For loop = listed;
     Buffer table = order;
     if (loop == null) {

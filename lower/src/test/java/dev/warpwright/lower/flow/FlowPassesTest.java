@@ -68,11 +68,11 @@ class FlowPassesTest {
                       }
                     }
                     role math warps 4 {
+                      alloc acc: f32[64, 32] fragment
                       alloc next: i32[1] local
                       alloc parity: i32[1] local
                       next[0] = 0
                       parity[0] = 0
-                      alloc acc: f32[64, 32] fragment
                       tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
                       for k in (320 + 64 - 1) / 64 {
                         let stage: i32 = next[0]

@@ -112,6 +112,7 @@ class LoweringTest {
         });
     assertThat(passes)
         .containsExactly(
+            "DistributeWork",
             "PlanPipes",
             "AssignRoles",
             "PrefetchItems",
