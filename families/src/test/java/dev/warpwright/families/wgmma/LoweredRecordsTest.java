@@ -21,6 +21,60 @@ import java.util.TreeMap;
 
 /** Old and new. */
 final class LoweredRecordsTest {
+  static final class Samples {
+    public static void main(String[] args) throws Exception {
+      Path out = Path.of(args[0]);
+      int each = Integer.parseInt(args[1]);
+      Files.createDirectories(out);
+      Map<String, int[]> counts = new TreeMap<>();
+      Map<String, List<String>> why = new TreeMap<>();
+      java.util.SplittableRandom random = new java.util.SplittableRandom(5);
+      dev.warpwright.workload.Epilogue all = new dev.warpwright.workload.Epilogue(0.5, 2, true, dev.warpwright.workload.Activation.GELU_TANH);
+      List<GemmWorkload> ws = new ArrayList<>();
+      for (String key : args[2].split(";")) {
+        GemmWorkload w = GemmWorkload.of(dev.warpwright.workload.WorkloadKey.parse(key));
+        ws.add(w);
+      }
+      int id = 0;
+      for (GemmWorkload w : ws) {
+        for (int i = 0; i < each * 20 && counts.getOrDefault(w.key().text(), new int[4])[0] < each; i++) {
+          ScheduledGemm old;
+          try {
+            var drawn = GemmSpace.of(w, GpuTarget.SM_90A, 132).sample(random);
+            if (drawn.candidate() == null || !drawn.point().text().contains("sketch=wgmma")) continue;
+            old = GemmSpace.schedule(w, GpuTarget.SM_90A, 132, drawn.point());
+            if (drawn.point().text().matches(".*division=(parts|stream).*") && args.length < 4) continue;
+            int[] c = counts.computeIfAbsent(w.key().text(), k -> new int[4]);
+            c[0]++;
+            id++;
+            Kernel oldKernel = GpuLowering.lower(old.tiles());
+            String oldText = CudaPrinter.print(oldKernel, GpuTarget.SM_90A);
+            try {
+              Kernel kernel = Lowering.lower(old.tiles(), GpuTarget.SM_90A);
+              String text = CudaPrinter.print(kernel, GpuTarget.SM_90A);
+              if (text.equals(oldText)) c[1]++;
+              else {
+                c[2]++;
+                why.computeIfAbsent(w.key().text(), k -> new ArrayList<>()).add(id + " differs " + drawn.point().text());
+                Files.writeString(out.resolve("s" + id + ".tiles"), IrPrinter.text(old.tiles()));
+                Files.writeString(out.resolve("s" + id + ".old.cu"), oldText);
+                Files.writeString(out.resolve("s" + id + ".new.cu"), text);
+              }
+            } catch (RuntimeException e) {
+              c[3]++;
+              Files.writeString(out.resolve("s" + id + ".tiles"), IrPrinter.text(old.tiles()));
+              why.computeIfAbsent(w.key().text(), k -> new ArrayList<>()).add(id + " " + e);
+            }
+          } catch (dev.warpwright.tune.space.Rejected | dev.warpwright.base.UserError e) {
+            continue;
+          }
+        }
+      }
+      counts.forEach((k, c) -> System.out.printf("%-100s all %d equal %d differ %d refused %d%n", k, c[0], c[1], c[2], c[3]));
+      why.forEach((k, l) -> System.out.println(k + ": " + l.stream().limit(3).toList()));
+    }
+  }
+
   public static void main(String[] args) throws Exception {
     Path out = Path.of(args[0]);
     int limit = args.length > 1 ? Integer.parseInt(args[1]) : Integer.MAX_VALUE;
