@@ -42,7 +42,7 @@ public final class HopperGemm {
   static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule schedule = scheduled(func, workload, config);
     PrimFunc tiles = schedule.func();
-    boolean old = config.isDivided() || HopperLimits.operandsProblem(workload) != null;
+    boolean old = HopperLimits.operandsProblem(workload) != null;
     Kernel kernel = old ? GpuLowering.lower(tiles) : Lowering.lower(tiles, GpuTarget.SM_90A);
     return new ScheduledGemm(
         func,

@@ -38,6 +38,7 @@ final class ClusterBlocks {
   private final long size;
   private final long clusterM;
   private final long clusterN;
+  private final boolean paired;
   private final Map<Buffer, Buffer> own = new IdentityHashMap<>();
   private @Nullable Var rank;
 
@@ -45,6 +46,7 @@ final class ClusterBlocks {
     this.size = func.attrs().getLong("cluster", 1);
     this.clusterM = func.attrs().getLong("clusterM", 1);
     this.clusterN = func.attrs().getLong("clusterN", 1);
+    this.paired = func.attrs().getLong("clusterK", 1) > 1;
   }
 
   /** Why blocks do not share the copy of a tile of so many rows; null if they can. */
@@ -56,6 +58,20 @@ final class ClusterBlocks {
 
   boolean isOne() {
     return size == 1;
+  }
+
+  /** Whether the blocks of a cluster meet behind their products, not at the end. */
+  boolean isPaired() {
+    return paired;
+  }
+
+  long size() {
+    return size;
+  }
+
+  /** The block's rank in its cluster; null if nobody asked for it. */
+  @Nullable Var rank() {
+    return rank;
   }
 
   /** Which block of the cluster it is, where the program binds the remainder of its number. */

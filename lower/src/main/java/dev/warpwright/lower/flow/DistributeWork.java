@@ -11,9 +11,11 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.lower.gpu.BulkLoad;
+import dev.warpwright.lower.gpu.PartialSums;
 import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.WorkItems;
 import dev.warpwright.lower.pass.LoweringException;
@@ -21,6 +23,7 @@ import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Deals the tiles of a loop out to blocks.
@@ -49,6 +52,16 @@ import java.util.Map;
 final class DistributeWork {
   static final String MULTICAST = "multicast";
 
+  /** Of a loop over steps: it counts on from one of the block's items to the next. */
+  static final String NUMBERED = "numbered";
+
+  static final String LEAST = "least";
+  static final String BY = "by";
+  static final String CLUSTER = "cluster";
+  static final String SLOTS = "slots";
+  static final String PAIRS = "pairs";
+  static final String MORE = "more";
+
   private DistributeWork() {}
 
   static PrimFunc apply(PrimFunc func, PassListener listener) {
@@ -69,7 +82,10 @@ final class DistributeWork {
     List<Buffer> allocated = new ArrayList<>();
     List<Stmt> stmts = new ArrayList<>();
     flatten(program.work().getLast().body(), allocated, stmts);
-    Stmt items = work.each(item -> at(work, item, stmts));
+    if (work.division() != null || work.isPaired()) {
+      PartialSums.requireOneSum(program, program.fragments().getFirst().dtype());
+    }
+    Stmt items = work.each(item -> at(program, work, item, stmts));
     Stmt body =
         items instanceof Stmt.For f
             ? new Stmt.For(
@@ -124,14 +140,46 @@ final class DistributeWork {
     }
   }
 
-  private static Stmt at(WorkItems work, WorkItems.Item item, List<Stmt> stmts) {
-    List<Stmt> result = new ArrayList<>();
+  private static Stmt at(
+      PipelinedProgram program, WorkItems work, WorkItems.Item item, List<Stmt> stmts) {
+    List<Stmt> sums = new ArrayList<>();
+    List<Stmt> behind = new ArrayList<>();
+    boolean loop = false;
     for (Stmt s : stmts) {
       Stmt at = item.at().stmt(shared(s, work));
-      result.add(
-          at instanceof Stmt.For f && f.kind() == ForKind.PIPELINED ? steps(item, f) : at);
+      boolean steps = at instanceof Stmt.For f && f.kind() == ForKind.PIPELINED;
+      (loop ? behind : sums).add(steps ? steps(work, item, (Stmt.For) at) : at);
+      loop |= steps;
     }
-    return Stmts.seq(result);
+    WorkItems.Part part = item.part();
+    Stmt rest = Stmts.seq(behind);
+    if (part != null || work.isPaired()) {
+      Buffer sum = program.fragments().getFirst();
+      rest =
+          part == null
+              ? new Stmt.Flow.Combine(
+                  sum,
+                  work.cluster(),
+                  work.rank(),
+                  Exprs.i32(work.clusterK()),
+                  Attrs.NONE.with(BY, CLUSTER),
+                  rest)
+              : new Stmt.Flow.Combine(
+                  sum,
+                  work.ofBlock(part).slot(),
+                  part.number(),
+                  part.count(),
+                  parts(work),
+                  rest);
+    }
+    return Stmts.seq(Stmts.seq(sums), rest);
+  }
+
+  private static Attrs parts(WorkItems work) {
+    WorkList list = Objects.requireNonNull(work.division());
+    Attrs attrs = Attrs.NONE.with(SLOTS, list.slots());
+    attrs = PartialSums.Division.hasPairs(list) ? attrs.with(PAIRS, 1) : attrs;
+    return PartialSums.Division.hasMore(list) ? attrs.with(MORE, 1) : attrs;
   }
 
   /** Copies say along which dimension of the cluster blocks copy the same. */
@@ -151,16 +199,25 @@ final class DistributeWork {
   }
 
   /** Those of the steps that are the item's. */
-  private static Stmt steps(WorkItems.Item item, Stmt.For f) {
+  private static Stmt steps(WorkItems work, WorkItems.Item item, Stmt.For f) {
     Var k = Var.index("k");
-    Expr step = Exprs.add(item.first(), k);
+    boolean numbered = item.part() != null;
+    Expr min = numbered ? item.before() : Exprs.i32(0);
+    Expr step = Exprs.add(item.first(), numbered ? Exprs.sub(k, min) : k);
+    Attrs attrs = f.attrs();
+    if (work.isPaired() || item.part() != null) {
+      attrs = attrs.with(LEAST, 1);
+    }
+    if (numbered) {
+      attrs = attrs.with(NUMBERED, 1);
+    }
     return new Stmt.For(
         k,
-        Exprs.i32(0),
+        min,
         item.steps(),
         f.kind(),
         null,
-        f.attrs(),
+        attrs,
         Substitution.ofVars(Map.of(f.var(), step)).stmt(f.body()));
   }
 }

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
@@ -17,6 +18,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
@@ -58,11 +60,13 @@ final class LowerTiles {
   private final Var tid = Var.index("tid");
   private final List<Stmt.Let> around = new ArrayList<>();
   private final ClusterBlocks cluster;
+  private final List<Param> params = new ArrayList<>();
   private int threads;
 
   private LowerTiles(PrimFunc func) {
     this.func = func;
     this.cluster = new ClusterBlocks(func);
+    this.params.addAll(func.params());
   }
 
   static Kernel apply(PrimFunc func, GpuTarget target, PassListener listener) {
@@ -92,7 +96,7 @@ final class LowerTiles {
             .with("fast", 1)
             .with("minBlocks", func.attrs().getLong("minBlocks", 1));
     return new Kernel(
-        func.name(), Kernel.Kind.GRID, func.params(), bindings, Stmts.alloc(shared, body), attrs);
+        func.name(), Kernel.Kind.GRID, params, bindings, Stmts.alloc(shared, body), attrs);
   }
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
@@ -126,7 +130,7 @@ final class LowerTiles {
         result.add(beside(stmts.getFirst()));
         result.add(cluster.together());
         stmts.subList(1, stmts.size()).forEach(each -> result.add(beside(each)));
-        if (!cluster.isOne()) {
+        if (!cluster.isOne() && !cluster.isPaired()) {
           // No block may leave while another still writes to its memory or its barriers.
           result.add(cluster.together());
         }
@@ -185,7 +189,7 @@ final class LowerTiles {
     return branch.branch(
         tid,
         oneThread(copying.getFirst()),
-        Stmt.Seq.EMPTY,
+        cluster.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY,
         thread -> computing(role, thread, branch.group(thread), branch.inGroup(thread)));
   }
 
@@ -226,7 +230,8 @@ final class LowerTiles {
             role.instances(), groups, instance, groups == 1 ? number : thread, number);
     RoleCode code = new RoleCode(role.body(), team, rings, cluster, func);
     Stmt body = code.lowered(role.body());
-    shared.addAll(code.panels());
+    shared.addAll(code.shared());
+    params.addAll(code.params());
     return new Stmt.Let(instance, group, new Stmt.Let(number, inGroup, body));
   }
 

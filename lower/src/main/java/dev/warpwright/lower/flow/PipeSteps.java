@@ -41,6 +41,10 @@ final class PipeSteps {
   private final Map<Pipe, LoweredPipe> pipes;
   private final Bounds bounds;
   private final Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
+
+  /** Of loops that count on over all items, what they began with. */
+  private final Map<Stmt, Expr> counted = new IdentityHashMap<>();
+
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
@@ -73,11 +77,11 @@ final class PipeSteps {
 
   PipeSteps(@Nullable Role role, Stmt whole, Map<Pipe, LoweredPipe> pipes, Bounds bounds) {
     this.role = role;
-    this.whole = whole;
+    this.whole = fromZero(whole);
     this.pipes = pipes;
     this.bounds = bounds;
     Walk.statements(
-        whole,
+        this.whole,
         s -> {
           switch (s) {
             case Stmt.Flow.Produce p -> number(p.pipe(), true);
@@ -87,12 +91,32 @@ final class PipeSteps {
         });
   }
 
+  /** Loops that count on begin with 0; that they did is noted. */
+  private Stmt fromZero(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        Stmt result = super.stmt(inner);
+        if (!(result instanceof Stmt.For f) || !f.attrs().has(DistributeWork.NUMBERED)) {
+          return result;
+        }
+        Var k = Var.index(f.var().name());
+        Stmt body = Substitution.ofVars(Map.of(f.var(), Exprs.add(f.min(), k))).stmt(f.body());
+        Attrs attrs = f.attrs().without(DistributeWork.NUMBERED);
+        Stmt.For loop =
+            new Stmt.For(k, Exprs.i32(0), f.extent(), f.kind(), f.axis(), attrs, body);
+        counted.put(loop, f.min());
+        return loop;
+      }
+    }.stmt(s);
+  }
+
   private void number(Pipe pipe, boolean produces) {
     LoweredPipe lowered = pipes.get(pipe);
     if (lowered == null || lowered.resident() || numbers.containsKey(pipe)) {
       return;
     }
-    StageNumbers counted = StageNumbers.of(whole, pipe, produces);
+    StageNumbers counted = StageNumbers.of(whole, pipe, produces, this.counted);
     numbers.put(pipe, counted);
     long total = counted.total(whole);
     boolean wraps = total < 0 || total > pipe.stages();
@@ -134,6 +158,9 @@ final class PipeSteps {
       case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> inRegisters(pipe, stmt(body, site));
       case Stmt.Flow.Produce produce -> produce(produce);
       case Stmt.Flow.Consume consume -> consume(consume, site);
+      case Stmt.Flow.Combine c ->
+          new Stmt.Flow.Combine(
+              c.sums(), c.slot(), c.part(), c.parts(), c.attrs(), stmt(c.body(), site.sometimes()));
       case Stmt.Flow.Skip _, Stmt.Flow.Roles _, Stmt.Flow.Signal _ -> throw unknown(s);
       case Stmt.Flow.Await _, Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> throw unknown(s);
       case Stmt.While _, Stmt.Block _ -> throw unknown(s);
@@ -410,7 +437,7 @@ final class PipeSteps {
     Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
     StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
     Stmt release = release(lowered, cursor(consume.pipe()).last(counted.behind(f)));
-    boolean any = bounds.of(f.extent()).min() > 0;
+    boolean any = bounds.of(f.extent()).min() > 0 || f.attrs().has(DistributeWork.LEAST);
     return Stmts.seq(
         loop,
         done(0),

@@ -5,6 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
@@ -54,6 +55,7 @@ final class RoleCode {
   private final boolean direct;
   private final boolean exact;
   private final ClusterBlocks cluster;
+  private final CombinedSums combined;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
 
   /** Fragments that products which nobody has waited for write or read. */
@@ -101,6 +103,7 @@ final class RoleCode {
         new ThreadCode(team.member(), team.size(), FragmentInference.infer(body, team.size()));
     this.maps = new MapLowering(code);
     this.packed = new PackedFragments(code, maps, sums(body));
+    this.combined = new CombinedSums(code, team, cluster);
     this.fills = FoldedFills.of(body, bounds);
     this.products = new Products(code, packed, rings, fills, team);
   }
@@ -137,9 +140,17 @@ final class RoleCode {
     return sum[0];
   }
 
-  /** What results leave shared memory from. */
-  List<Buffer> panels() {
-    return staged.values().stream().map(StagedStore::panels).toList();
+  /** What is in shared memory: results, and what parts of tiles need. */
+  List<Buffer> shared() {
+    List<Buffer> shared = new ArrayList<>();
+    staged.values().forEach(store -> shared.add(store.panels()));
+    shared.addAll(combined.shared());
+    return shared;
+  }
+
+  /** Parameters of the kernel that the role needs. */
+  List<Param> params() {
+    return combined.params();
   }
 
   /** The code of the role. */
@@ -252,6 +263,13 @@ final class RoleCode {
         i--;
         continue;
       }
+      if (stmts.get(i) instanceof Stmt.Flow.Combine combine) {
+        // Whoever begins a part says so before it sums.
+        Stmt product = Stmts.seq(Stmts.seq(result), after(combine, Stmt.Seq.EMPTY));
+        result = new ArrayList<>();
+        result.add(combined.around(combine, product, stmt(combine.body())));
+        continue;
+      }
       ResultTile tile = i + 1 < stmts.size() ? tile(stmts.get(i), stmts.get(i + 1)) : null;
       if (tile != null) {
         result.add(after(tile.map(), store(tile)));
@@ -348,7 +366,8 @@ final class RoleCode {
         Stmt end = pending ? waitForAll() : Stmt.Seq.EMPTY;
         Buffer registers =
             packed.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
-        yield new Stmt.Alloc(registers, Stmts.seq(inner, end));
+        List<Buffer> more = combined.registers(buffer);
+        yield new Stmt.Alloc(registers, Stmts.alloc(more, Stmts.seq(inner, end)));
       }
       case LOCAL -> new Stmt.Alloc(buffer, stmt(body));
       case SHARED -> stmt(body);

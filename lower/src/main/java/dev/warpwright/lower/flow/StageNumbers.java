@@ -32,17 +32,25 @@ final class StageNumbers {
   /** Behind how many stages a loop ends. */
   private final Map<Stmt, Expr> behind = new IdentityHashMap<>();
 
+  /** Of loops that count on over all items, what they begin with. */
+  private final Map<Stmt, Expr> counted;
+
   private boolean known = true;
   private boolean constant = true;
 
-  private StageNumbers(Pipe pipe, boolean produces) {
+  private StageNumbers(Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
+    this.counted = counted;
     this.pipe = pipe;
     this.produces = produces;
   }
 
-  /** Of a role's body. */
-  static StageNumbers of(Stmt role, Pipe pipe, boolean produces) {
-    StageNumbers numbers = new StageNumbers(pipe, produces);
+  /**
+   * Of a role's body.
+   *
+   * @param counted of loops, how many stages there were before them
+   */
+  static StageNumbers of(Stmt role, Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
+    StageNumbers numbers = new StageNumbers(pipe, produces, counted);
     numbers.assign(role, Exprs.i32(0), new HashSet<>());
     return numbers;
   }
@@ -141,17 +149,18 @@ final class StageNumbers {
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
         Expr step = each != null && !mentions(each, inside) ? each : null;
+        Expr before = counted.getOrDefault(f, number);
         Expr first =
-            number == null || step == null
+            before == null || step == null
                 ? null
-                : Exprs.add(number, rounds(f, step, Exprs.sub(f.var(), f.min())));
+                : Exprs.add(before, rounds(f, step, Exprs.sub(f.var(), f.min())));
         Set<Var> more = new HashSet<>(unrolled);
         if (f.kind() == ForKind.UNROLLED) {
           more.add(f.var());
         }
         assign(f.body(), first, more);
-        if (number != null && step != null) {
-          behind.put(f, Exprs.add(number, rounds(f, step, f.extent())));
+        if (before != null && step != null) {
+          behind.put(f, Exprs.add(before, rounds(f, step, f.extent())));
         }
       }
       case Stmt.If(Expr _, Stmt then, Stmt otherwise) -> {

@@ -67,7 +67,7 @@ public record PipelinedProgram(
   }
 
   /** The fragments among the allocations. */
-  List<Buffer> fragments() {
+  public List<Buffer> fragments() {
     return allocations.stream().filter(b -> b.scope() == Scope.FRAGMENT).toList();
   }
 

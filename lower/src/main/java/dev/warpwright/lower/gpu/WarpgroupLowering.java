@@ -239,9 +239,10 @@ final class WarpgroupLowering {
                 if (halves != null) {
                   return halves.around(group, inGroup, product, end);
                 }
-                return parts == null
+                WorkItems.Part part = item.part();
+                return parts == null || part == null
                     ? Stmts.seq(product, end)
-                    : parts.around(item, group, inGroup, product, end);
+                    : parts.around(work.ofBlock(part), group, inGroup, product, end);
               });
       return new Stmt.Let(
           group,

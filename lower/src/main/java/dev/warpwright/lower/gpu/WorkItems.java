@@ -95,7 +95,7 @@ public record WorkItems(
    * @param number in the order of parts
    * @param count parts of the tile
    */
-  public record Part(Var slot, Var number, Var count) {}
+  public record Part(Expr slot, Expr number, Expr count) {}
 
   public static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
@@ -274,13 +274,21 @@ public record WorkItems(
     return bindings;
   }
 
+  /** A part of this block's tile: blocks of a cluster have slots of their own, side by side. */
+  public Part ofBlock(Part part) {
+    return clusterSize() == 1
+        ? part
+        : new Part(
+            Exprs.add(Exprs.mul(part.slot(), clusterSize()), rank), part.number(), part.count());
+  }
+
   /** Blocks of a cluster. */
   public long clusterSize() {
     return clusterM * clusterN * clusterK;
   }
 
   /** Whether two blocks of a cluster share the steps of a tile. */
-  boolean isPaired() {
+  public boolean isPaired() {
     return clusterK > 1;
   }
 
@@ -409,7 +417,10 @@ public record WorkItems(
     Var part = Var.index("part");
     Var first = Var.index("first");
     Var count = Var.index("steps");
-    Part shared = new Part(Var.index("slot"), Var.index("number"), Var.index("parts"));
+    Var slot = Var.index("slot");
+    Var number = Var.index("number");
+    Var parts = Var.index("parts");
+    Part shared = new Part(slot, number, parts);
     Expr base = Exprs.mul(at, WorkList.FIELDS);
     Stmt code = body.apply(new Item(before, count, first, row, column, atTile, shared));
     boolean gaps = division != null && division.items().stream().anyMatch(i -> i.steps() == 0);
@@ -418,12 +429,12 @@ public record WorkItems(
             first,
             Exprs.shr(range, 16),
             let(
-                shared.slot(),
+                slot,
                 Exprs.shr(part, 16),
                 let(
-                    shared.number(),
+                    number,
                     Exprs.bitAnd(Exprs.shr(part, 8), 255),
-                    let(shared.count(), Exprs.bitAnd(part, 255), code))));
+                    let(parts, Exprs.bitAnd(part, 255), code))));
     Stmt guarded = gaps ? new Stmt.If(Exprs.lt(Exprs.i32(0), count), inner, null) : inner;
     return onTile(
         Exprs.load(table, base),

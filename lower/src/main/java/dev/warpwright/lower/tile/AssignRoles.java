@@ -249,7 +249,9 @@ public final class AssignRoles {
         }
         case Stmt.Let(Var v, Expr value, Stmt inner) -> {
           Stmt body = of(inner);
-          if (body == null || !TileFacts.mentions(body, List.of(v))) {
+          boolean needed = body != null && TileFacts.mentions(body, List.of(v));
+          // What both may know of a shared item stays: simplifying is not this pass's work.
+          if (body == null || !needed && !(shareRows && TileFacts.isPure(value, written))) {
             yield body;
           }
           control(value);
