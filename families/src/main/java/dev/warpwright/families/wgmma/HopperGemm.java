@@ -10,7 +10,6 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.flow.Lowering;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.target.GpuTarget;
@@ -42,8 +41,7 @@ public final class HopperGemm {
   static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule schedule = scheduled(func, workload, config);
     PrimFunc tiles = schedule.func();
-    boolean old = HopperLimits.operandsProblem(workload) != null;
-    Kernel kernel = old ? GpuLowering.lower(tiles) : Lowering.lower(tiles, GpuTarget.SM_90A);
+    Kernel kernel = Lowering.lower(tiles, GpuTarget.SM_90A);
     return new ScheduledGemm(
         func,
         schedule.trace(),

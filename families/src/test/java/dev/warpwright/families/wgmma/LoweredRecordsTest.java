@@ -1,132 +1,95 @@
 package dev.warpwright.families.wgmma;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.families.tuned.ShippedRecords;
-import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.lower.flow.Lowering;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.workload.GemmWorkload;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
 
-/** Old and new. */
+/**
+ * What the list of passes makes of the shipped records of Hopper's kernels is, letter by letter,
+ * the source that was measured. {@link #main} looks at all of them; the test at some of each class.
+ */
 final class LoweredRecordsTest {
-  static final class Samples {
-    public static void main(String[] args) throws Exception {
-      Path out = Path.of(args[0]);
-      int each = Integer.parseInt(args[1]);
-      Files.createDirectories(out);
-      Map<String, int[]> counts = new TreeMap<>();
-      Map<String, List<String>> why = new TreeMap<>();
-      java.util.SplittableRandom random = new java.util.SplittableRandom(5);
-      dev.warpwright.workload.Epilogue all = new dev.warpwright.workload.Epilogue(0.5, 2, true, dev.warpwright.workload.Activation.GELU_TANH);
-      List<GemmWorkload> ws = new ArrayList<>();
-      for (String key : args[2].split(";")) {
-        GemmWorkload w = GemmWorkload.of(dev.warpwright.workload.WorkloadKey.parse(key));
-        ws.add(w);
-      }
-      int id = 0;
-      for (GemmWorkload w : ws) {
-        for (int i = 0; i < each * 20 && counts.getOrDefault(w.key().text(), new int[4])[0] < each; i++) {
-          ScheduledGemm old;
-          try {
-            var drawn = GemmSpace.of(w, GpuTarget.SM_90A, 132).sample(random);
-            if (drawn.candidate() == null || !drawn.point().text().contains("sketch=wgmma")) continue;
-            old = GemmSpace.schedule(w, GpuTarget.SM_90A, 132, drawn.point());
-            if (drawn.point().text().matches(".*division=(parts|stream).*") && args.length < 4) continue;
-            int[] c = counts.computeIfAbsent(w.key().text(), k -> new int[4]);
-            c[0]++;
-            id++;
-            Kernel oldKernel = GpuLowering.lower(old.tiles());
-            String oldText = CudaPrinter.print(oldKernel, GpuTarget.SM_90A);
-            try {
-              Kernel kernel = Lowering.lower(old.tiles(), GpuTarget.SM_90A);
-              String text = CudaPrinter.print(kernel, GpuTarget.SM_90A);
-              if (text.equals(oldText)) c[1]++;
-              else {
-                c[2]++;
-                why.computeIfAbsent(w.key().text(), k -> new ArrayList<>()).add(id + " differs " + drawn.point().text());
-                Files.writeString(out.resolve("s" + id + ".tiles"), IrPrinter.text(old.tiles()));
-                Files.writeString(out.resolve("s" + id + ".old.cu"), oldText);
-                Files.writeString(out.resolve("s" + id + ".new.cu"), text);
-              }
-            } catch (RuntimeException e) {
-              c[3]++;
-              Files.writeString(out.resolve("s" + id + ".tiles"), IrPrinter.text(old.tiles()));
-              why.computeIfAbsent(w.key().text(), k -> new ArrayList<>()).add(id + " " + e);
-            }
-          } catch (dev.warpwright.tune.space.Rejected | dev.warpwright.base.UserError e) {
-            continue;
-          }
-        }
-      }
-      counts.forEach((k, c) -> System.out.printf("%-100s all %d equal %d differ %d refused %d%n", k, c[0], c[1], c[2], c[3]));
-      why.forEach((k, l) -> System.out.println(k + ": " + l.stream().limit(3).toList()));
+  private static final int MULTIPROCESSORS = 132;
+  private static final int OF_EACH_CLASS = 3;
+
+  /** Records of a class, and those of them whose source is another one. */
+  private record Count(int records, List<String> others) {}
+
+  private static List<TuningRecord> records() {
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      ShippedRecords.addTo(database);
+      return database.all().stream()
+          .filter(record -> record.point().text().startsWith("sketch=wgmma "))
+          .toList();
     }
   }
 
-  public static void main(String[] args) throws Exception {
-    Path out = Path.of(args[0]);
-    int limit = args.length > 1 ? Integer.parseInt(args[1]) : Integer.MAX_VALUE;
-    String only = args.length > 2 ? args[2] : "";
-    Files.createDirectories(out);
-    Map<String, int[]> counts = new TreeMap<>();
-    Map<String, List<String>> why = new TreeMap<>();
-    int number = 0;
-    try (TuningDatabase database = TuningDatabase.inMemory()) {
-      ShippedRecords.addTo(database);
-      for (TuningRecord record : database.all()) {
-        if (!record.point().text().contains("sketch=wgmma")) {
-          continue;
+  /** What decides which passes have something to do. */
+  private static String kind(TuningRecord record) {
+    GemmWorkload workload = GemmWorkload.of(record.workload());
+    String point = record.point().text();
+    boolean persistent = point.contains("persistent=yes");
+    boolean cluster = !point.contains("cluster=1x1");
+    boolean parts = point.contains("division=parts");
+    return String.join(
+        ", ",
+        HopperLimits.operandsProblem(workload) == null ? "bulk copies" : "copies by threads",
+        persistent ? "persistent" : "a tile a block",
+        cluster ? "clusters" : "single blocks",
+        parts ? "parts" : point.contains("division=stream") ? "stream" : "whole tiles");
+  }
+
+  private static Map<String, Count> counts(int most) {
+    Map<String, Count> counts = new TreeMap<>();
+    for (TuningRecord record : records()) {
+      String kind = kind(record);
+      Count count = counts.getOrDefault(kind, new Count(0, new ArrayList<>()));
+      if (count.records() < most) {
+        GemmWorkload workload = GemmWorkload.of(record.workload());
+        String source =
+            CudaPrinter.print(
+                GemmSpace.schedule(workload, GpuTarget.SM_90A, MULTIPROCESSORS, record.point())
+                    .kernel(),
+                GpuTarget.SM_90A);
+        if (!SourceHash.of(source).equals(record.sourceHash())) {
+          count.others().add(record.workload().text() + " " + record.point().text());
         }
-        GemmWorkload w = GemmWorkload.of(record.workload());
-        int id = number++;
-        if (id >= limit || !(record.point().text() + " " + record.workload().text()).matches(".*" + only + ".*")) {
-          continue;
-        }
-        ScheduledGemm old = GemmSpace.schedule(w, GpuTarget.SM_90A, 132, record.point());
-        String cls = record.point().text().replaceAll("(tileM|tileN|tileK|minBlocks|stages|sketch|store|swapped|consumers|resident)=\\S+ ?", "").replaceAll(":[0-9]+", "").replaceAll("cluster=([248]x[1248]|1x[248])","cluster=many").replaceAll("order=\\S+ ?", "").replace("division=whole","").trim();
-        if (HopperLimits.operandsProblem(w) != null) cls = "copying " + cls;
-        int[] c = counts.computeIfAbsent(cls, k -> new int[5]);
-        c[0]++;
-        Kernel oldKernel = GpuLowering.lower(old.tiles());
-        String oldText = CudaPrinter.print(oldKernel, GpuTarget.SM_90A);
-        if (dev.warpwright.cuda.SourceHash.of(oldText).equals(record.sourceHash())) {
-          c[1]++;
-        }
-        try {
-          Kernel kernel = Lowering.lower(old.tiles(), GpuTarget.SM_90A);
-          String text = CudaPrinter.print(kernel, GpuTarget.SM_90A);
-          if (text.equals(oldText)) {
-            c[2]++;
-          } else {
-            c[3]++;
-            why.computeIfAbsent(cls, k -> new ArrayList<>()).add(id + " differs");
-            Files.writeString(out.resolve(id + ".tiles"), IrPrinter.text(old.tiles()));
-            Files.writeString(out.resolve(id + ".old.kernel"), IrPrinter.text(oldKernel));
-            Files.writeString(out.resolve(id + ".new.kernel"), IrPrinter.text(kernel));
-            Files.writeString(out.resolve(id + ".old.cu"), oldText);
-            Files.writeString(out.resolve(id + ".new.cu"), text);
-          }
-        } catch (RuntimeException e) {
-          c[4]++;
-          why.computeIfAbsent(cls, k -> new ArrayList<>()).add(id + " " + e);
-          Files.writeString(out.resolve(id + ".tiles"), IrPrinter.text(old.tiles()));
-          if (limit < Integer.MAX_VALUE || !only.isEmpty()) e.printStackTrace();
-        }
+        counts.put(kind, new Count(count.records() + 1, count.others()));
       }
     }
-    counts.forEach((k, c) -> System.out.printf("%-60s all %d recordhash %d equal %d differ %d refused %d%n", k, c[0], c[1], c[2], c[3], c[4]));
-    why.forEach((k, l) -> System.out.println(k + ": " + l.stream().limit(6).toList()));
+    return counts;
+  }
+
+  @Test
+  void theSourceIsWhatWasMeasured() {
+    Map<String, Count> counts = counts(OF_EACH_CLASS);
+    assertThat(counts).hasSizeGreaterThanOrEqualTo(10);
+    counts.forEach((kind, count) -> assertThat(count.others()).as(kind).isEmpty());
+  }
+
+  /** Prints for each class of records how many there are, and how many are equal. */
+  public static void main(String[] args) {
+    counts(Integer.MAX_VALUE)
+        .forEach(
+            (kind, count) ->
+                System.out.printf(
+                    Locale.ROOT,
+                    "%3d of %3d equal: %s%n",
+                    count.records() - count.others().size(),
+                    count.records(),
+                    kind));
   }
 }

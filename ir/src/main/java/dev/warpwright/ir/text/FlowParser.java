@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * brace cannot be a store.
  */
 final class FlowParser {
-  private static final Set<String> WORDS = 
+  private static final Set<String> WORDS =
       Set.of("produce", "consume", "skip", "signal", "await", "combine");
 
   private final Cursor cursor;

@@ -102,8 +102,7 @@ class FlowVerifierTest {
         Rule.TYPES,
         "parts of a tile are numbered by f32",
         "combine acc");
-    broken(
-        parts.replace("of 2 {", "of 2 [most = 3] {"), Rule.ATTRIBUTES, "most", "combine acc");
+    broken(parts.replace("of 2 {", "of 2 [most = 3] {"), Rule.ATTRIBUTES, "most", "combine acc");
   }
 
   @Test

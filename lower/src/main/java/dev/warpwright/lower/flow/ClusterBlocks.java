@@ -110,34 +110,32 @@ final class ClusterBlocks {
 
   /** The whole block's code. */
   Stmt shared(Stmt s) {
-    return
-        new Rewriter() {
-          private @Nullable String along;
+    return new Rewriter() {
+      private @Nullable String along;
 
-          @Override
-          public Stmt stmt(Stmt inner) {
-            if (inner instanceof Stmt.For f && f.attrs().has("multicast")) {
-              along = f.attrs().getString("multicast");
-              Stmt loads = stmt(f.body());
-              along = null;
-              return loads;
-            }
-            if (inner instanceof Stmt.Evaluate(Expr.Call call) && !call.args().isEmpty()) {
-              boolean load =
-                  call.op() == HopperIntrinsics.BULK_LOAD
-                      || call.op() == HopperIntrinsics.BULK_LOAD_3D;
-              return along != null && load
-                  ? part(call, along.equals("m"))
-                  : isShared(call.args().getFirst()) ? barrier(call) : super.stmt(inner);
-            }
-            return super.stmt(inner);
-          }
+      @Override
+      public Stmt stmt(Stmt inner) {
+        if (inner instanceof Stmt.For f && f.attrs().has("multicast")) {
+          along = f.attrs().getString("multicast");
+          Stmt loads = stmt(f.body());
+          along = null;
+          return loads;
+        }
+        if (inner instanceof Stmt.Evaluate(Expr.Call call) && !call.args().isEmpty()) {
+          boolean load =
+              call.op() == HopperIntrinsics.BULK_LOAD || call.op() == HopperIntrinsics.BULK_LOAD_3D;
+          return along != null && load
+              ? part(call, along.equals("m"))
+              : isShared(call.args().getFirst()) ? barrier(call) : super.stmt(inner);
+        }
+        return super.stmt(inner);
+      }
 
-          @Override
-          protected Buffer buffer(Buffer buffer) {
-            return own(buffer);
-          }
-        }.stmt(s);
+      @Override
+      protected Buffer buffer(Buffer buffer) {
+        return own(buffer);
+      }
+    }.stmt(s);
   }
 
   /** The block's own of what all blocks of the cluster see. */
@@ -151,10 +149,12 @@ final class ClusterBlocks {
     Expr.AddressOf at = (Expr.AddressOf) call.args().getFirst();
     List<Expr> args = new ArrayList<>(call.args());
     args.set(0, new Expr.AddressOf(own(at.buffer()), at.indices()));
-    if (call.op() == HopperIntrinsics.MBARRIER_INIT && args.get(1) instanceof Expr.IntImm arrivals) {
+    if (call.op() == HopperIntrinsics.MBARRIER_INIT
+        && args.get(1) instanceof Expr.IntImm arrivals) {
       args.set(1, Exprs.i32(arrivals.value() * size));
     } else if (call.op() == HopperIntrinsics.MBARRIER_ARRIVE) {
-      throw new LoweringException("a stage that a cluster shares is given back by one thread alone");
+      throw new LoweringException(
+          "a stage that a cluster shares is given back by one thread alone");
     }
     return new Stmt.Evaluate(new Expr.Call(call.op(), args, call.type()));
   }

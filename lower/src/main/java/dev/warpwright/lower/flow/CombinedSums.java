@@ -55,7 +55,8 @@ final class CombinedSums {
 
   /** What lies in registers beside these sums, once what is inside of their scope is lowered. */
   List<Buffer> registers(Buffer sums) {
-    List<Buffer> result = parts != null && code.registers(sums) == parts.sums() ? registers : List.of();
+    List<Buffer> result =
+        parts != null && code.registers(sums) == parts.sums() ? registers : List.of();
     return List.copyOf(result);
   }
 
@@ -68,7 +69,9 @@ final class CombinedSums {
   Stmt around(Stmt.Flow.Combine combine, Stmt product, Stmt epilogue) {
     if (exchange != null || parts != null || team.instances() > 1) {
       throw new LoweringException(
-          "parts of " + combine.sums().name() + " are added at one place, by one instance of a role");
+          "parts of "
+              + combine.sums().name()
+              + " are added at one place, by one instance of a role");
     }
     Buffer sums = code.registers(combine.sums());
     if (DistributeWork.CLUSTER.equals(combine.attrs().getString(DistributeWork.BY))) {

@@ -104,8 +104,7 @@ final class DistributeWork {
               Attrs.NONE,
               body);
     }
-    return new PrimFunc(
-        func.name(), work.params(func), body, work.attrs(func.attrs(), program));
+    return new PrimFunc(func.name(), work.params(func), body, work.attrs(func.attrs(), program));
   }
 
   /** Whether the tiles of a program are one loop, which says how they are dealt out. */
@@ -165,12 +164,7 @@ final class DistributeWork {
                   Attrs.NONE.with(BY, CLUSTER),
                   rest)
               : new Stmt.Flow.Combine(
-                  sum,
-                  work.ofBlock(part).slot(),
-                  part.number(),
-                  part.count(),
-                  parts(work),
-                  rest);
+                  sum, work.ofBlock(part).slot(), part.number(), part.count(), parts(work), rest);
     }
     return Stmts.seq(Stmts.seq(sums), rest);
   }

@@ -69,6 +69,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LowerPipes {
   static final String ELECT = "elect";
+  static final String EACH = "each";
 
   private final PrimFunc func;
   private final FlowSites sites;
@@ -96,6 +97,18 @@ final class LowerPipes {
   /** Code of one thread among those that execute it. */
   static Stmt one(Stmt... stmts) {
     return one(1, stmts);
+  }
+
+  /** Code of each of so many threads. */
+  static Stmt each(long threads, Stmt s) {
+    return new Stmt.For(
+        Var.index("t"),
+        Exprs.i32(0),
+        Exprs.i32(threads),
+        ForKind.SERIAL,
+        null,
+        Attrs.NONE.with(EACH, 1),
+        s);
   }
 
   /** Code of one thread of each of so many warpgroups. */

@@ -15,7 +15,6 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.gpu.ClusterSums;
@@ -25,7 +24,6 @@ import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,10 +43,10 @@ import org.jspecify.annotations.Nullable;
  * }                                               }
  * }</pre>
  *
- * <p>An instance of a role that computes is a warpgroup, of a role that copies one thread of a warp
- * or, where that lets the others have more registers, of a warpgroup ({@link WarpRoles}). What
- * stands beside the roles is one thread's; all threads meet once before the roles, and see the
- * barriers.
+ * <p>An instance of a role that computes is one warpgroup or several, of a role that copies one
+ * thread of a warp or, where that lets the others have more registers, of a warpgroup ({@link
+ * WarpRoles}), or all threads of one ({@link CopyingThreads}). What stands beside the roles is one
+ * thread's; all threads meet once before the roles, and see the barriers.
  *
  * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
  */
@@ -159,9 +157,13 @@ final class LowerTiles {
         .allMatch(s -> s instanceof Stmt.For f && f.attrs().has(LowerPipes.ELECT));
   }
 
+  private static boolean isCopying(Role role) {
+    return isOfOneThread(role) || CopyingThreads.are(role);
+  }
+
   private Stmt roles(List<Role> roles) {
-    List<Role> copying = roles.stream().filter(LowerTiles::isOfOneThread).toList();
-    List<Role> computing = roles.stream().filter(r -> !isOfOneThread(r)).toList();
+    List<Role> copying = roles.stream().filter(LowerTiles::isCopying).toList();
+    List<Role> computing = roles.stream().filter(r -> !isCopying(r)).toList();
     if (copying.size() > 1 || computing.size() != 1 || threads != 0) {
       throw new LoweringException(
           func.name() + " has other roles than one that computes and perhaps one that copies");
@@ -177,6 +179,8 @@ final class LowerTiles {
       Expr group = one ? Exprs.i32(0) : Exprs.div(tid, WarpgroupInstruction.THREADS);
       return computing(role, tid, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
     }
+    Role producer = copying.getFirst();
+    boolean all = !isOfOneThread(producer);
     long minBlocks = Math.max(1, func.attrs().getLong("minBlocks", 1));
     WarpRoles branch =
         new WarpRoles(
@@ -184,13 +188,19 @@ final class LowerTiles {
             (int) minBlocks,
             RoleCode.registers(
                 role.body(), LoweredPipe.groups(role) * WarpgroupInstruction.THREADS),
-            false);
+            all);
     threads = branch.threads();
     return branch.branch(
         tid,
-        oneThread(copying.getFirst()),
+        all ? allThreads(producer, branch) : oneThread(producer),
         cluster.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY,
         thread -> computing(role, thread, branch.group(thread), branch.inGroup(thread)));
+  }
+
+  private Stmt allThreads(Role role, WarpRoles branch) {
+    Var thread = Var.index("thread");
+    CopyingThreads code = new CopyingThreads(rings, thread, role.warps() * 32);
+    return new Stmt.Let(thread, branch.producer(tid), code.lowered(role.body()));
   }
 
   private static Stmt oneThread(Role role) {

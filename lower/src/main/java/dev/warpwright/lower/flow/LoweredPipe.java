@@ -78,18 +78,37 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
       rings.put(tile, ring);
     }
     RingBarriers barriers =
-        RingBarriers.of(count, sites.releases(pipe) * groups(pipe, sites), 1, 1);
+        RingBarriers.of(
+            count, sites.releases(pipe) * groups(pipe, sites), 1, producers(pipe, sites));
     if (pipe.scope() == Scope.SHARED_CLUSTER) {
       barriers = barriers.ofCluster();
     }
     return new LoweredPipe(pipe, rings, barriers, resident);
   }
 
+  /** Threads that fill a stage. */
+  private static int producers(Pipe pipe, FlowSites sites) {
+    int producers = 1;
+    for (FlowSites.Site site : sites.of(pipe)) {
+      Role role = site.role();
+      if (site.kind() == FlowSites.Kind.PRODUCE && role != null && CopyingThreads.are(role)) {
+        producers = role.warps() * 32;
+      }
+    }
+    return producers;
+  }
+
+  /** Whether all threads of a role fill it, not one that starts bulk copies. */
+  boolean isByThreads() {
+    return barriers.producers() > 1;
+  }
+
   /** Warpgroups of an instance that reads the pipe. */
   private static int groups(Pipe pipe, FlowSites sites) {
     int groups = 1;
     for (FlowSites.Site site : sites.of(pipe)) {
-      groups = site.kind() == FlowSites.Kind.CONSUME ? Math.max(groups, groups(site.role())) : groups;
+      groups =
+          site.kind() == FlowSites.Kind.CONSUME ? Math.max(groups, groups(site.role())) : groups;
     }
     return groups;
   }
@@ -138,7 +157,8 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
             resident
                 ? init(barriers.full(), s, 1)
                 : Stmts.seq(
-                    init(barriers.full(), s, 1), init(barriers.empty(), s, barriers.consumers())));
+                    init(barriers.full(), s, barriers.producers()),
+                    init(barriers.empty(), s, barriers.consumers())));
   }
 
   private static Stmt init(Buffer barrier, Expr at, long arrivals) {

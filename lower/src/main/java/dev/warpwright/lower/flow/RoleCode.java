@@ -89,11 +89,7 @@ final class RoleCode {
   }
 
   RoleCode(
-      Stmt body,
-      Team team,
-      Map<Buffer, OperandRing> rings,
-      ClusterBlocks cluster,
-      PrimFunc func) {
+      Stmt body, Team team, Map<Buffer, OperandRing> rings, ClusterBlocks cluster, PrimFunc func) {
     this.cluster = cluster;
     this.team = team;
     this.direct = isDirect(func);
@@ -177,8 +173,7 @@ final class RoleCode {
       case Stmt.Alloc(Buffer buffer, Stmt body) -> alloc(buffer, body);
       case Stmt.TileMma mma -> group(List.of(mma));
       case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
-      case Stmt.TileMap map ->
-          after(s, packed.concerns(map) ? packed.map(map) : maps.map(map));
+      case Stmt.TileMap map -> after(s, packed.concerns(map) ? packed.map(map) : maps.map(map));
       case Stmt.TileCopy copy ->
           after(s, packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
       case Stmt.Evaluate(Expr.Call call) -> {

@@ -77,7 +77,7 @@ public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   }
 
   /** Whether only the alignment of its rows keeps a matrix from bulk copies. */
-  static boolean isUnaligned(Buffer global) {
+  public static boolean isUnaligned(Buffer global) {
     return global.scope() == Scope.GLOBAL
         && global.rank() >= 2
         && global.layout() == null

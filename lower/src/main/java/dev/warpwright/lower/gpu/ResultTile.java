@@ -81,9 +81,7 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
   /** Whether bulk stores can carry it: fragments lie along its rows, and so does the result. */
   public boolean isForBulkStores() {
     Buffer to = copy.to().buffer();
-    return BulkLoad.storeRefusal(to) == null
-        && to.dtype() == tile().dtype()
-        && !isTransposed();
+    return BulkLoad.storeRefusal(to) == null && to.dtype() == tile().dtype() && !isTransposed();
   }
 
   /** The buffer in shared memory. */
@@ -158,7 +156,6 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
 
   /** The same tile at another place of the program. */
   ResultTile at(WorkItems.Item item) {
-    return new ResultTile(
-        (Stmt.TileMap) item.at().stmt(map), (Stmt.TileCopy) item.at().stmt(copy));
+    return new ResultTile((Stmt.TileMap) item.at().stmt(map), (Stmt.TileCopy) item.at().stmt(copy));
   }
 }

@@ -33,8 +33,7 @@ final class TileEpilogue {
     this.program = program;
     this.code = code;
     this.maps = new MapLowering(code);
-    ResultTile tile =
-        consumers > 0 && ResultTile.isStoredBy(program.result()) ? staging() : null;
+    ResultTile tile = consumers > 0 && ResultTile.isStoredBy(program.result()) ? staging() : null;
     this.staged =
         tile != null && tile.isForBulkStores()
             ? StagedStore.of(tile.tile(), code.layout(tile.source()), consumers)

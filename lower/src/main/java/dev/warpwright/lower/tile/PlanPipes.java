@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * resident} (bytes) are copied once: a pipe of one stage, which holds all slices, is filled before
  * the first item, looked at ({@code peek}) by every item, and consumed behind the last.
  *
- * <p>Where a loop does nothing but products of warpgroups, they are under way for a step more, and a
- * stage is given back a step late; the loop's attribute {@code hold} says otherwise.
+ * <p>Where a loop does nothing but products of warpgroups, they are under way for a step more, and
+ * a stage is given back a step late; the loop's attribute {@code hold} says otherwise.
  *
  * <p>A loop with {@code unrolled = 1} becomes straight-line code.
  *

@@ -179,7 +179,8 @@ public final class FlowCompiler {
             process.shared.parts.computeIfAbsent(
                 key(slot, tile), k -> new ArrayList<>(Collections.nCopies(count, null)));
         if (part < 0 || part >= sums.size() || sums.set(part, f.memory[slot].clone()) != null) {
-          String what = "part " + part + " of tile " + tile + ", of " + count + " parts, came before";
+          String what =
+              "part " + part + " of tile " + tile + ", of " + count + " parts, came before";
           throw context().fault(Finding.Kind.PIPE, s, f, s.sums().name(), what);
         }
         if (sums.contains(null)) {
