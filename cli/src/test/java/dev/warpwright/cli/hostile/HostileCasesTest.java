@@ -289,6 +289,21 @@ final class HostileCasesTest {
     done("run", file.toString(), "--target=cpu", "--batch=3", "--time=0");
   }
 
+  /** Each primitive went through the allocations of all layers a dozen times, with calls. */
+  @Test
+  void aNetworkOfFourHundredLayers() throws IOException {
+    OnnxWriter onnx = new OnnxWriter().input("x", "N", 8L);
+    float[] weights = new float[64];
+    for (int i = 0; i < 400; i++) {
+      String out = i == 399 ? "y" : "t" + (i + 1);
+      onnx.constant("w" + i, List.of(8L, 8L), weights)
+          .node("MatMul", List.of(i == 0 ? "x" : "t" + i, "w" + i), List.of("m" + i))
+          .node("Relu", List.of("m" + i), List.of(out));
+    }
+    Path file = Files.write(folder.resolve("deep.onnx"), onnx.output("y", "N", 8L).bytes());
+    done("plan", file.toString(), "--target=sm_90a");
+  }
+
   /** One kernel for all of them would take minutes to make. */
   @Test
   void aThousandOutputs() throws IOException {
