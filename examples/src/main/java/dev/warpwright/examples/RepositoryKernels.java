@@ -105,7 +105,9 @@ public record RepositoryKernels(Path folder, long seed) {
               Map.of("M", 1L, "K1", 40L, "N1", 1088L, "N2", 56L),
               Map.of("M", 13L, "K1", 584L, "N1", 2504L, "N2", 72L)));
 
-  /** Of feed-forward programs: rings filled twice, with tails; whole tiles; fewer steps than stages. */
+  /**
+   * Of feed-forward programs: rings filled twice, with tails; whole tiles; fewer steps than stages.
+   */
   private static final List<Map<String, Long>> PROGRAMS =
       List.of(
           Map.of("M", 9L, "K1", 1704L, "N1", 1672L, "N2", 136L),
