@@ -106,11 +106,17 @@ public record RepositoryKernels(Path folder, long seed) {
               Map.of("M", 13L, "K1", 584L, "N1", 2504L, "N2", 72L)));
 
   /**
-   * Of feed-forward programs: rings filled twice, with tails; whole tiles; fewer steps than stages.
+   * Of the two kernels of feed-forward programs: what makes the rings of one come round twice, and
+   * leaves the other little to do.
    */
   private static final List<Map<String, Long>> PROGRAMS =
       List.of(
-          Map.of("M", 9L, "K1", 1704L, "N1", 1672L, "N2", 136L),
+          Map.of("M", 9L, "K1", 1704L, "N1", 328L, "N2", 72L),
+          Map.of("M", 9L, "K1", 40L, "N1", 5384L, "N2", 72L));
+
+  /** Beside those: whole tiles; less than one of each; other tails, other stages. */
+  private static final List<Map<String, Long>> OTHER_PROGRAMS =
+      List.of(
           Map.of("M", 16L, "K1", 1024L, "N1", 1024L, "N2", 128L),
           Map.of("M", 1L, "K1", 40L, "N1", 264L, "N2", 56L),
           Map.of("M", 13L, "K1", 200L, "N1", 904L, "N2", 72L));
@@ -173,18 +179,15 @@ public record RepositoryKernels(Path folder, long seed) {
   /** The kernels of a program in text, each in its place among the others. */
   public List<MutationSubject> program(String name) {
     CheckSubject subject = new CheckSubject.OfProgram(readProgram(name), Map.of());
-    Map<String, Long> shape = PROGRAMS.getFirst();
-    List<MutationSubject> subjects = subjects(subject, shape);
     List<MutationSubject> all = new ArrayList<>();
-    for (int i = 0; i < subjects.size(); i++) {
+    for (int i = 0; i < PROGRAMS.size(); i++) {
       int place = i;
       all.add(
-          subjects
-              .get(i)
+          subjects(subject, PROGRAMS.get(i))
+              .get(place)
               .withOthers(
                   () ->
-                      PROGRAMS.stream()
-                          .skip(1)
+                      OTHER_PROGRAMS.stream()
                           .map(
                               other ->
                                   subjects(subject, other)
