@@ -20,6 +20,7 @@ import dev.warpwright.lower.gpu.PipelinedProgram;
 import dev.warpwright.lower.gpu.WorkItems;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.StrideItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +45,8 @@ import java.util.Objects;
  * <p>The order of tiles is data: a table, made by whoever launches the kernel from the attributes.
  * Row and column are variables, never quotients. What an item allocates is allocated once for all
  * of them. {@link WorkItems} says what orders, clusters and divided tiles become.
+ *
+ * <p>Items that ask for no order are dealt out in turn ({@link StrideItems}).
  *
  * <p>Guarantees: loops bound to blocks, and persistent loops inside them over what one block does.
  * Programs that say themselves what each block does, stay as they are. Stands in front of {@code
@@ -73,7 +76,8 @@ final class DistributeWork {
    *
    * @throws LoweringException if tiles cannot be dealt out as the attributes ask
    */
-  static PrimFunc apply(PrimFunc func) {
+  static PrimFunc apply(PrimFunc given) {
+    PrimFunc func = StrideItems.apply(given);
     if (!isListed(func.body()) && !func.attrs().has("producers")) {
       return func;
     }

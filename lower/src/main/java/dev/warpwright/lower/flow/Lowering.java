@@ -11,7 +11,6 @@ import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
-import dev.warpwright.lower.tile.StrideItems;
 import dev.warpwright.target.GpuTarget;
 
 /**
@@ -42,8 +41,7 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    PrimFunc program = StrideItems.apply(func, listener);
-    program = DistributeWork.apply(program, listener);
+    PrimFunc program = DistributeWork.apply(func, listener);
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);
