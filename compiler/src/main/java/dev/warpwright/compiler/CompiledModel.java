@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.FileBytes;
@@ -9,7 +10,6 @@ import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.families.tuned.ProductKernels;
-import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;

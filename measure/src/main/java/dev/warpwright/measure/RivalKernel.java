@@ -6,6 +6,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.FastKernelCheck;
+import dev.warpwright.measure.reference.BenchMemory;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;

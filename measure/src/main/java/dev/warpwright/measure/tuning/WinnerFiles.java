@@ -7,7 +7,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.measure.KernelReport;
+import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.schedule.trace.ScheduleText;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;

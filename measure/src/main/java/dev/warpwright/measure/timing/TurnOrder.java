@@ -1,0 +1,24 @@
+package dev.warpwright.measure.timing;
+
+/**
+ * In which order contestants take their turns. Nobody is always first, and nobody always follows
+ * the same one: what a kernel leaves behind, a clock that fell or a cache that is full, meets all
+ * of them alike.
+ */
+public final class TurnOrder {
+  private TurnOrder() {}
+
+  /**
+   * The contestants' indices in the order of a round: each round begins with the next one, and
+   * every second round goes backwards.
+   *
+   * @param round from 0
+   */
+  public static int[] of(int round, int contestants) {
+    int[] order = new int[contestants];
+    for (int i = 0; i < contestants; i++) {
+      order[i] = Math.floorMod(round + (round % 2 == 0 ? i : -i), contestants);
+    }
+    return order;
+  }
+}

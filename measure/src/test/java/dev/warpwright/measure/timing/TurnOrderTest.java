@@ -1,0 +1,54 @@
+package dev.warpwright.measure.timing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class TurnOrderTest {
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 7})
+  void everybodyTakesEachPlaceEquallyOften(int contestants) {
+    Map<String, Integer> places = new HashMap<>();
+    Map<String, Integer> neighbours = new HashMap<>();
+    int rounds = 2 * contestants * 6;
+    for (int round = 0; round < rounds; round++) {
+      int[] order = TurnOrder.of(round, contestants);
+      assertThat(order).hasSize(contestants).doesNotHaveDuplicates();
+      for (int place = 0; place < contestants; place++) {
+        places.merge(order[place] + " in place " + place, 1, Integer::sum);
+        if (place > 0) {
+          neighbours.merge(order[place] + " behind " + order[place - 1], 1, Integer::sum);
+        }
+      }
+    }
+    assertThat(places).hasSize(contestants * contestants);
+    assertThat(places.values()).containsOnly(rounds / contestants);
+    // Nobody always follows the same one.
+    if (contestants > 2) {
+      assertThat(neighbours).hasSizeGreaterThanOrEqualTo(2 * contestants);
+    }
+  }
+
+  @Test
+  void threeContestantsMeetInAllOrders() {
+    Map<String, Integer> orders = new HashMap<>();
+    for (int round = 0; round < 6; round++) {
+      orders.merge(java.util.Arrays.toString(TurnOrder.of(round, 3)), 1, Integer::sum);
+    }
+    assertThat(orders).hasSize(6);
+  }
+
+  @Test
+  void quartilesStandBesideTheMedian() {
+    Quantiles quantiles = Quantiles.of(new double[] {5, 1, 2, 4, 3});
+    assertThat(quantiles).isEqualTo(new Quantiles(1, 2, 3, 4));
+    assertThat(quantiles.relativeSpread()).isEqualTo(1.0 / 3);
+    assertThat(Quantiles.of(new double[] {1, 2}).median()).isEqualTo(1.5);
+    assertThat(Quantiles.of(new double[0]).median()).isNaN();
+    assertThat(Quantiles.of(7).relativeSpread()).isZero();
+  }
+}
