@@ -4,7 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.measure.timing.Contestant;
 import dev.warpwright.measure.timing.InterleavedTimer;
 import dev.warpwright.measure.timing.TimedGraph;
-import dev.warpwright.measure.timing.TurnOrder;
+import dev.warpwright.measure.timing.TimingOrder;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
 import java.util.ArrayList;
@@ -129,7 +129,7 @@ final class SuggestionRanking {
   private static List<Entrant> time(List<Entrant> entrants, int rounds) {
     List<Entrant> running = new ArrayList<>(entrants);
     for (int round = -WARM_UP; round < rounds && !running.isEmpty(); round++) {
-      for (int i : TurnOrder.of(round + WARM_UP, running.size())) {
+      for (int i : TimingOrder.of(round + WARM_UP, running.size())) {
         running.get(i).turn(round >= 0);
       }
       if (round >= 1) {

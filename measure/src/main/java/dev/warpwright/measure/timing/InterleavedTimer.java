@@ -56,7 +56,7 @@ public final class InterleavedTimer {
       int launches = singleLaunches;
       double[][] singles = new double[graphs.size()][rounds * singleLaunches];
       for (int round = -WARM_UP; round < rounds; round++) {
-        for (int c : TurnOrder.of(round + WARM_UP, graphs.size())) {
+        for (int c : TimingOrder.of(round + WARM_UP, graphs.size())) {
           double micros = graphs.get(c).replay();
           if (round >= 0) {
             graphTimes[c][round] = micros;
@@ -66,7 +66,7 @@ public final class InterleavedTimer {
         }
         for (int i = 0; i < launches && round >= 0; i++) {
           int at = round * launches + i;
-          for (int c : TurnOrder.of(at, graphs.size())) {
+          for (int c : TimingOrder.of(at, graphs.size())) {
             singles[c][at] = time(contestants.get(c), at % sets, start, end);
           }
         }

@@ -5,8 +5,8 @@ package dev.warpwright.measure.timing;
  * the same one: what a kernel leaves behind, a clock that fell or a cache that is full, meets all
  * of them alike.
  */
-public final class TurnOrder {
-  private TurnOrder() {}
+public final class TimingOrder {
+  private TimingOrder() {}
 
   /**
    * The contestants' indices in the order of a round: each round begins with the next one, and

@@ -16,7 +16,7 @@ final class TurnOrderTest {
     Map<String, Integer> neighbours = new HashMap<>();
     int rounds = 2 * contestants * 6;
     for (int round = 0; round < rounds; round++) {
-      int[] order = TurnOrder.of(round, contestants);
+      int[] order = TimingOrder.of(round, contestants);
       assertThat(order).hasSize(contestants).doesNotHaveDuplicates();
       for (int place = 0; place < contestants; place++) {
         places.merge(order[place] + " in place " + place, 1, Integer::sum);
@@ -37,7 +37,7 @@ final class TurnOrderTest {
   void threeContestantsMeetInAllOrders() {
     Map<String, Integer> orders = new HashMap<>();
     for (int round = 0; round < 6; round++) {
-      orders.merge(java.util.Arrays.toString(TurnOrder.of(round, 3)), 1, Integer::sum);
+      orders.merge(java.util.Arrays.toString(TimingOrder.of(round, 3)), 1, Integer::sum);
     }
     assertThat(orders).hasSize(6);
   }
