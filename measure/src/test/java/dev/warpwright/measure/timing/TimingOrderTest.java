@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class TurnOrderTest {
+final class TimingOrderTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 7})
   void everybodyTakesEachPlaceEquallyOften(int contestants) {
