@@ -38,6 +38,7 @@ if [[ $seconds == pack ]]; then
           [[ ! -d $entry/dev/warpwright/$package ]] || (cd "$entry" && cp -r --parents "dev/warpwright/$package" "$to/test/")
         done ;;
       *picocli* | *sqlite-jdbc* | *slf4j* | *jspecify*) cp "$entry" "$to/lib/" ;;
+      *warpwright-text*-tests.jar) unzip -qo "$entry" 'dev/warpwright/ir/te*' -d "$to/test" ;;
       *.jar) ;;
       *) [[ ! -d $entry ]] || cp -r "$entry/." "$to/main/" ;;
     esac

@@ -7,7 +7,6 @@ module dev.warpwright.ir {
   exports dev.warpwright.ir.arith;
   exports dev.warpwright.ir.layout;
   exports dev.warpwright.ir.order;
-  exports dev.warpwright.ir.testing;
   exports dev.warpwright.ir.type;
   exports dev.warpwright.ir.visit;
 }

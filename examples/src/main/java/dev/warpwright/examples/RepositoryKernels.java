@@ -8,7 +8,7 @@ import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.testing.ChangedConstants;
+import dev.warpwright.ir.visit.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.schedule.error.ScheduleError;

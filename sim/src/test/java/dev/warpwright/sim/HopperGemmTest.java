@@ -3,7 +3,7 @@ package dev.warpwright.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.testing.ChangedConstants;
+import dev.warpwright.ir.visit.ChangedConstants;
 import dev.warpwright.ir.type.DType;
 import java.util.List;
 import java.util.Map;

@@ -45,24 +45,6 @@ public final class Activations {
     return arithmetic.binary(ElementwiseOp.MUL, elu, alpha);
   }
 
-  /** x if beta · x &gt; threshold, otherwise log(1 + e^(beta · x)) / beta. */
-  public Term softplus(Term x, double beta, double threshold) {
-    Term inner = beta == 1 ? x : arithmetic.binary(ElementwiseOp.MUL, x, beta);
-    Term smooth = arithmetic.unary(Activation.SOFTPLUS, inner);
-    Term scaled = beta == 1 ? smooth : arithmetic.binary(ElementwiseOp.DIV, smooth, beta);
-    if (threshold >= 20) {
-      return scaled; // beyond 20 it is x, to the last bit of a float
-    }
-    Term above = arithmetic.binary(ElementwiseOp.GREATER, inner, threshold);
-    return arithmetic.apply(ElementwiseOp.WHERE, List.of(above, x, scaled));
-  }
-
-  /** −log(1 + e⁻ˣ). */
-  public Term logSigmoid(Term x) {
-    Term negative = arithmetic.unary(ElementwiseOp.NEG, x);
-    return arithmetic.unary(ElementwiseOp.NEG, arithmetic.unary(Activation.SOFTPLUS, negative));
-  }
-
   /** alpha · x + beta, not below 0 and not above 1. */
   public Term hardSigmoid(Term x, double alpha, double beta) {
     if ((float) alpha == (float) (1.0 / 6) && beta == 0.5) {

@@ -225,17 +225,6 @@ public final class Shapes {
     return merge(computed, 0, axis == rank ? rank : axis(axis, rank), rank);
   }
 
-  /** Merges dimensions {@code first} to {@code last}, both included, into one. */
-  public Term flatten(Term x, long first, long last) {
-    List<Size> sizes = sizes(x).sizes();
-    int from = axis(first, sizes.size());
-    int to = axis(last, sizes.size());
-    List<Size> target = new ArrayList<>(sizes.subList(0, from));
-    target.add(merged(sizes.subList(from, to + 1)));
-    target.addAll(sizes.subList(to + 1, sizes.size()));
-    return reshape(x, target, true);
-  }
-
   private Term merge(Term.Computed x, int from, int middle, int to) {
     List<Size> sizes = sizes(x).sizes();
     Size rows = merged(sizes.subList(from, middle));

@@ -66,10 +66,6 @@ public final class SectoredCache {
       return new Geometry(Math.max(set, bytes / set * set), 128, 32, ways, spread, secondChance);
     }
 
-    public int sectors() {
-      return lineBytes / sectorBytes;
-    }
-
     private int sets() {
       return Math.toIntExact(bytes / ((long) lineBytes * ways));
     }
@@ -127,10 +123,6 @@ public final class SectoredCache {
     this.foundAgain = new boolean[sets * ways];
   }
 
-  public Geometry geometry() {
-    return geometry;
-  }
-
   /**
    * Reads sectors of a line.
    *
@@ -184,13 +176,6 @@ public final class SectoredCache {
       writeBacks += Integer.bitCount(dirty[at]);
       dirty[at] = 0;
     }
-  }
-
-  /** Forgets everything without writing back. */
-  public void clear() {
-    Arrays.fill(lines, -1);
-    Arrays.fill(valid, 0);
-    Arrays.fill(dirty, 0);
   }
 
   public Counts counts() {

@@ -47,11 +47,6 @@ public final class Tree {
     };
   }
 
-  /** The statements from the root to the first one that satisfies the condition, or null. */
-  public static @Nullable List<Stmt> path(Stmt root, Predicate<Stmt> wanted) {
-    return find(root, Tree::children, wanted);
-  }
-
   /** The same, where only statements that may hold what is sought are looked into. */
   private static @Nullable List<Stmt> path(Stmt root, Sought sought, Predicate<Stmt> wanted) {
     return find(root, s -> sought.mayBeIn(s) ? sought.children(s) : List.of(), wanted);
@@ -261,14 +256,6 @@ public final class Tree {
 
   public static PrimFunc replace(PrimFunc func, Stmt old, Stmt replacement) {
     return func.withBody(replace(func.body(), old, replacement));
-  }
-
-  /**
-   * Without the statement, without loops and sequences that are empty then; allocations stay unless
-   * their body is empty.
-   */
-  public static Stmt remove(Stmt root, Stmt old) {
-    return tidy(replace(root, old, Stmt.Seq.EMPTY));
   }
 
   /** Without empty loops, allocations and sequences, and sequences of one. */

@@ -63,10 +63,6 @@ final class SharedTileOperand {
     return new SharedTileOperand(exprs, address, false);
   }
 
-  int slot() {
-    return access.slot();
-  }
-
   Buffer buffer() {
     return buffer;
   }

@@ -1,7 +1,6 @@
 package dev.warpwright.ir.text;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Var;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -60,13 +59,6 @@ final class Definitions {
   @Nullable Object lookup(Token token) {
     Definition found = find(token.text());
     return found == null ? null : found.node();
-  }
-
-  Var variable(Token token) {
-    if (lookup(token) instanceof Var v) {
-      return v;
-    }
-    throw cursor.error(token, "expected a variable, found " + token.found());
   }
 
   Buffer buffer(Token token) {
