@@ -1,6 +1,5 @@
 package dev.warpwright.examples.ladder;
 
-
 /**
  * How a tile of the result is shared by the warps of a block, and a warp's part by its lanes, in
  * elements.

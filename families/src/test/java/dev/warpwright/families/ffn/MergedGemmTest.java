@@ -43,7 +43,7 @@ class MergedGemmTest {
   private static final AmpereConfig MMA =
       new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false);
   private static final SimtConfig SIMT =
-      new SimtConfig(64, 64, 8, 32, 32, 4, 1, 2, false, false, 1);
+      new SimtConfig(64, 64, 8, 32, 32, 4, 1, 2, false, false, false, 1);
 
   static Stream<ArgumentSet> mmaSync() {
     return Stream.of(
