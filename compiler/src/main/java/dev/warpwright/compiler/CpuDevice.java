@@ -1,6 +1,5 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
@@ -10,7 +9,6 @@ import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 import org.jspecify.annotations.Nullable;
 
 /** The cores of this machine, through bytecode. */
@@ -46,20 +44,8 @@ public final class CpuDevice implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    if (precision == Precision.TF32) {
-      throw new UserError("precision tf32 exists on GPUs only; use f32, f16 or bf16 on the CPU");
-    }
-  }
-
-  @Override
   public @Nullable ProductKernels products() {
     return null;
-  }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    throw new UserError("the CPU runs bytecode, not CUDA; name a GPU target such as sm_90a");
   }
 
   @Override

@@ -4,13 +4,11 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
-import dev.warpwright.workload.Precision;
 
 /** An NVIDIA GPU. */
 public final class GpuDevice implements Device {
@@ -41,11 +39,6 @@ public final class GpuDevice implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu.target());
-  }
-
-  @Override
   public ProductKernels products() {
     // Which compiler this is, is not asked: it would have to be loaded.
     return ProductKernels.of(
@@ -54,11 +47,6 @@ public final class GpuDevice implements Device {
                 gpu.target().name(), gpu.device().name(), gpu.device().driver(), "", ""),
             gpu.device().multiprocessors())
         .trusting();
-  }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu.target());
   }
 
   @Override

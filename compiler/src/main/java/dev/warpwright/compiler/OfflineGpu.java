@@ -4,11 +4,9 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 
 /** A GPU that is not here: programs can be compiled for it, and no more. */
 public record OfflineGpu(GpuTarget gpu) implements Device {
@@ -28,20 +26,7 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu);
-  }
-
-  @Override
   public ProductKernels products() {
     return ProductKernels.of(gpu);
   }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu);
-  }
-
-  @Override
-  public void close() {}
 }

@@ -4,11 +4,9 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 
 /** A GPU played by the interpreter of grid kernels: slow, and it checks every access. */
 public record SimulatedDevice(GpuTarget gpu) implements Device {
@@ -28,20 +26,7 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu);
-  }
-
-  @Override
   public ProductKernels products() {
     return ProductKernels.uncompiled(gpu);
   }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu);
-  }
-
-  @Override
-  public void close() {}
 }
