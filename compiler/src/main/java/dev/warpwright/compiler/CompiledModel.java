@@ -9,7 +9,7 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
@@ -234,7 +234,7 @@ public final class CompiledModel implements AutoCloseable {
     if (!wide) {
       return NetworkCompiler.compile(graph, device.target(), precision, rows);
     }
-    try (ProductKernels products = device.products()) {
+    try (GemmKernels products = device.products()) {
       return NetworkCompiler.compile(graph, device.target(), precision, rows, products);
     }
   }

@@ -4,7 +4,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
@@ -44,7 +44,7 @@ public final class CpuDevice implements Device {
   }
 
   @Override
-  public @Nullable ProductKernels products() {
+  public @Nullable GemmKernels products() {
     return null;
   }
 

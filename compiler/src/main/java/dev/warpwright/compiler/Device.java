@@ -5,7 +5,7 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
@@ -45,7 +45,7 @@ public sealed interface Device extends AutoCloseable
    * The kernels for products of networks that are too wide for one kernel; to be closed. Null if
    * the device takes none.
    */
-  @Nullable ProductKernels products();
+  @Nullable GemmKernels products();
 
   /**
    * The CUDA C++ of a program.

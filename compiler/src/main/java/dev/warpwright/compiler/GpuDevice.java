@@ -5,7 +5,7 @@ import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
@@ -39,9 +39,9 @@ public final class GpuDevice implements Device {
   }
 
   @Override
-  public ProductKernels products() {
+  public GemmKernels products() {
     // Which compiler this is, is not asked: it would have to be loaded.
-    return ProductKernels.of(
+    return GemmKernels.of(
             gpu.target(),
             new Environment(
                 gpu.target().name(), gpu.device().name(), gpu.device().driver(), "", ""),

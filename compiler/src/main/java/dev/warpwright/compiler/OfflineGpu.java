@@ -4,7 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 
@@ -26,7 +26,7 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   }
 
   @Override
-  public ProductKernels products() {
-    return ProductKernels.of(gpu);
+  public GemmKernels products() {
+    return GemmKernels.of(gpu);
   }
 }

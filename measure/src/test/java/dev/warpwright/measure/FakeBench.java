@@ -3,7 +3,7 @@ package dev.warpwright.measure;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.fake.FakeGpu;
 import dev.warpwright.measure.reference.ErrorSum;
-import dev.warpwright.measure.reference.ReferenceProduct;
+import dev.warpwright.measure.reference.ReferenceGemm;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.Map;
 
@@ -40,7 +40,7 @@ public final class FakeBench {
   public static FakeGpu teach(FakeGpu gpu, Kernel kernel, Map<String, Long> values) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     gpu.knows(bound.kernel());
-    ReferenceProduct.of(bound.workload())
+    ReferenceGemm.of(bound.workload())
         .forEach(
             product -> {
               gpu.knows(product.kernel());

@@ -130,7 +130,7 @@ final class AcceptActionTest {
   }
 
   private static KernelReport report(
-      double us, List<KernelReport.Peer> peers, List<KernelReport.Excluded> excluded) {
+      double us, List<KernelReport.Baseline> baselines, List<KernelReport.Excluded> excluded) {
     return new KernelReport(
         "gemm",
         "sm_80",
@@ -142,14 +142,14 @@ final class AcceptActionTest {
         null,
         new KernelReport.Compiled("ab".repeat(32), 32, 0, 0, 0, List.of()),
         new KernelReport.Timing(times(us), 1, 1, Prediction.NONE, 2, 5),
-        peers,
+        baselines,
         excluded,
         List.of(),
         List.of());
   }
 
-  private static KernelReport.Peer peer(String name, double us, double ours) {
-    return new KernelReport.Peer(name, times(us), us / ours);
+  private static KernelReport.Baseline baseline(String name, double us, double ours) {
+    return new KernelReport.Baseline(name, times(us), us / ours);
   }
 
   private static KernelReport.Excluded excluded(double us, double ours) {
@@ -165,7 +165,7 @@ final class AcceptActionTest {
     for (long m : rows) {
       products.add(product(m));
     }
-    return new AcceptanceFigure(name, AcceptanceFigure.Ratio.PEER, mean, least, products);
+    return new AcceptanceFigure(name, AcceptanceFigure.Ratio.BASELINE, mean, least, products);
   }
 
   private Report accept(
@@ -221,7 +221,11 @@ final class AcceptActionTest {
   void ratiosAreToTheFastestLibraryWithMedianAndQuartilesBesideTheMean() {
     Report report =
         accept(
-            m -> report(10, List.of(peer("cuBLAS", 30, 10), peer(LIGHT, m / 10.0, 10)), List.of()),
+            m ->
+                report(
+                    10,
+                    List.of(baseline("cuBLAS", 30, 10), baseline(LIGHT, m / 10.0, 10)),
+                    List.of()),
             60,
             figure("reached", 1, 0.9, 96, 104, 120));
     assertThat(report.ok()).isTrue();
@@ -245,7 +249,7 @@ final class AcceptActionTest {
   void whatIsLostStandsFirst() {
     Report report =
         accept(
-            m -> report(10, List.of(peer(LIGHT, m / 10.0, 10)), List.of()),
+            m -> report(10, List.of(baseline(LIGHT, m / 10.0, 10)), List.of()),
             60,
             figure("won", 1, 0.9, 128),
             figure("lost", 1, 0.9, 96, 80, 88));
@@ -266,7 +270,7 @@ final class AcceptActionTest {
             m ->
                 m == 64
                     ? report(44.7, List.of(), List.of(excluded(36.9, 44.7)))
-                    : report(10, List.of(peer("cuBLAS", 20, 10)), List.of()),
+                    : report(10, List.of(baseline("cuBLAS", 20, 10)), List.of()),
             60,
             figure("open", 0, 0, 64, 128));
     assertThat(report.ok()).isFalse();
@@ -275,11 +279,11 @@ final class AcceptActionTest {
         .contains("1 of 2 products")
         .contains("m=64 n=64: open: the only library is faster, and excluded for its error")
         .contains(
-            "no peer, counted for nobody: "
+            "no baseline, counted for nobody: "
                 + LIGHT
                 + ", relative error 3.03e-06 (at most 3e-06), 36.9 us beside our 44.7 us, ratio"
                 + " 0.826")
-        .doesNotContain("which no peer computes");
+        .doesNotContain("which no baseline computes");
     assertThat(report.json().write()).contains("\"relError\": 3.03E-6");
   }
 
@@ -287,7 +291,7 @@ final class AcceptActionTest {
   void besideAPreciseLibraryItCapsTheRatio() {
     Report report =
         accept(
-            m -> report(10, List.of(peer("cuBLAS", 20, 10)), List.of(excluded(8, 10))),
+            m -> report(10, List.of(baseline("cuBLAS", 20, 10)), List.of(excluded(8, 10))),
             60,
             figure("capped", 1, 1, 64));
     assertThat(report.ok()).isTrue();
@@ -298,7 +302,7 @@ final class AcceptActionTest {
     // A slower one takes nothing away, and is named all the same.
     Report slower =
         accept(
-            m -> report(10, List.of(peer("cuBLAS", 20, 10)), List.of(excluded(15, 10))),
+            m -> report(10, List.of(baseline("cuBLAS", 20, 10)), List.of(excluded(15, 10))),
             60,
             figure("won", 1, 1, 64));
     assertThat(slower.text()).contains("geometric mean 2.000").contains("ratio 1.500");
@@ -308,13 +312,13 @@ final class AcceptActionTest {
   void whatNobodyComputesIsNoFailureButInNoMean() {
     Report report =
         accept(
-            m -> report(10, m == 64 ? List.of() : List.of(peer("cuBLAS", 11, 10)), List.of()),
+            m -> report(10, m == 64 ? List.of() : List.of(baseline("cuBLAS", 11, 10)), List.of()),
             60,
             figure("some", 1, 1, 64, 128));
     assertThat(report.ok()).isTrue();
     assertThat(report.text())
         .contains("1 of 2 products")
-        .contains("m=64 n=64: 10.00 us (9.50-10.5), which no peer computes");
+        .contains("m=64 n=64: 10.00 us (9.50-10.5), which no baseline computes");
   }
 
   @Test
@@ -325,7 +329,7 @@ final class AcceptActionTest {
               if (m == 64) {
                 throw new DeviceError("the kernel faulted\nhere");
               }
-              return report(10, List.of(peer("cuBLAS", 20, 10)), List.of());
+              return report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
             },
             60,
             figure("faulty", 1, 1, 64, 128));
@@ -336,7 +340,7 @@ final class AcceptActionTest {
 
   @Test
   void aWrongResultAndATimeThatIsUpAreFailures() {
-    KernelReport good = report(10, List.of(peer("cuBLAS", 20, 10)), List.of());
+    KernelReport good = report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
     KernelReport wrong =
         new KernelReport(
             "gemm",
@@ -366,7 +370,7 @@ final class AcceptActionTest {
   @Test
   void aProductIsMeasuredOnce() {
     List<Long> measured = new ArrayList<>();
-    KernelReport good = report(10, List.of(peer("cuBLAS", 20, 10)), List.of());
+    KernelReport good = report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
     accept(
         m -> {
           measured.add(m);

@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.lower.host.HostLowering;
@@ -60,11 +60,7 @@ public final class NetworkCompiler {
    *     them the program may be for just this row count, which it then says. Null for none
    */
   public static CompiledProgram compile(
-      Graph graph,
-      Target target,
-      Precision precision,
-      int rows,
-      @Nullable ProductKernels products) {
+      Graph graph, Target target, Precision precision, int rows, @Nullable GemmKernels products) {
     return switch (target) {
       case GpuTarget gpu -> forGpu(graph, gpu, precision, rows, products);
       case HostTarget host -> forHost(graph, host, precision, rows);
@@ -105,7 +101,7 @@ public final class NetworkCompiler {
       GpuTarget target,
       Precision precision,
       int rows,
-      @Nullable ProductKernels products) {
+      @Nullable GemmKernels products) {
     boolean fma = precision == Precision.F32;
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));

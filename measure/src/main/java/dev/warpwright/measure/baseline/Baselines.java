@@ -4,7 +4,7 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.measure.reference.BenchMemory;
 import dev.warpwright.measure.reference.DeviceReference;
 import dev.warpwright.measure.reference.OutputError;
-import dev.warpwright.measure.timing.Contestant;
+import dev.warpwright.measure.timing.TimedWork;
 import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaStream;
@@ -31,17 +31,17 @@ public final class Baselines implements AutoCloseable {
    *
    * @param relError of its result; infinite if an element is not finite
    */
-  public record TooImprecise(Contestant contestant, double relError) {}
+  public record TooImprecise(TimedWork work, double relError) {}
 
   private final BoundWorkload workload;
   private final DeviceReference reference;
   private final Gpu device;
   private final CudaStream stream;
   private final Consumer<String> progress;
-  private final List<Contestant> admitted = new ArrayList<>();
+  private final List<TimedWork> admitted = new ArrayList<>();
   private final List<TooImprecise> excluded = new ArrayList<>();
   private @Nullable Cublas cublas;
-  private @Nullable CublasLtPeer light;
+  private @Nullable CublasLtBaseline light;
 
   private Baselines(
       BoundWorkload workload,
@@ -80,7 +80,7 @@ public final class Baselines implements AutoCloseable {
   }
 
   /** Those that ours is compared with. */
-  public List<Contestant> admitted() {
+  public List<TimedWork> admitted() {
     return admitted;
   }
 
@@ -93,28 +93,29 @@ public final class Baselines implements AutoCloseable {
     if (cublas == null) {
       progress.accept(
           workload.hasProducts()
-              ? "cuBLAS is not installed: there is no peer"
-              : "sums of no products: there is no peer");
+              ? "cuBLAS is not installed: there is no baseline"
+              : "sums of no products: there is no baseline");
       return;
     }
     CudaBuffer workspace = memory.allocate(WORKSPACE);
     cublas.setWorkspace(workspace);
-    CublasPeer peer = new CublasPeer(workload, memory, cublas);
-    add(peer.name(), peer::enqueue, peer.result(0));
-    light = CublasLtPeer.open(workload, memory, workspace, device.context(), stream).orElse(null);
+    CublasBaseline baseline = new CublasBaseline(workload, memory, cublas);
+    add(baseline.name(), baseline::enqueue, baseline.result(0));
+    light =
+        CublasLtBaseline.open(workload, memory, workspace, device.context(), stream).orElse(null);
     if (light != null) {
       addSuggestions(light);
     }
   }
 
   /** The fastest suggestion that is precise enough, and the fastest one if that is another. */
-  private void addSuggestions(CublasLtPeer peer) {
-    List<SuggestionRanking.Ranked> ranked = peer.ranked();
+  private void addSuggestions(CublasLtBaseline baseline) {
+    List<SuggestionRanking.Ranked> ranked = baseline.ranked();
     int before = excluded.size();
     for (int place = 0; place < ranked.size(); place++) {
       int algorithm = ranked.get(place).index();
-      String name = peer.name(place);
-      if (add(name, set -> peer.enqueue(algorithm, set), peer.result(0))) {
+      String name = baseline.name(place);
+      if (add(name, set -> baseline.enqueue(algorithm, set), baseline.result(0))) {
         return;
       }
       // One of those that are faster stands for them all.
@@ -126,12 +127,12 @@ public final class Baselines implements AutoCloseable {
 
   /**
    * Whether a library takes the workload, as not all do where rows are not aligned, and is as
-   * precise as we have to be. One that computes something else would be no peer.
+   * precise as we have to be. One that computes something else would be no baseline.
    */
   private boolean add(String name, IntConsumer enqueue, CudaBuffer result) {
-    Contestant contestant = new Contestant(name, enqueue);
+    TimedWork work = new TimedWork(name, enqueue);
     if (!(workload instanceof BoundWorkload.Gemm)) {
-      return admitted.add(contestant);
+      return admitted.add(work);
     }
     try {
       // An element that it does not write must not look like one that somebody else wrote.
@@ -146,23 +147,23 @@ public final class Baselines implements AutoCloseable {
       return false;
     }
     stream.synchronize();
-    if (!CublasPeer.isWhole(workload)) {
-      return admitted.add(contestant);
+    if (!CublasBaseline.isWhole(workload)) {
+      return admitted.add(work);
     }
     OutputError error = reference.error(result);
     double relative = error.nonFinite() > 0 ? Double.POSITIVE_INFINITY : error.relative();
     if (error.within(workload.tolerance())) {
       progress.accept(String.format(Locale.ROOT, "%s: relative error %.2e", name, relative));
-      return admitted.add(contestant);
+      return admitted.add(work);
     }
     progress.accept(
         String.format(
             Locale.ROOT,
-            "%s is no peer: relative error %.2e, at most %.0e",
+            "%s is no baseline: relative error %.2e, at most %.0e",
             name,
             relative,
             workload.tolerance()));
-    excluded.add(new TooImprecise(contestant, relative));
+    excluded.add(new TooImprecise(work, relative));
     return false;
   }
 

@@ -1,9 +1,9 @@
 package dev.warpwright.measure.baseline;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.measure.timing.Contestant;
 import dev.warpwright.measure.timing.InterleavedTimer;
 import dev.warpwright.measure.timing.TimedGraph;
+import dev.warpwright.measure.timing.TimedWork;
 import dev.warpwright.measure.timing.TimingOrder;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
@@ -76,7 +76,7 @@ final class SuggestionRanking {
   }
 
   /** Fastest first, without those that are refused. */
-  List<Ranked> rank(List<Contestant> suggestions) {
+  List<Ranked> rank(List<TimedWork> suggestions) {
     List<Entrant> entrants = new ArrayList<>();
     try {
       capture(suggestions, TURN_US, all(suggestions.size()), entrants);
@@ -108,7 +108,7 @@ final class SuggestionRanking {
   }
 
   private void capture(
-      List<Contestant> suggestions, double turnUs, List<Integer> which, List<Entrant> entrants) {
+      List<TimedWork> suggestions, double turnUs, List<Integer> which, List<Entrant> entrants) {
     for (int index : which) {
       try {
         entrants.add(

@@ -15,7 +15,7 @@ import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.MatrixRows;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -38,7 +38,7 @@ public final class DeviceReference implements AutoCloseable {
   private final BoundWorkload workload;
   private final BenchMemory memory;
   private final CudaStream stream;
-  private final List<ReferenceProduct> products;
+  private final List<ReferenceGemm> products;
   private final CudaModule module;
   private final List<CudaBuffer> results = new ArrayList<>();
   private final List<CudaBuffer> deviations = new ArrayList<>();
@@ -48,7 +48,7 @@ public final class DeviceReference implements AutoCloseable {
     this.workload = workload;
     this.memory = memory;
     this.stream = stream;
-    this.products = ReferenceProduct.of(workload);
+    this.products = ReferenceGemm.of(workload);
     List<Kernel> kernels =
         products.stream().flatMap(p -> Stream.of(p.kernel(), p.deviation())).toList();
     GpuTarget target = (GpuTarget) device.target();
@@ -56,7 +56,7 @@ public final class DeviceReference implements AutoCloseable {
         device
             .context()
             .load(CudaCompilers.compile(CudaPrinter.print(kernels, target), target).bytes());
-    for (ReferenceProduct product : products) {
+    for (ReferenceGemm product : products) {
       results.add(
           device.context().allocate(BoundWorkload.bytes(product.kernel().buffers().getLast())));
       deviations.add(
@@ -96,7 +96,7 @@ public final class DeviceReference implements AutoCloseable {
     return results.getLast();
   }
 
-  /** Where the {@link ProductDeviation} of its elements is, in f32. */
+  /** Where the {@link GemmDeviation} of its elements is, in f32. */
   public CudaBuffer deviation() {
     return deviations.getLast();
   }

@@ -6,13 +6,13 @@ import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.MatrixRows;
-import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.Locale;
 
 /**
  * Kernels that judge a result on the device, so that it need not travel. Parameters: an output, the
- * reference in f64, its {@link ProductDeviation} in f32, and {@link #FIGURES} figures of {@link
+ * reference in f64, its {@link GemmDeviation} in f32, and {@link #FIGURES} figures of {@link
  * #THREADS} threads each: sums of squared differences, sums of the reference's squares, the
  * greatest difference by its limit, the greatest sum of a group's squares by their variances. What
  * is not finite makes a sum not finite.

@@ -2,7 +2,7 @@ package dev.warpwright.measure.reference;
 
 import dev.warpwright.ir.accuracy.Deviations;
 import dev.warpwright.ir.accuracy.ErrorBound;
-import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.GemmDeviation;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
@@ -25,7 +25,7 @@ public record OutputError(
   /**
    * Compares two matrices of one shape.
    *
-   * @param deviation of each element of the reference, {@link ProductDeviation}
+   * @param deviation of each element of the reference, {@link GemmDeviation}
    * @param first position of their first element in the whole
    */
   public static OutputError of(

@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -24,7 +24,7 @@ public final class WorkloadReference {
    * An output, row-major and in f64.
    *
    * @param values rounded to the buffer's type where another product starts from them
-   * @param deviations of each: {@link ProductDeviation}
+   * @param deviations of each: {@link GemmDeviation}
    */
   public record Output(double[] values, double[] deviations) {}
 
@@ -68,7 +68,7 @@ public final class WorkloadReference {
     }
 
     /** Of an epilogue that reads no operands. */
-    double[] deviations(ProductDeviation deviation) {
+    double[] deviations(GemmDeviation deviation) {
       return IntStream.range(0, sums.length)
           .mapToDouble(i -> deviation.of(sums[i], squares[i], Map.of()))
           .toArray();

@@ -8,14 +8,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Measures contestants in turn, round by round and in another order each round, so that a change of
- * clock or temperature meets all of them; each goes through all sets of inputs.
+ * Measures timed in turn, round by round and in another order each round, so that a change of clock
+ * or temperature meets all of them; each goes through all sets of inputs.
  */
 public final class InterleavedTimer {
   private static final int WARM_UP = 2;
   private static final int SINGLES = 10;
 
-  /** How long a contestant runs before the next one does. */
+  /** How long a work runs before the next one does. */
   private static final double TURN_US = 20_000;
 
   private final CudaContext context;
@@ -43,13 +43,13 @@ public final class InterleavedTimer {
     this.rounds = rounds;
   }
 
-  /** Times in microseconds, in the order of the contestants. */
-  public List<KernelReport.Times> measure(List<Contestant> contestants) {
+  /** Times in microseconds, in the order of the timed. */
+  public List<KernelReport.Times> measure(List<TimedWork> timed) {
     List<TimedGraph> graphs = new ArrayList<>();
     try (CudaEvent start = context.newEvent();
         CudaEvent end = context.newEvent()) {
-      for (Contestant contestant : contestants) {
-        graphs.add(TimedGraph.capture(context, stream, sets, contestant.enqueue(), TURN_US));
+      for (TimedWork work : timed) {
+        graphs.add(TimedGraph.capture(context, stream, sets, work.enqueue(), TURN_US));
       }
       double[][] graphTimes = new double[graphs.size()][rounds];
       // After the warm-up a launch's time is known.
@@ -67,7 +67,7 @@ public final class InterleavedTimer {
         for (int i = 0; i < launches && round >= 0; i++) {
           int at = round * launches + i;
           for (int c : TimingOrder.of(at, graphs.size())) {
-            singles[c][at] = time(contestants.get(c), at % sets, start, end);
+            singles[c][at] = time(timed.get(c), at % sets, start, end);
           }
         }
       }
@@ -85,9 +85,9 @@ public final class InterleavedTimer {
     }
   }
 
-  private double time(Contestant contestant, int set, CudaEvent start, CudaEvent end) {
+  private double time(TimedWork work, int set, CudaEvent start, CudaEvent end) {
     start.record(stream);
-    contestant.enqueue().accept(set);
+    work.enqueue().accept(set);
     end.record(stream);
     end.synchronize();
     return end.millisSince(start) * 1e3;

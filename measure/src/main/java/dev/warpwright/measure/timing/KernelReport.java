@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  *     not finite, NaN if the kernel was not run
  * @param failure one line that says why there are no figures; null if all is well
  * @param timing null unless the result is right and timing was asked for
- * @param peers others that computed the same inputs, in the same run
+ * @param baselines others that computed the same inputs, in the same run
  * @param excluded others that did, but not as precisely as they would have to
- * @param rivals other kernels of ours that did
+ * @param baselineKernels other kernels of ours that did
  * @param repeats what launching again and again showed
  */
 public record KernelReport(
@@ -33,9 +33,9 @@ public record KernelReport(
     @Nullable String failure,
     Compiled compiled,
     @Nullable Timing timing,
-    List<Peer> peers,
+    List<Baseline> baselines,
     List<Excluded> excluded,
-    List<Rival> rivals,
+    List<BaselineKernel> baselineKernels,
     List<Repeats> repeats) {
   /** The end of a {@link #failure} that is no fault of the kernel. */
   public static final String MISMEASURED = "the measurement is wrong";
@@ -85,15 +85,15 @@ public record KernelReport(
       Times times, double tflops, double gbps, Prediction expected, int sets, int rounds) {}
 
   /**
-   * A peer.
+   * A baseline.
    *
    * @param ratio its time by ours: above 1 we are faster
    */
-  public record Peer(String name, Times times, double ratio) {}
+  public record Baseline(String name, Times times, double ratio) {}
 
   /**
-   * A library that is faster or slower but no peer: its result misses the tolerance that ours has
-   * to keep. It is told with its figures and counts for nobody.
+   * A library that is faster or slower but no baseline: its result misses the tolerance that ours
+   * has to keep. It is told with its figures and counts for nobody.
    *
    * @param ratio its time by ours: below 1 it is faster
    * @param relError of its result
@@ -107,7 +107,8 @@ public record KernelReport(
    * @param ratio its time by that of this kernel: above 1 this one is faster
    * @param failure one line that says why there is no time; null if there is one
    */
-  public record Rival(String name, double timeUs, double ratio, @Nullable String failure) {}
+  public record BaselineKernel(
+      String name, double timeUs, double ratio, @Nullable String failure) {}
 
   /**
    * Many launches on the same input.
@@ -118,31 +119,31 @@ public record KernelReport(
   public record Repeats(String mode, int runs, long mismatches) {}
 
   public KernelReport {
-    peers = List.copyOf(peers);
+    baselines = List.copyOf(baselines);
     excluded = List.copyOf(excluded);
-    rivals = List.copyOf(rivals);
+    baselineKernels = List.copyOf(baselineKernels);
     repeats = List.copyOf(repeats);
   }
 
-  /** With one more peer, which was measured elsewhere. */
-  public KernelReport withPeer(Peer peer) {
-    List<Peer> more = new ArrayList<>(peers);
-    more.add(peer);
-    return with(more, excluded, rivals);
+  /** With one more baseline, which was measured elsewhere. */
+  public KernelReport withBaseline(Baseline baseline) {
+    List<Baseline> more = new ArrayList<>(baselines);
+    more.add(baseline);
+    return with(more, excluded, baselineKernels);
   }
 
   /** With other kernels of ours in place of those that there are. */
-  public KernelReport withRivals(List<Rival> others) {
-    return with(peers, excluded, others);
+  public KernelReport withBaselineKernels(List<BaselineKernel> others) {
+    return with(baselines, excluded, others);
   }
 
   /** With libraries that are left out for their error in place of those that there are. */
   public KernelReport withExcluded(List<Excluded> others) {
-    return with(peers, others, rivals);
+    return with(baselines, others, baselineKernels);
   }
 
   private KernelReport with(
-      List<Peer> newPeers, List<Excluded> newExcluded, List<Rival> newRivals) {
+      List<Baseline> newBaselines, List<Excluded> newExcluded, List<BaselineKernel> newKernels) {
     return new KernelReport(
         workload,
         target,
@@ -154,9 +155,9 @@ public record KernelReport(
         failure,
         compiled,
         timing,
-        newPeers,
+        newBaselines,
         newExcluded,
-        newRivals,
+        newKernels,
         repeats);
   }
 

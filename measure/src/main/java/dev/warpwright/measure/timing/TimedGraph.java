@@ -8,7 +8,7 @@ import java.util.function.IntConsumer;
 
 /**
  * Launches of one kernel back to back in a graph that goes through all sets of inputs equally
- * often, to be replayed and timed. Tuning and the comparison with peers both time by it.
+ * often, to be replayed and timed. Tuning and the comparison with baselines both time by it.
  */
 public final class TimedGraph implements AutoCloseable {
   private static final int MAX_LAUNCHES = 4096;

@@ -131,14 +131,14 @@ public final class WinnerFiles {
       lines.add("|---|---|---|---|");
       double ours = report.timing().times().graphUs();
       lines.add(row("this kernel", ours, report.timing().tflops(), ""));
-      for (KernelReport.Peer peer : report.peers()) {
-        double its = peer.times().graphUs();
+      for (KernelReport.Baseline baseline : report.baselines()) {
+        double its = baseline.times().graphUs();
         lines.add(
             row(
-                peer.name(),
+                baseline.name(),
                 its,
                 report.timing().tflops() * ours / its,
-                String.format(Locale.ROOT, "%.3f", peer.ratio())));
+                String.format(Locale.ROOT, "%.3f", baseline.ratio())));
       }
       lines.add("");
       lines.add(

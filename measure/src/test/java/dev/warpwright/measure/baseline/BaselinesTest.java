@@ -56,13 +56,13 @@ final class BaselinesTest {
             new Algorithm(9.1, 0),
             new Algorithm(40, 0));
     assertThat(report.verified()).isTrue();
-    assertThat(report.peers())
-        .extracting(KernelReport.Peer::name)
+    assertThat(report.baselines())
+        .extracting(KernelReport.Baseline::name)
         .containsExactly("cuBLAS 13.1.2", "cuBLASLt (best of 4 suggestions)");
-    KernelReport.Peer light = report.peers().getLast();
+    KernelReport.Baseline light = report.baselines().getLast();
     assertThat(light.times().graphUs()).isCloseTo(9.0, within());
     assertThat(light.ratio()).isCloseTo(0.9, within());
-    assertThat(report.peers().getFirst().ratio()).isCloseTo(1.2, within());
+    assertThat(report.baselines().getFirst().ratio()).isCloseTo(1.2, within());
     assertThat(report.excluded()).isEmpty();
     assertThat(light.times().launchUs()).isCloseTo(109, within());
   }
@@ -97,10 +97,10 @@ final class BaselinesTest {
             new Algorithm(6, 1e-3),
             new Algorithm(8, 0),
             new Algorithm(9, 0));
-    assertThat(report.peers())
-        .extracting(KernelReport.Peer::name)
+    assertThat(report.baselines())
+        .extracting(KernelReport.Baseline::name)
         .containsExactly("cuBLAS 13.1.2", "cuBLASLt (no. 3 of 4 suggestions)");
-    assertThat(report.peers().getLast().times().graphUs()).isCloseTo(8, within());
+    assertThat(report.baselines().getLast().times().graphUs()).isCloseTo(8, within());
     assertThat(report.excluded()).hasSize(1);
     KernelReport.Excluded excluded = report.excluded().getFirst();
     assertThat(excluded.name()).isEqualTo("cuBLASLt (best of 4 suggestions)");
@@ -108,7 +108,8 @@ final class BaselinesTest {
     assertThat(excluded.times().graphUs()).isCloseTo(5, within());
     assertThat(excluded.ratio()).isCloseTo(0.5, within());
     assertThat(progress)
-        .anyMatch(line -> line.startsWith("cuBLASLt (best of 4 suggestions) is no peer: relative"));
+        .anyMatch(
+            line -> line.startsWith("cuBLASLt (best of 4 suggestions) is no baseline: relative"));
   }
 
   @Test
@@ -116,7 +117,7 @@ final class BaselinesTest {
     KernelReport report =
         bench(new Algorithm(7, 2e-2), new Algorithm(5, 1e-2), new Algorithm(6, 1e-2));
     assertThat(report.verified()).isTrue();
-    assertThat(report.peers()).isEmpty();
+    assertThat(report.baselines()).isEmpty();
     assertThat(report.excluded())
         .extracting(KernelReport.Excluded::name)
         .containsExactly("cuBLAS 13.1.2", "cuBLASLt (best of 2 suggestions)");
@@ -129,20 +130,20 @@ final class BaselinesTest {
   void whatALibraryRefusesIsNoSuggestion() {
     KernelReport report =
         bench(new Algorithm(12, 0, true), new Algorithm(5, 0, true), new Algorithm(8, 0));
-    assertThat(report.peers())
-        .extracting(KernelReport.Peer::name)
+    assertThat(report.baselines())
+        .extracting(KernelReport.Baseline::name)
         .containsExactly("cuBLASLt (best of 2 suggestions)");
-    assertThat(report.peers().getFirst().times().graphUs()).isCloseTo(8, within());
+    assertThat(report.baselines().getFirst().times().graphUs()).isCloseTo(8, within());
     assertThat(progress)
         .anyMatch(line -> line.startsWith("cuBLAS 13.1.2 does not take this: cublasGemmEx of"));
   }
 
   @Test
-  void withoutLibrariesThereIsNoPeer() {
+  void withoutLibrariesThereIsNoBaseline() {
     KernelReport report = bench(FakeGpu.install(), OURS);
     assertThat(report.verified()).isTrue();
-    assertThat(report.peers()).isEmpty();
-    assertThat(progress).contains("cuBLAS is not installed: there is no peer");
+    assertThat(report.baselines()).isEmpty();
+    assertThat(progress).contains("cuBLAS is not installed: there is no baseline");
     Quantiles times = report.timing().times().graph();
     assertThat(times.median()).isCloseTo(10, within());
     assertThat(times.low()).isCloseTo(10, within());

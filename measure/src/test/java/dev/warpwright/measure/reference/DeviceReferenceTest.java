@@ -116,7 +116,7 @@ final class DeviceReferenceTest {
   /** Else a mistake of the reference would pass as one of the kernel, or hide it. */
   @Test
   void aReferenceThatComputesSomethingElseIsAnError() {
-    Kernel product = ReferenceProduct.of(workload).getFirst().kernel();
+    Kernel product = ReferenceGemm.of(workload).getFirst().kernel();
     Buffer out = product.buffers().getLast();
     assertThat(product.params().getLast()).isEqualTo(out);
     gpu.breaks(dev.warpwright.cuda.CudaPrinter.functionName(product));

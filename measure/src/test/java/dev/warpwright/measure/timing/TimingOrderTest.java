@@ -11,30 +11,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class TimingOrderTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 7})
-  void everybodyTakesEachPlaceEquallyOften(int contestants) {
+  void everybodyTakesEachPlaceEquallyOften(int timed) {
     Map<String, Integer> places = new HashMap<>();
     Map<String, Integer> neighbours = new HashMap<>();
-    int rounds = 2 * contestants * 6;
+    int rounds = 2 * timed * 6;
     for (int round = 0; round < rounds; round++) {
-      int[] order = TimingOrder.of(round, contestants);
-      assertThat(order).hasSize(contestants).doesNotHaveDuplicates();
-      for (int place = 0; place < contestants; place++) {
+      int[] order = TimingOrder.of(round, timed);
+      assertThat(order).hasSize(timed).doesNotHaveDuplicates();
+      for (int place = 0; place < timed; place++) {
         places.merge(order[place] + " in place " + place, 1, Integer::sum);
         if (place > 0) {
           neighbours.merge(order[place] + " behind " + order[place - 1], 1, Integer::sum);
         }
       }
     }
-    assertThat(places).hasSize(contestants * contestants);
-    assertThat(places.values()).containsOnly(rounds / contestants);
+    assertThat(places).hasSize(timed * timed);
+    assertThat(places.values()).containsOnly(rounds / timed);
     // Nobody always follows the same one.
-    if (contestants > 2) {
-      assertThat(neighbours).hasSizeGreaterThanOrEqualTo(2 * contestants);
+    if (timed > 2) {
+      assertThat(neighbours).hasSizeGreaterThanOrEqualTo(2 * timed);
     }
   }
 
   @Test
-  void threeContestantsMeetInAllOrders() {
+  void threeMeetInAllOrders() {
     Map<String, Integer> orders = new HashMap<>();
     for (int round = 0; round < 6; round++) {
       orders.merge(java.util.Arrays.toString(TimingOrder.of(round, 3)), 1, Integer::sum);

@@ -175,7 +175,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
         }
         String origin = PerfAction.origin(pair.tuned());
         return switch (figure.of()) {
-          case PEER -> AcceptLine.ofPeers(name, report, origin);
+          case BASELINE -> AcceptLine.ofBaselines(name, report, origin);
           case UNTUNED -> untuned(name, report.timing().times().graph(), origin, report, pair);
         };
       } catch (UserError | DeviceError e) {
@@ -193,19 +193,21 @@ public final class AcceptAction implements Action<AcceptRequest> {
         return AcceptLine.ofUntuned(name, time, time.median(), origin);
       }
       // The figure is our time by the model's choice's: at most 1 where tuning helped.
-      KernelReport.Rival rival = report.rivals().getFirst();
-      return rival.failure() == null
-          ? AcceptLine.ofUntuned(name, time, rival.timeUs(), origin)
-          : AcceptLine.failed(name, rival.failure());
+      KernelReport.BaselineKernel baselineKernel = report.baselineKernels().getFirst();
+      return baselineKernel.failure() == null
+          ? AcceptLine.ofUntuned(name, time, baselineKernel.timeUs(), origin)
+          : AcceptLine.failed(name, baselineKernel.failure());
     }
 
     private KernelReport bench(AcceptKernels.Pair pair) {
       if (device == null) {
         device = benches.get();
       }
-      List<KernelBench.Rival> rivals =
+      List<KernelBench.BaselineKernel> baselineKernels =
           Stream.ofNullable(pair.untuned())
-              .map(other -> new KernelBench.Rival(UNTUNED, other.kernel().get(), other.values()))
+              .map(
+                  other ->
+                      new KernelBench.BaselineKernel(UNTUNED, other.kernel().get(), other.values()))
               .toList();
       Candidate tuned = pair.tuned().candidate();
       return device.run(
@@ -215,7 +217,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
               TuneAction.SEED,
               ROUNDS,
               0,
-              rivals,
+              baselineKernels,
               OptionalDouble.of(tuned.features().predictedUs())));
     }
   }

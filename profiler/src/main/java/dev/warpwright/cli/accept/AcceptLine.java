@@ -75,7 +75,7 @@ record AcceptLine(
    *
    * @param report that has a timing
    */
-  static AcceptLine ofPeers(String workload, KernelReport report, String origin) {
+  static AcceptLine ofBaselines(String workload, KernelReport report, String origin) {
     if (report.timing() == null) {
       throw new IllegalArgumentException("no time of " + workload);
     }
@@ -85,19 +85,19 @@ record AcceptLine(
     for (KernelReport.Excluded one : report.excluded()) {
       excluded.add(KernelBenchmark.excluded(one, time.median(), report.tolerance()));
     }
-    Optional<KernelReport.Peer> peer =
-        report.peers().stream().min(Comparator.comparingDouble(KernelReport.Peer::ratio));
-    double ratio = peer.map(KernelReport.Peer::ratio).orElse(Double.NaN);
+    Optional<KernelReport.Baseline> baseline =
+        report.baselines().stream().min(Comparator.comparingDouble(KernelReport.Baseline::ratio));
+    double ratio = baseline.map(KernelReport.Baseline::ratio).orElse(Double.NaN);
     return new AcceptLine(
         workload,
         faster ? Math.min(ratio, 1) : ratio,
         time,
-        peer.map(one -> one.times().graphUs()).orElse(Double.NaN),
-        peer.map(KernelReport.Peer::name).orElse(""),
+        baseline.map(one -> one.times().graphUs()).orElse(Double.NaN),
+        baseline.map(KernelReport.Baseline::name).orElse(""),
         origin,
         excluded,
         report.excluded().stream().map(KernelBenchmark::json).toList(),
-        faster && peer.isEmpty()
+        faster && baseline.isEmpty()
             ? "open: the only library is faster, and excluded for its error"
             : null);
   }
@@ -123,8 +123,8 @@ record AcceptLine(
         ? String.format(Locale.ROOT, "%.3f, %s beside %.2f of %s", ratio, own, otherUs, other)
         : own
             + (excluded.isEmpty()
-                ? ", which no peer computes"
-                : ", which no peer computes precisely enough");
+                ? ", which no baseline computes"
+                : ", which no baseline computes precisely enough");
   }
 
   Json json() {

@@ -37,7 +37,7 @@ record AcceptResult(AcceptanceFigure figure, List<AcceptLine> lines) {
             figure.name(),
             figure.mean(),
             figure.least(),
-            figure.of() == AcceptanceFigure.Ratio.PEER ? ratios.text() : ratios.middle(),
+            figure.of() == AcceptanceFigure.Ratio.BASELINE ? ratios.text() : ratios.middle(),
             ratios.count(),
             lines.size()));
     lines.stream()
@@ -53,7 +53,7 @@ record AcceptResult(AcceptanceFigure figure, List<AcceptLine> lines) {
 
   /** Below which a ratio is told: losses to libraries, and what misses the least. */
   private double worth() {
-    return figure.of() == AcceptanceFigure.Ratio.PEER
+    return figure.of() == AcceptanceFigure.Ratio.BASELINE
         ? Math.max(1, figure.least())
         : figure.least();
   }

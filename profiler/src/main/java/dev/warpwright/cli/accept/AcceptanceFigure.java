@@ -11,8 +11,8 @@ import java.util.List;
 
 /**
  * A figure: ratios of several products, and what they must reach. In a file it begins with a line
- * {@code figure name=bf16-nt of=peer mean=1.0 least=0.9}, and the lines behind it are its products,
- * {@code gemm MNK=4096}.
+ * {@code figure name=bf16-nt of=baseline mean=1.0 least=0.9}, and the lines behind it are its
+ * products, {@code gemm MNK=4096}.
  *
  * @param of what is divided by what
  * @param mean what the geometric mean must reach
@@ -22,8 +22,8 @@ record AcceptanceFigure(
     String name, Ratio of, double mean, double least, List<GemmWorkload> workloads) {
   /** What is divided by what. */
   enum Ratio {
-    /** The time of the fastest peer by ours. */
-    PEER,
+    /** The time of the fastest baseline by ours. */
+    BASELINE,
     /** The time of the tuned kernel by that of the analytic model's choice. */
     UNTUNED
   }
@@ -70,7 +70,7 @@ record AcceptanceFigure(
         new AcceptanceFigure(
             name,
             switch (of) {
-              case "peer" -> Ratio.PEER;
+              case "peer" -> Ratio.BASELINE;
               case "untuned" -> Ratio.UNTUNED;
               default -> throw new UserError("of=" + of + ": it is peer or untuned");
             },

@@ -48,7 +48,7 @@ final class CheckCounters {
       switch (subject) {
         case CheckSubject.OfKernel(var kernel) when kernel.kind() == Kernel.Kind.GRID ->
             predictions.add(
-                isProductOfAnyShape(kernel)
+                isGemmOfAnyShape(kernel)
                     ? CounterPrediction.product(kernel, request.options().scalars(), device)
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network, _) ->
@@ -62,7 +62,7 @@ final class CheckCounters {
     return report(request, device, predictions);
   }
 
-  private static boolean isProductOfAnyShape(Kernel kernel) {
+  private static boolean isGemmOfAnyShape(Kernel kernel) {
     return kernel.attrs().getString("workload") != null
         && kernel.scalars().stream()
             .map(ScalarParam::name)

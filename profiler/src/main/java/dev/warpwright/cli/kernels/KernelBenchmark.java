@@ -101,30 +101,30 @@ public final class KernelBenchmark {
               String.format(Locale.ROOT, "%10.1f", timing.tflops()),
               ""));
       lines.add(Figure.measured(timing.times().graphUs(), timing.expected()).text());
-      for (KernelReport.Peer peer : r.peers()) {
+      for (KernelReport.Baseline baseline : r.baselines()) {
         lines.add(
             row(
-                peer.name(),
-                peer.times(),
+                baseline.name(),
+                baseline.times(),
                 String.format(
                     Locale.ROOT,
                     "%10.1f",
-                    timing.tflops() * timing.times().graphUs() / peer.times().graphUs()),
-                String.format(Locale.ROOT, "%9.3f", peer.ratio())));
+                    timing.tflops() * timing.times().graphUs() / baseline.times().graphUs()),
+                String.format(Locale.ROOT, "%9.3f", baseline.ratio())));
       }
-      for (KernelReport.Rival rival : r.rivals()) {
+      for (KernelReport.BaselineKernel baselineKernel : r.baselineKernels()) {
         lines.add(
-            rival.failure() != null
-                ? rival.name() + ": not timed: " + rival.failure()
+            baselineKernel.failure() != null
+                ? baselineKernel.name() + ": not timed: " + baselineKernel.failure()
                 : String.format(
                     Locale.ROOT,
                     "%-46s %9.2f us %15s %12s %10.1f %9.3f",
-                    rival.name(),
-                    rival.timeUs(),
+                    baselineKernel.name(),
+                    baselineKernel.timeUs(),
                     "",
                     "",
-                    timing.tflops() / rival.ratio(),
-                    rival.ratio()));
+                    timing.tflops() / baselineKernel.ratio(),
+                    baselineKernel.ratio()));
       }
       for (KernelReport.Excluded excluded : r.excluded()) {
         lines.add(excluded(excluded, timing.times().graphUs(), r.tolerance()));
@@ -142,12 +142,12 @@ public final class KernelBenchmark {
     return String.join(System.lineSeparator(), lines.stream().map(OneLine::of).toList());
   }
 
-  /** A library that is no peer, with the figures by which everybody can judge. */
+  /** A library that is no baseline, with the figures by which everybody can judge. */
   public static String excluded(KernelReport.Excluded excluded, double oursUs, double tolerance) {
     return String.format(
         Locale.ROOT,
-        "no peer, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our %s"
-            + " us, ratio %.3f",
+        "no baseline, counted for nobody: %s, relative error %.2e (at most %.0e), %s us beside our"
+            + " %s us, ratio %.3f",
         excluded.name(),
         excluded.relError(),
         tolerance,
@@ -214,28 +214,28 @@ public final class KernelBenchmark {
         .with(
             "peers",
             Json.array(
-                r.peers(),
-                peer ->
+                r.baselines(),
+                baseline ->
                     Json.object()
-                        .with("name", peer.name())
-                        .with("timeUs", peer.times().graphUs())
-                        .with("spread", Spread.json(peer.times().graph()))
-                        .with("launchUs", peer.times().launchUs())
-                        .with("ratio", peer.ratio())))
+                        .with("name", baseline.name())
+                        .with("timeUs", baseline.times().graphUs())
+                        .with("spread", Spread.json(baseline.times().graph()))
+                        .with("launchUs", baseline.times().launchUs())
+                        .with("ratio", baseline.ratio())))
         .with("excluded", Json.array(r.excluded(), KernelBenchmark::json))
         .with(
             "rivals",
             Json.array(
-                r.rivals(),
-                rival ->
+                r.baselineKernels(),
+                baselineKernel ->
                     Json.object()
-                        .with("name", rival.name())
-                        .with("timeUs", rival.timeUs())
-                        .with("ratio", rival.ratio())
-                        .with("failure", rival.failure())));
+                        .with("name", baselineKernel.name())
+                        .with("timeUs", baselineKernel.timeUs())
+                        .with("ratio", baselineKernel.ratio())
+                        .with("failure", baselineKernel.failure())));
   }
 
-  /** A library that is no peer. */
+  /** A library that is no baseline. */
   public static Json json(KernelReport.Excluded excluded) {
     return Json.object()
         .with("name", excluded.name())

@@ -40,7 +40,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the best known kernels of products beside their peers. A kernel that turns out to be
+ * Measures the best known kernels of products beside their baselines. A kernel that turns out to be
  * useless makes room for the next choice; of several products one that cannot be measured does not
  * stop the others.
  */
@@ -55,13 +55,13 @@ public final class PerfAction implements Action<PerfRequest> {
     /**
      * Measures.
      *
-     * @param rivals other kernels of the product, to be timed in the same run
+     * @param baselineKernels other kernels of the product, to be timed in the same run
      * @throws CandidateFailure if the kernel is what failed
      */
     KernelReport of(
         Candidate kernel,
         int rounds,
-        List<KernelBench.Rival> rivals,
+        List<KernelBench.BaselineKernel> baselineKernels,
         TuningDevice here,
         Progress progress)
         throws CandidateFailure;
@@ -163,7 +163,7 @@ public final class PerfAction implements Action<PerfRequest> {
       String origin,
       String point,
       Report report) {
-    /** Time of the fastest peer by ours; 0 if one of them is missing. */
+    /** Time of the fastest baseline by ours; 0 if one of them is missing. */
     double ratio() {
       return PerfAction.ratio(bench);
     }
@@ -212,9 +212,9 @@ public final class PerfAction implements Action<PerfRequest> {
       Progress progress)
       throws CandidateFailure {
     int rounds = request.rounds();
-    List<KernelBench.Rival> rivals = rivals(workload, request.beside());
+    List<KernelBench.BaselineKernel> baselineKernels = baselineKernels(workload, request.beside());
     if (kernel.origin() != TunedGemm.Origin.UNTESTED) {
-      return bench.of(kernel.candidate(), rounds, rivals, here, progress);
+      return bench.of(kernel.candidate(), rounds, baselineKernels, here, progress);
     }
     progress.say(
         workload.key().text()
@@ -222,7 +222,7 @@ public final class PerfAction implements Action<PerfRequest> {
             + kernel.untested()
             + "; it is verified and timed again");
     try {
-      KernelReport report = bench.of(kernel.candidate(), rounds, rivals, here, progress);
+      KernelReport report = bench.of(kernel.candidate(), rounds, baselineKernels, here, progress);
       KernelReport.Timing timing = report.timing();
       // Without a time nothing is known of the kernel: it would have been thrown.
       if (timing != null) {
@@ -248,15 +248,16 @@ public final class PerfAction implements Action<PerfRequest> {
   }
 
   /** The kernels of files, for the shape of a product; whether they compute it is found later. */
-  private static List<KernelBench.Rival> rivals(GemmWorkload workload, List<Path> files) {
+  private static List<KernelBench.BaselineKernel> baselineKernels(
+      GemmWorkload workload, List<Path> files) {
     Map<String, Long> shape = Map.of("M", workload.m(), "N", workload.n(), "K", workload.k());
-    List<KernelBench.Rival> rivals = new ArrayList<>();
+    List<KernelBench.BaselineKernel> baselineKernels = new ArrayList<>();
     for (Path file : files) {
       for (Kernel kernel : KernelFile.read(file).gridKernels(Map.of())) {
-        rivals.add(new KernelBench.Rival(kernel.name(), kernel, shape));
+        baselineKernels.add(new KernelBench.BaselineKernel(kernel.name(), kernel, shape));
       }
     }
-    return rivals;
+    return baselineKernels;
   }
 
   private static void store(
@@ -337,8 +338,8 @@ public final class PerfAction implements Action<PerfRequest> {
     }
     double us = row.get().us();
     String name = ("CUTLASS, from the file: " + row.get().operation()).strip();
-    return bench.withPeer(
-        new KernelReport.Peer(
+    return bench.withBaseline(
+        new KernelReport.Baseline(
             name,
             new KernelReport.Times(Quantiles.of(us), Double.NaN),
             us / bench.timing().times().graphUs()));
@@ -348,8 +349,8 @@ public final class PerfAction implements Action<PerfRequest> {
     return kernel.origin().name().toLowerCase(Locale.ROOT);
   }
 
-  /** Time of the fastest peer by ours; 0 if one of them is missing. */
+  /** Time of the fastest baseline by ours; 0 if one of them is missing. */
   static double ratio(KernelReport bench) {
-    return bench.peers().stream().mapToDouble(KernelReport.Peer::ratio).min().orElse(0);
+    return bench.baselines().stream().mapToDouble(KernelReport.Baseline::ratio).min().orElse(0);
   }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the best known kernels of products beside their peers.
+ * Measures the best known kernels of products beside their baselines.
  *
  * @param untuned whether records are ignored
  * @param cutlass measurements of the CUTLASS profiler to set beside; null for none

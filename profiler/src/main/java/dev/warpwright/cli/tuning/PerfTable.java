@@ -42,7 +42,7 @@ record PerfTable(
             "quartiles",
             "predicted",
             "bound",
-            "best peer",
+            "best baseline",
             "ratio",
             "origin"));
     List<Products> ordered = new ArrayList<>(tasks);
@@ -54,7 +54,7 @@ record PerfTable(
       parts.stream().sorted(LOSSES_FIRST).forEach(part -> rows.addAll(rows(part)));
       if (isSum(task)) {
         double ours = sum(parts, false);
-        double peers = sum(parts, true);
+        double baselines = sum(parts, true);
         rows.add(
             String.format(
                 Locale.ROOT,
@@ -64,8 +64,8 @@ record PerfTable(
                 "",
                 Figure.number(expected(parts, Prediction::micros)),
                 Figure.number(expected(parts, p -> p.least().micros())),
-                peers,
-                peers / ours,
+                baselines,
+                baselines / ours,
                 task.counts().values().stream().mapToInt(Integer::intValue).sum()));
       }
     }
@@ -117,7 +117,7 @@ record PerfTable(
                 tasks.stream().filter(this::isSum).toList(),
                 task -> {
                   double ours = sum(parts(task), false);
-                  double peers = sum(parts(task), true);
+                  double baselines = sum(parts(task), true);
                   return Json.object()
                       .with("workload", task.name())
                       .with("timeUs", ours)
@@ -126,7 +126,7 @@ record PerfTable(
                       .with(
                           "peers",
                           Json.array(
-                              List.of(peers),
+                              List.of(baselines),
                               us ->
                                   Json.object()
                                       .with("name", "fastest library, layer by layer")
@@ -144,12 +144,12 @@ record PerfTable(
     return all.stream().mapToDouble(PerfAction.Measured::ratio).filter(r -> r > 0).toArray();
   }
 
-  /** Microseconds of all products, or of their fastest peers; NaN if one has none. */
-  private static double sum(List<PerfAction.Measured> parts, boolean peers) {
+  /** Microseconds of all products, or of their fastest baselines; NaN if one has none. */
+  private static double sum(List<PerfAction.Measured> parts, boolean baselines) {
     double sum = 0;
     for (PerfAction.Measured part : parts) {
       KernelReport.Timing timing = part.bench().timing();
-      double factor = peers ? part.ratio() : 1;
+      double factor = baselines ? part.ratio() : 1;
       sum +=
           timing == null || factor == 0
               ? Double.NaN
@@ -169,7 +169,9 @@ record PerfTable(
     return sum;
   }
 
-  /** What failed comes first, then what is slower than a library, whether that is a peer or not. */
+  /**
+   * What failed comes first, then what is slower than a library, whether that is a baseline or not.
+   */
   private static double place(PerfAction.Measured part) {
     if (part.bench().timing() == null) {
       return FAILED;

@@ -43,7 +43,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
-/** Tunes a product on the GPU here, and measures the winner beside its peers. */
+/** Tunes a product on the GPU here, and measures the winner beside its baselines. */
 public final class TuneAction implements Action<TuneRequest> {
   /** Of the data that winners are measured with, which is other data than that of the search. */
   public static final long SEED = 2;
@@ -108,7 +108,7 @@ public final class TuneAction implements Action<TuneRequest> {
     try (DeviceQueue.Turn _ = here.turnOnAll("tune", progress);
         TuningDatabase database = TuningStore.open(request.database(), progress)) {
       List<Found> found = search(request.searches(), here, database, progress);
-      // Each is measured beside its peers when no worker holds the device's memory.
+      // Each is measured beside its baselines when no worker holds the device's memory.
       reports =
           found.stream()
               .map(product -> finish(product, found.size(), request, here, database, progress))
@@ -308,14 +308,14 @@ public final class TuneAction implements Action<TuneRequest> {
   }
 
   /**
-   * Measures a kernel of a product beside its peers.
+   * Measures a kernel of a product beside its baselines.
    *
    * @throws CandidateFailure if the kernel is what failed
    */
   static KernelReport bench(
       Candidate winner,
       int rounds,
-      List<KernelBench.Rival> rivals,
+      List<KernelBench.BaselineKernel> baselineKernels,
       TuningDevice here,
       Progress progress)
       throws CandidateFailure {
@@ -331,7 +331,7 @@ public final class TuneAction implements Action<TuneRequest> {
                     SEED,
                     rounds,
                     0,
-                    rivals,
+                    baselineKernels,
                     OptionalDouble.of(winner.features().predictedUs())),
                 device,
                 progress::say);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Searches for the fastest kernels of products.
  *
  * @param folder where the results' files go, a folder for each; null for the data folder
- * @param rounds of the last measurement, beside the peers
+ * @param rounds of the last measurement, beside the baselines
  */
 public record TuneRequest(List<Search> searches, Path database, @Nullable Path folder, int rounds) {
   /**

@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * NVIDIA's matrix library, the peer that products are compared with. Nothing of Warpwright computes
- * by it.
+ * NVIDIA's matrix library, the baseline that GEMMs are compared with. Nothing of Warpwright
+ * computes by it.
  */
 public final class Cublas implements AutoCloseable {
   private static final List<String> NAMES = List.of("libcublas.so.13", "libcublas.so.12");

@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * NVIDIA's lightweight matrix library, which offers several algorithms for a product: a peer, like
- * {@link Cublas}. Numbers are those of its header, {@code cublasLt.h}.
+ * NVIDIA's lightweight matrix library, which offers several algorithms for a product: a baseline,
+ * like {@link Cublas}. Numbers are those of its header, {@code cublasLt.h}.
  */
 public final class CublasLt implements AutoCloseable {
   private static final List<String> NAMES = List.of("libcublasLt.so.13", "libcublasLt.so.12");

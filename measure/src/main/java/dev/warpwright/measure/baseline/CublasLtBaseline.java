@@ -3,7 +3,7 @@ package dev.warpwright.measure.baseline;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.measure.reference.BenchMemory;
-import dev.warpwright.measure.timing.Contestant;
+import dev.warpwright.measure.timing.TimedWork;
 import dev.warpwright.runtime.cublas.CublasLt;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** cuBLASLt on the same inputs: all algorithms that it suggests for one product, by their speed. */
-final class CublasLtPeer implements AutoCloseable {
+final class CublasLtBaseline implements AutoCloseable {
   private static final int MOST_ALGORITHMS = 32;
 
   private final CublasLt library;
@@ -25,7 +25,7 @@ final class CublasLtPeer implements AutoCloseable {
   private final List<CudaBuffer> results = new ArrayList<>();
   private final List<SuggestionRanking.Ranked> ranked;
 
-  private CublasLtPeer(
+  private CublasLtBaseline(
       CublasLt library,
       CublasLt.Product product,
       BoundWorkload workload,
@@ -39,10 +39,10 @@ final class CublasLtPeer implements AutoCloseable {
     for (int set = 0; set < memory.count(); set++) {
       results.add(memory.allocate(BoundWorkload.bytes(workload.result())));
     }
-    List<Contestant> suggestions = new ArrayList<>();
+    List<TimedWork> suggestions = new ArrayList<>();
     for (int i = 0; i < product.algorithms(); i++) {
       int algorithm = i;
-      suggestions.add(new Contestant("suggestion " + i, set -> enqueue(algorithm, set)));
+      suggestions.add(new TimedWork("suggestion " + i, set -> enqueue(algorithm, set)));
     }
     this.ranked = new SuggestionRanking(context, stream, memory.count()).rank(suggestions);
   }
@@ -51,13 +51,13 @@ final class CublasLtPeer implements AutoCloseable {
    * Prepares; empty where it is not installed, or the workload is more than one product or chooses
    * them.
    */
-  static Optional<CublasLtPeer> open(
+  static Optional<CublasLtBaseline> open(
       BoundWorkload workload,
       BenchMemory memory,
       CudaBuffer workspace,
       CudaContext context,
       CudaStream stream) {
-    if (workload.outputs().size() != 1 || CublasPeer.isGrouped(workload)) {
+    if (workload.outputs().size() != 1 || CublasBaseline.isGrouped(workload)) {
       return Optional.empty();
     }
     return CublasLt.open(stream)
@@ -69,7 +69,7 @@ final class CublasLtPeer implements AutoCloseable {
                 return Optional.empty();
               }
               return Optional.of(
-                  new CublasLtPeer(library, product, workload, memory, context, stream));
+                  new CublasLtBaseline(library, product, workload, memory, context, stream));
             });
   }
 
@@ -78,7 +78,7 @@ final class CublasLtPeer implements AutoCloseable {
       CublasLt library, BoundWorkload workload, CudaBuffer workspace) {
     try {
       CublasLt.Product product =
-          library.product(CublasPeer.gemm(workload, 0), workspace, MOST_ALGORITHMS);
+          library.product(CublasBaseline.gemm(workload, 0), workspace, MOST_ALGORITHMS);
       if (product.algorithms() > 0) {
         return product;
       }
@@ -99,7 +99,7 @@ final class CublasLtPeer implements AutoCloseable {
     return (place == 0 ? "cuBLASLt (best of " : "cuBLASLt (no. " + (place + 1) + " of ")
         + product.algorithms()
         + " suggestions)"
-        + CublasPeer.plain(workload);
+        + CublasBaseline.plain(workload);
   }
 
   /** Gives one of the suggestions to the stream, without waiting. */

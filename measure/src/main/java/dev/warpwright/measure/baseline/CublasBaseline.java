@@ -16,13 +16,13 @@ import java.util.Locale;
  * cuBLAS on the same inputs, with results of its own: one product, or two without an activation
  * between them, or one for each group of grouped products.
  */
-public final class CublasPeer {
+public final class CublasBaseline {
   private final BoundWorkload workload;
   private final BenchMemory memory;
   private final Cublas cublas;
   private final List<List<CudaBuffer>> results = new ArrayList<>();
 
-  public CublasPeer(BoundWorkload workload, BenchMemory memory, Cublas cublas) {
+  public CublasBaseline(BoundWorkload workload, BenchMemory memory, Cublas cublas) {
     this.workload = workload;
     this.memory = memory;
     this.cublas = cublas;
@@ -49,12 +49,12 @@ public final class CublasPeer {
         : text + " (two products, no activation)";
   }
 
-  /** What a peer leaves out. */
+  /** What a baseline leaves out. */
   static String plain(BoundWorkload workload) {
     return isWhole(workload) ? "" : " (the product alone)";
   }
 
-  /** Whether a peer computes all of a workload, so that its result can be checked. */
+  /** Whether a baseline computes all of a workload, so that its result can be checked. */
   public static boolean isWhole(BoundWorkload workload) {
     return workload instanceof BoundWorkload.Gemm gemm && gemm.epilogue().equals(Epilogue.NONE);
   }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class ReferenceProductTest {
+class ReferenceGemmTest {
   private final long seed = new Random().nextLong();
 
   private static BoundWorkload.Gemm gemm(DType dtype, long m, long n, long k, boolean transposedB) {
@@ -66,7 +66,7 @@ class ReferenceProductTest {
     "F8E5M2,3,5,7,true"
   })
   void functionAndKernelComputeProducts(DType dtype, int m, int n, int k, boolean transposedB) {
-    ReferenceProduct product = ReferenceProduct.of(gemm(dtype, m, n, k, transposedB)).getFirst();
+    ReferenceGemm product = ReferenceGemm.of(gemm(dtype, m, n, k, transposedB)).getFirst();
     NdArray a = NdArray.random(dtype, seed, m, k);
     NdArray w = NdArray.random(dtype, seed + 1, transposedB ? n : k, transposedB ? k : n);
     for (NdArray out : bothWays(product, a, w)) {
@@ -87,7 +87,7 @@ class ReferenceProductTest {
   @Test
   void sumsOfF64AreCompensated() {
     int k = 200;
-    ReferenceProduct product = ReferenceProduct.of(gemm(DType.F64, 1, 1, k, true)).getFirst();
+    ReferenceGemm product = ReferenceGemm.of(gemm(DType.F64, 1, 1, k, true)).getFirst();
     NdArray a = NdArray.of(product.func().buffers().get(0));
     NdArray w = NdArray.of(product.func().buffers().get(1));
     Random random = new Random(seed);
@@ -117,7 +117,7 @@ class ReferenceProductTest {
             params.get(0), params.get(1), params.get(2), workload.layout(), workload.precision());
     assertThat(gemm.batch()).isEqualTo(workload.batch());
     assertThat(gemm.flops()).isEqualTo(workload.flops());
-    ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
+    ReferenceGemm product = ReferenceGemm.of(gemm).getFirst();
     NdArray a = NdArray.of(params.get(0)).fillRandom(seed);
     NdArray w = NdArray.of(params.get(1)).fillRandom(seed + 1);
     for (NdArray out : bothWays(product, a, w)) {
@@ -159,7 +159,7 @@ class ReferenceProductTest {
     for (int i = 0; i < 5; i++) {
       group.setIntegerElement(i, gemm.groups().get(i));
     }
-    ReferenceProduct product = ReferenceProduct.of(gemm).getFirst();
+    ReferenceGemm product = ReferenceGemm.of(gemm).getFirst();
     NdArray out = bothWays(product, a, w, group).getLast();
     for (int p = 0; p < 5; p++) {
       double sum = 0;
@@ -173,7 +173,7 @@ class ReferenceProductTest {
   @Test
   void theHiddenLayerIsRoundedToItsType() {
     BoundWorkload.Ffn ffn = ffn(3, 9, 21, 5);
-    List<ReferenceProduct> products = ReferenceProduct.of(ffn);
+    List<ReferenceGemm> products = ReferenceGemm.of(ffn);
     assertThat(products).hasSize(2);
     NdArray x = NdArray.random(DType.BF16, seed, 3, 9);
     NdArray w1 = NdArray.random(DType.BF16, seed + 1, 21, 9);
@@ -193,7 +193,7 @@ class ReferenceProductTest {
   }
 
   /** Results of the interpreter on the function and of the simulator on the kernel. */
-  private static List<NdArray> bothWays(ReferenceProduct product, NdArray... operands) {
+  private static List<NdArray> bothWays(ReferenceGemm product, NdArray... operands) {
     PrimFunc func = product.func();
     NdArray first = NdArray.of(func.buffers().getLast()).poison();
     Interpreter.run(func, Arguments.inOrder(func.params(), with(operands, first)));
@@ -211,7 +211,7 @@ class ReferenceProductTest {
   void printedKernelsCompileAndStayInRegisters() {
     CudaCompiler compiler = CudaCompilers.nvcc().<CudaCompiler>map(c -> c).orElse(null);
     assumeTrue(compiler != null, "nvcc is not installed");
-    for (ReferenceProduct product : ReferenceProduct.of(ffn(1000, 4096, 14336, 4096))) {
+    for (ReferenceGemm product : ReferenceGemm.of(ffn(1000, 4096, 14336, 4096))) {
       String source = CudaPrinter.print(product.kernel(), GpuTarget.SM_90A);
       Cubin cubin = compiler.compile(new CompileRequest(source, "sm_90a"));
       assertThat(cubin.usage(product.kernel().name()).orElseThrow().localBytes())

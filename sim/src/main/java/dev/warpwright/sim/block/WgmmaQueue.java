@@ -15,7 +15,7 @@ import java.util.List;
  * The products of one warpgroup in execution. Its four warps issue the same ones; a product is done
  * when all four have issued it and someone waits for its group. The agent's ticks are groups.
  */
-public final class ProductQueue {
+public final class WgmmaQueue {
   public static final int WARPS = 4;
   private static final int WARP = 32;
 
@@ -88,7 +88,7 @@ public final class ProductQueue {
     static final int BYTES = 4 * WarpgroupProduct.A_REGISTERS;
   }
 
-  ProductQueue(Context context, BlockRun block, int group) {
+  WgmmaQueue(Context context, BlockRun block, int group) {
     this.context = context;
     this.block = block;
     this.firstWarp = group * WARPS;

@@ -18,12 +18,12 @@ import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.List;
 
 /** Another kernel of a workload, on the same inputs, with results of its own. */
-final class RivalKernel implements AutoCloseable {
+final class LoadedBaseline implements AutoCloseable {
   private final CudaModule module;
   private final SetLaunches launches;
   private final CudaStream stream;
 
-  private RivalKernel(CudaModule module, SetLaunches launches, CudaStream stream) {
+  private LoadedBaseline(CudaModule module, SetLaunches launches, CudaStream stream) {
     this.module = module;
     this.launches = launches;
     this.stream = stream;
@@ -35,14 +35,14 @@ final class RivalKernel implements AutoCloseable {
    * @throws UserError if it does not fit the workload
    * @throws DeviceError if it cannot be compiled, or is marked fast and is not
    */
-  static RivalKernel load(
-      KernelBench.Rival rival,
+  static LoadedBaseline load(
+      KernelBench.BaselineKernel baselineKernel,
       BoundWorkload workload,
       BenchMemory memory,
       Gpu device,
       CudaStream stream) {
     GpuTarget target = (GpuTarget) device.target();
-    BoundKernel bound = BoundKernel.of(rival.kernel(), rival.values());
+    BoundKernel bound = BoundKernel.of(baselineKernel.kernel(), baselineKernel.values());
     Cubin cubin = CudaCompilers.compile(CudaPrinter.print(bound.kernel(), target), target);
     List<String> slow = FastKernelCheck.problems(bound.kernel(), cubin);
     if (!slow.isEmpty()) {
@@ -50,7 +50,7 @@ final class RivalKernel implements AutoCloseable {
     }
     CudaModule module = device.context().load(cubin.bytes());
     try {
-      return new RivalKernel(
+      return new LoadedBaseline(
           module,
           SetLaunches.of(
               bound,

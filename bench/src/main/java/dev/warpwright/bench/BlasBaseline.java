@@ -23,12 +23,12 @@ import java.util.List;
  * Row-major {@code C = A · B} by the native libraries in jars of JavaCPP Presets. Their threads are
  * as many as {@code OMP_NUM_THREADS} says.
  */
-final class BlasPeer {
+final class BlasBaseline {
   private static final int ROW_MAJOR = 101;
   private static final int PLAIN = 111;
   private static final long ALIGNMENT = 64;
 
-  private BlasPeer() {}
+  private BlasBaseline() {}
 
   private interface Call {
     void run() throws Throwable;
@@ -164,7 +164,7 @@ final class BlasPeer {
       for (String file : List.of(files)) {
         Path target = folder.resolve(file);
         String resource = "/org/bytedeco/" + preset + "/linux-x86_64/" + file;
-        try (InputStream in = BlasPeer.class.getResourceAsStream(resource)) {
+        try (InputStream in = BlasBaseline.class.getResourceAsStream(resource)) {
           if (in == null) {
             throw new IllegalStateException("there is no " + resource + " in the jars");
           }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /** Products of matrices. */
-final class ProductRules {
-  private ProductRules() {}
+final class GemmRules {
+  private GemmRules() {}
 
   static void linear(AtenCall call) {
     String input = call.tensor("input");

@@ -15,7 +15,7 @@ import java.util.Map;
  * A model in ONNX Runtime at its best: all optimisations, inputs and outputs in direct buffers that
  * are made once.
  */
-final class OnnxPeer implements Runnable, AutoCloseable {
+final class OnnxBaseline implements Runnable, AutoCloseable {
   private final OrtSession session;
   private final Map<String, OnnxTensor> inputs = new LinkedHashMap<>();
   private final Map<String, OnnxTensor> outputs = new LinkedHashMap<>();
@@ -30,7 +30,7 @@ final class OnnxPeer implements Runnable, AutoCloseable {
    * @param inputs in the order of the model's
    * @param rows of the only output
    */
-  OnnxPeer(byte[] model, int threads, List<Matrix> inputs, int rows, int columns) {
+  OnnxBaseline(byte[] model, int threads, List<Matrix> inputs, int rows, int columns) {
     try {
       OrtEnvironment environment = OrtEnvironment.getEnvironment();
       try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {

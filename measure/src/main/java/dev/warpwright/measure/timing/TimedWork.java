@@ -7,4 +7,4 @@ import java.util.function.IntConsumer;
  *
  * @param enqueue gives the work on a set to the stream, without waiting
  */
-public record Contestant(String name, IntConsumer enqueue) {}
+public record TimedWork(String name, IntConsumer enqueue) {}

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every type has a kernel in every layout, aligned or not, in batches of any strides, on every kind
  * of GPU, without anybody choosing a family; and it computes the product.
  */
-class EveryProductTest {
+class EveryGemmTest {
   private static final long SEED = Long.getLong("seed", 11);
 
   private record Type(Precision precision, double tolerance) {

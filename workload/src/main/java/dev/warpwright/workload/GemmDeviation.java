@@ -23,11 +23,11 @@ import java.util.function.Function;
  * @param epilogue what follows the sum
  * @param unit u
  */
-public record ProductDeviation(double relative, Epilogue epilogue, double unit) {
+public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
   /** Of a product with an epilogue. */
-  public static ProductDeviation of(SumAccuracy sums, long k, Epilogue epilogue) {
+  public static GemmDeviation of(SumAccuracy sums, long k, Epilogue epilogue) {
     double unit = sums.equals(SumAccuracy.OF_F64) ? 0x1p-53 : 0x1p-24;
-    return new ProductDeviation(sums.deviation(k), epilogue, unit);
+    return new GemmDeviation(sums.deviation(k), epilogue, unit);
   }
 
   /** What the activation makes of nothing: |f(0)|. */

@@ -17,8 +17,8 @@ import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.ProductDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
@@ -40,14 +40,14 @@ import org.jspecify.annotations.Nullable;
  * @param func the computation, unscheduled; its parameters are a and w, unless K is 0, what the
  *     epilogue reads, the table of grouped products, and out
  * @param kernel the same for a GPU
- * @param deviation for a GPU: of the same parameters the {@link ProductDeviation} of each element
+ * @param deviation for a GPU: of the same parameters the {@link GemmDeviation} of each element
  */
-public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
+public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
   private static final int ROWS = 16;
   private static final int COLUMNS = 16;
 
   /** The products of a workload in order: each but the last gives an operand of the next one. */
-  public static List<ReferenceProduct> of(BoundWorkload workload) {
+  public static List<ReferenceGemm> of(BoundWorkload workload) {
     return switch (workload) {
       case BoundWorkload.Gemm g -> List.of(of(g));
       case BoundWorkload.Ffn(var _, Buffer x, Buffer w1, Buffer h, Buffer w2, Buffer y) ->
@@ -58,7 +58,7 @@ public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
     };
   }
 
-  private static ReferenceProduct of(BoundWorkload.Gemm gemm) {
+  private static ReferenceGemm of(BoundWorkload.Gemm gemm) {
     Map<Epilogue.Operand, Tensor> extras = new EnumMap<>(Epilogue.Operand.class);
     List<Epilogue.Operand> operands = gemm.epilogue().operands();
     for (int i = 0; i < operands.size(); i++) {
@@ -66,7 +66,7 @@ public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
       extras.put(operands.get(i), Tensor.input(buffer));
     }
     boolean plain = gemm.epilogue().equals(Epilogue.NONE);
-    ProductDeviation deviation = gemm.deviation(0);
+    GemmDeviation deviation = gemm.deviation(0);
     return of(
         "reference",
         gemm.a(),
@@ -93,13 +93,8 @@ public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
     };
   }
 
-  private static ReferenceProduct of(
-      String name,
-      Buffer a,
-      Buffer w,
-      DType out,
-      UnaryOperator<Expr> f,
-      ProductDeviation deviation) {
+  private static ReferenceGemm of(
+      String name, Buffer a, Buffer w, DType out, UnaryOperator<Expr> f, GemmDeviation deviation) {
     return of(
         name,
         a,
@@ -129,7 +124,7 @@ public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
     Expr of(Expr sum, Expr squares, List<? extends Expr> point);
   }
 
-  private static ReferenceProduct of(
+  private static ReferenceGemm of(
       String name,
       Buffer a,
       Buffer w,
@@ -199,7 +194,7 @@ public record ReferenceProduct(PrimFunc func, Kernel kernel, Kernel deviation) {
         PrimFuncs.of(
             name + "_deviation", with(inputs, deviation), List.of(rough, squares, deviation));
     // A reference is more precise than what is compared with it.
-    return new ReferenceProduct(
+    return new ReferenceGemm(
         func,
         a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel,
         SimtLowering.lower(schedule(spreads, "sum", "squares")));

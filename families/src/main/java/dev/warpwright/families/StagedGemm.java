@@ -35,7 +35,7 @@ import java.util.List;
  * @param rows the loop over rows of tiles, those of several products after each other
  * @param columns the loop over columns of tiles
  */
-public record StagedProduct(
+public record StagedGemm(
     BlockRef sums,
     BlockRef init,
     BlockRef result,
@@ -59,7 +59,7 @@ public record StagedProduct(
   }
 
   /** Tiles a product. */
-  public static StagedProduct of(
+  public static StagedGemm of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
     return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
   }
@@ -72,13 +72,13 @@ public record StagedProduct(
    * @param tileK length of a step along K
    * @param stages tiles of an operand that are in shared memory at once
    */
-  public static StagedProduct of(
+  public static StagedGemm of(
       Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
     return of(s, names, false, tileM, tileN, tileK, stages);
   }
 
   /** Tiles a product, or many of the same shape. */
-  private static StagedProduct of(
+  private static StagedGemm of(
       Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
     BlockRef sums = s.block(names.sums());
     BlockRef result = s.block(names.result());
@@ -104,7 +104,7 @@ public record StagedProduct(
     BlockRef init = s.decomposeReduction(sums, k.outer());
     s.pipeline(k.outer(), stages);
     LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
-    return new StagedProduct(sums, init, result, store, a, b, rows, n.outer());
+    return new StagedGemm(sums, init, result, store, a, b, rows, n.outer());
   }
 
   /** Makes tile statements of the blocks; the product's has these attributes. */

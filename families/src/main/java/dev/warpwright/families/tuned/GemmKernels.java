@@ -21,13 +21,13 @@ import java.util.Optional;
  * The kernels that networks use for their products: what tuning found, or else the analytic model's
  * choice, as far as {@link GemmChooser} has nothing against it.
  */
-public final class ProductKernels implements AutoCloseable {
+public final class GemmKernels implements AutoCloseable {
   private final GpuTarget target;
   private final int multiprocessors;
   private final TuningDatabase database;
   private final GemmChooser chooser;
 
-  private ProductKernels(
+  private GemmKernels(
       GemmChooser.Where where,
       TuningDatabase database,
       Optional<KernelCheck> check,
@@ -39,7 +39,7 @@ public final class ProductKernels implements AutoCloseable {
         new GemmChooser(where, database, check, rejected));
   }
 
-  private ProductKernels(
+  private GemmKernels(
       GpuTarget target, int multiprocessors, TuningDatabase database, GemmChooser chooser) {
     this.target = target;
     this.multiprocessors = multiprocessors;
@@ -47,8 +47,8 @@ public final class ProductKernels implements AutoCloseable {
     this.chooser = chooser;
   }
 
-  private static ProductKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
-    return new ProductKernels(where, database(), check, RejectedKernels.system());
+  private static GemmKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
+    return new GemmKernels(where, database(), check, RejectedKernels.system());
   }
 
   /**
@@ -57,22 +57,22 @@ public final class ProductKernels implements AutoCloseable {
    * @param here its name, by which records are found, and what they must agree with to count as
    *     tuned; what is blank is not compared
    */
-  public static ProductKernels of(GpuTarget target, Environment here, int multiprocessors) {
+  public static GemmKernels of(GpuTarget target, Environment here, int multiprocessors) {
     return of(new GemmChooser.Where(target, here, multiprocessors), KernelCheck.system());
   }
 
   /** The same, but what was measured with the source of today is not compiled. */
-  public ProductKernels trusting() {
-    return new ProductKernels(target, multiprocessors, database, chooser.trusting());
+  public GemmKernels trusting() {
+    return new GemmKernels(target, multiprocessors, database, chooser.trusting());
   }
 
   /** For a device that is not here: the largest of its target that is known. */
-  public static ProductKernels of(GpuTarget target) {
+  public static GemmKernels of(GpuTarget target) {
     return of(elsewhere(target), KernelCheck.system());
   }
 
   /** As {@link #of(GpuTarget)}, for kernels that no compiler of CUDA sees. */
-  public static ProductKernels uncompiled(GpuTarget target) {
+  public static GemmKernels uncompiled(GpuTarget target) {
     return of(elsewhere(target), Optional.empty());
   }
 
@@ -81,9 +81,8 @@ public final class ProductKernels implements AutoCloseable {
    *
    * @param check may be asked by several threads
    */
-  public static ProductKernels shipped(
-      GpuTarget target, KernelCheck check, RejectedKernels rejected) {
-    return new ProductKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
+  public static GemmKernels shipped(GpuTarget target, KernelCheck check, RejectedKernels rejected) {
+    return new GemmKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
   }
 
   private static GemmChooser.Where elsewhere(GpuTarget target) {

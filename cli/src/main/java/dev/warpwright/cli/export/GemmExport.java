@@ -6,7 +6,7 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.tuning.GemmArguments;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.export.CudaExport;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Batch;
@@ -18,8 +18,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Writes the best known kernel of a product. */
-final class ProductExport {
-  private ProductExport() {}
+final class GemmExport {
+  private GemmExport() {}
 
   static Map<String, byte[]> files(KeyValues values, GpuTarget target, Progress progress) {
     GemmWorkload workload = GemmArguments.read(values);
@@ -33,18 +33,18 @@ final class ProductExport {
           "lda, ldb, ldc, stridea, strideb, stridec: export takes matrices whose rows follow each"
               + " other; leave them out");
     }
-    try (ProductKernels kernels =
+    try (GemmKernels kernels =
         TuningDevice.look()
             .filter(here -> here.target() == target)
-            .map(here -> ProductKernels.of(target, here.environment(), here.multiprocessors()))
-            .orElseGet(() -> ProductKernels.of(target))) {
+            .map(here -> GemmKernels.of(target, here.environment(), here.multiprocessors()))
+            .orElseGet(() -> GemmKernels.of(target))) {
       return files(workload, target, kernels.require(workload), progress);
     }
   }
 
   /** The files of a kernel of a product. */
   static Map<String, byte[]> files(
-      GemmWorkload workload, GpuTarget target, ProductKernels.Found found, Progress progress) {
+      GemmWorkload workload, GpuTarget target, GemmKernels.Found found, Progress progress) {
     String origin =
         switch (found.origin()) {
           case TUNED -> "tuned for this product";

@@ -4,10 +4,10 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.sim.api.SimulationError;
 import dev.warpwright.sim.block.Blocked;
-import dev.warpwright.sim.block.ProductQueue;
 import dev.warpwright.sim.block.SharedRows;
 import dev.warpwright.sim.block.Warp;
 import dev.warpwright.sim.block.WarpNode;
+import dev.warpwright.sim.block.WgmmaQueue;
 import dev.warpwright.sim.expr.ExprCompiler;
 import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
@@ -22,7 +22,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles products of warpgroups. */
-final class ProductCalls {
+final class WgmmaCalls {
   /** Slots of the registers that products write or read. */
   private final List<Integer> registers = new ArrayList<>();
 
@@ -54,7 +54,7 @@ final class ProductCalls {
           int from = d.first(f);
           boolean adds = scale.eval(f) != 0;
           int depth = meaning.depth();
-          ProductQueue.First aLies = a.of(w);
+          WgmmaQueue.First aLies = a.of(w);
           SharedRows bRows =
               meaning.alongN()
                   ? b.panels(f, depth, meaning.columns())
@@ -68,14 +68,14 @@ final class ProductCalls {
               shadow.productWrites(lane, from, meaning.elements(), adds, site.where());
             }
           }
-          ProductQueue queue = w.block.products(w);
+          WgmmaQueue queue = w.block.products(w);
           long epoch = queue.epoch(w);
-          int rows = WarpgroupProduct.ROWS / ProductQueue.WARPS;
+          int rows = WarpgroupProduct.ROWS / WgmmaQueue.WARPS;
           if (w.requests != null) {
             w.requests.counting().matrixMultiplyAdds((long) rows * meaning.columns() * depth);
           }
-          int firstRow = w.index % ProductQueue.WARPS * rows;
-          if (aLies instanceof ProductQueue.Tile(SharedRows aRows)) {
+          int firstRow = w.index % WgmmaQueue.WARPS * rows;
+          if (aLies instanceof WgmmaQueue.Tile(SharedRows aRows)) {
             if (meaning.alongM()) {
               reads(site, w, aRows, 0, depth, firstRow, rows, epoch);
             } else {
@@ -87,7 +87,7 @@ final class ProductCalls {
           reads(site, w, bRows, 0, bRowCount, 0, bColumns, epoch);
           queue.issue(
               w,
-              new ProductQueue.Product(
+              new WgmmaQueue.Product(
                   meaning,
                   d.access.slot(),
                   from * meaning.sums().bytes(),
@@ -100,7 +100,7 @@ final class ProductCalls {
 
   /** Where A lies as a warp issues a product, after what is checked of it in registers. */
   private interface FirstOperand {
-    ProductQueue.First of(Warp w);
+    WgmmaQueue.First of(Warp w);
   }
 
   private FirstOperand first(UnitSite site, WarpgroupProduct meaning) {
@@ -114,14 +114,14 @@ final class ProductCalls {
             shadow.productReads(lane, from, WarpgroupProduct.A_REGISTERS, site.where());
           }
         }
-        return new ProductQueue.Fragment(a.access.slot(), 4 * from);
+        return new WgmmaQueue.Fragment(a.access.slot(), 4 * from);
       };
     }
     SharedTileOperand a = SharedTileOperand.ofProduct(site.calls().exprs(), site.address(1));
     MatrixDescriptor.of(a.buffer());
     return w -> {
       Frame f = w.lanes[0];
-      return new ProductQueue.Tile(
+      return new WgmmaQueue.Tile(
           meaning.alongM()
               ? a.panels(f, meaning.depth(), WarpgroupProduct.ROWS)
               : a.rows(f, WarpgroupProduct.ROWS, meaning.depth()));
@@ -209,7 +209,7 @@ final class ProductCalls {
           site.requireWhole(warp, mask);
           site.calls().run(warp, mask);
           long left = pending.eval(warp.lanes[0]);
-          ProductQueue queue = warp.block.products(warp);
+          WgmmaQueue queue = warp.block.products(warp);
           return w -> {
             if (queue.isIssued(w, left)) {
               w.changes++;
@@ -222,7 +222,7 @@ final class ProductCalls {
         });
   }
 
-  private record ProductWait(Stmt where, Warp warp, ProductQueue queue, long pending)
+  private record ProductWait(Stmt where, Warp warp, WgmmaQueue queue, long pending)
       implements Blocked {
     @Override
     public boolean isOver() {
