@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -44,7 +45,8 @@ final class AttributeTest {
         "stages = 3 | stages = 3 | attribute 'stages' stands at a loop, not at a function",
       })
   void theVerifierKnowsThem(String function, String loop, String problem) {
-    PrimFunc func = new IrParser().primFunc("f", PROGRAM.formatted(function, loop));
+    PrimFunc func =
+        new IrParser().primFunc("f", String.format(Locale.ROOT, PROGRAM, function, loop));
     List<Problem> found =
         Verifier.verify(func).stream().filter(p -> p.rule() == Rule.ATTRIBUTES).toList();
     if (problem == null) {
