@@ -12,7 +12,7 @@ import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.program.NetworkRecords;
-import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkProgram;
