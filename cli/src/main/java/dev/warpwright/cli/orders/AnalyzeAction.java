@@ -37,6 +37,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       lines.add("");
       text(analysis, lines);
     }
+    request.notes().forEach(lines::add);
     return new Report(true, String.join(System.lineSeparator(), lines), json(request, analyses));
   }
 
@@ -138,6 +139,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
     return Json.object()
         .with("workload", request.workload().name())
         .with("dtype", request.workload().type().text())
+        .with("notes", Json.array(request.notes(), Json::of))
         .with(
             "devices",
             Json.array(

@@ -11,17 +11,34 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Asks what a workload costs on devices. */
+/**
+ * Asks what a workload costs on devices.
+ *
+ * @param gpus that have its type
+ * @param skipped those asked for that have not
+ */
 public record AnalyzeRequest(
-    WorkloadParts workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
+    WorkloadParts workload,
+    List<DeviceModel> gpus,
+    List<DeviceModel> skipped,
+    @Nullable Path csv,
+    @Nullable Path svg) {
   public AnalyzeRequest {
     gpus = List.copyOf(gpus);
+    skipped = List.copyOf(skipped);
+  }
+
+  /** One line for each device that is skipped. */
+  public List<String> notes() {
+    return skipped.stream()
+        .map(gpu -> gpu.name() + " is skipped: it multiplies no " + workload.type().text())
+        .toList();
   }
 
   /**
    * Reads the words of a command line: a kind, or {@code model=NAME}, then values.
    *
-   * @throws UserError that says which word is wrong
+   * @throws UserError that says which word is wrong; also if no device has the type
    */
   public static AnalyzeRequest of(List<String> words, @Nullable Path csv, @Nullable Path svg) {
     List<String> rest = new ArrayList<>(words);
@@ -41,6 +58,15 @@ public record AnalyzeRequest(
         model == null
             ? WorkloadParts.of(String.valueOf(kind), type, values.otherNumbers())
             : WorkloadParts.model(model, type, values.otherNumbers());
-    return new AnalyzeRequest(workload, gpus, csv, svg);
+    List<DeviceModel> able = gpus.stream().filter(type::supportedBy).toList();
+    if (able.isEmpty()) {
+      throw new UserError(
+          String.join(", ", gpus.stream().map(DeviceModel::name).toList())
+              + " multiplies no "
+              + type.text()
+              + "; choose another dtype or gpu");
+    }
+    return new AnalyzeRequest(
+        workload, able, gpus.stream().filter(gpu -> !able.contains(gpu)).toList(), csv, svg);
   }
 }

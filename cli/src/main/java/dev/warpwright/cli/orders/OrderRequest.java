@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param order a ready-made one; null for all of them
  * @param file to read an order from; null for none
+ * @param line of the file on which the order begins; null for the first one, or all where they are
+ *     scored
  */
 public record OrderRequest(
     Task task,
@@ -25,6 +27,7 @@ public record OrderRequest(
     CachePolicy policy,
     @Nullable BlockOrder order,
     @Nullable Path file,
+    @Nullable Integer line,
     Limits limits,
     Files files) {
   /** What to do. */
@@ -53,6 +56,7 @@ public record OrderRequest(
         CachePolicy.parse(values.text("policy", task == Task.SEARCH ? "optimal" : "lru"));
     String order = task == Task.SEARCH ? null : values.text("order");
     String file = task == Task.SEARCH ? null : values.text("file");
+    Integer line = file == null ? null : line(values);
     if (order != null && file != null) {
       throw new UserError("give order= or file=, not both");
     }
@@ -65,15 +69,21 @@ public record OrderRequest(
             : new Limits(1, 1);
     values.finish(
         "grid, capacity, policy, depth, chained, results, at, "
-            + (task == Task.SEARCH ? "seconds, seed" : "order, file"));
+            + (task == Task.SEARCH ? "seconds, seed" : "order, file, line"));
     return new OrderRequest(
         task,
         problem,
         policy,
         order == null ? null : BlockOrder.parse(order),
         file == null ? null : Path.of(file),
+        line,
         limits,
         files);
+  }
+
+  /** Which order of a file; null if it is not said. */
+  static @Nullable Integer line(KeyValues values) {
+    return values.text("line") == null ? null : (int) values.number("line", 1, Integer.MAX_VALUE);
   }
 
   /** The tiles and the cache. */
