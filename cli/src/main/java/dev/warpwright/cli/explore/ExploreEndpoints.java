@@ -1,5 +1,6 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
@@ -47,6 +48,10 @@ final class ExploreEndpoints {
   private static final int LARGEST = 1_000_000;
   private static final long SHOWN_ROWS = 16;
   private static final long SHOWN_EXTENT = 4096;
+  private static final int MOST_CAPACITIES = 16;
+
+  /** That a search may take for one capacity. */
+  private static final String CAPACITY_SECONDS = "4";
 
   private final KernelFolder kernels;
   private final TuningRuns tuning;
@@ -90,6 +95,7 @@ final class ExploreEndpoints {
   Map<String, Endpoint> actors() {
     return Map.of(
         "search", this::search,
+        "optima", this::optima,
         "simulate", this::simulate,
         "measure", this::measure,
         "explain", p -> started(jobs.start("explain", tuned.explain(p))),
@@ -173,6 +179,10 @@ final class ExploreEndpoints {
             : List.of();
     return Json.object()
         .with("gpu", device.name())
+        .with("M", shape.m())
+        .with("N", shape.n())
+        .with("K", shape.k())
+        .with("dtype", shape.type().text())
         .with("leastBytes", shape.leastBytes())
         .with("flops", shape.flops())
         .with(
@@ -192,6 +202,8 @@ final class ExploreEndpoints {
                         .with("order", row.order().text())
                         .with("timeUs", row.timeUs())
                         .with("dramBytes", row.dramBytes())
+                        .with("dramReadBytes", row.dramReadBytes())
+                        .with("dramWriteBytes", row.dramWriteBytes())
                         .with("l2Bytes", row.l2Bytes())
                         .with("hitRate", row.hitRate())));
   }
@@ -207,25 +219,26 @@ final class ExploreEndpoints {
     KeyValues values = values(parameters);
     GemmShape shape = shape(values);
     DeviceModel device = Gpus.find(values.text("gpu", "h200"));
-    Tiling tiling = Tiling.parse(values.text("tile", "128x128"));
+    String tile = values.text("tile");
+    List<Tiling> tilings = tile == null ? Tiling.usual(device) : List.of(Tiling.parse(tile));
     String dimension = values.text("along", "M");
     long last = values.number("last", 1, LARGEST, 4096);
     values.finish("M, N, K, dtype, gpu, tile, along, last");
-    Staircase stairs = Staircase.of(shape, dimension, last, tiling, device);
+    Staircase stairs = Staircase.of(shape, dimension, last, tilings, device);
     List<Json> points = new ArrayList<>();
     for (int i = 0; i < stairs.values().size(); i++) {
       GemmPrediction p = stairs.points().get(i);
       points.add(
           Json.object()
               .with("at", stairs.values().get(i))
-              .with("timeUs", p.timeUs())
+              .with("timeUs", stairs.times().get(i))
+              .with("tile", p.tiling().text())
               .with("waves", p.waves())
               .with("tail", p.tail())
               .with("flops", p.shape().flops()));
     }
     return Json.object()
         .with("gpu", device.name())
-        .with("tile", tiling.text())
         .with("points", new Json.Array(points));
   }
 
@@ -249,6 +262,43 @@ final class ExploreEndpoints {
                             new Watching(job, problem)))
                     .write());
     return started(id);
+  }
+
+  /** The least loads with each of some capacities, proven where there is time. */
+  private String optima(Map<String, String> parameters) {
+    Map<String, String> rest = new TreeMap<>(parameters);
+    String[] capacities = rest.getOrDefault("capacities", "").split(" ");
+    rest.remove("capacities");
+    if (capacities.length > MOST_CAPACITIES) {
+      throw new UserError("capacities: at most " + MOST_CAPACITIES);
+    }
+    List<OrderRequest> requests = new ArrayList<>();
+    for (String capacity : capacities) {
+      rest.put("capacity", capacity);
+      rest.put("seconds", CAPACITY_SECONDS);
+      requests.add(
+          OrderRequest.of(
+              OrderRequest.Task.SEARCH, values(rest), new OrderRequest.Files(null, null)));
+    }
+    return started(
+        jobs.start(
+            "optima",
+            job -> {
+              List<Json> optima = new ArrayList<>();
+              for (OrderRequest request : requests) {
+                OrderSearch.Result result =
+                    OrderSearch.search(
+                        new OrderSearch.Request(
+                            request.problem(), request.policy(), 1, request.limits().seconds()),
+                        new Watching(job, request.problem()));
+                optima.add(
+                    Json.object()
+                        .with("loads", result.simulation().loads())
+                        .with("lowerBound", result.lowerBound())
+                        .with("proven", result.proven()));
+              }
+              return Json.object().with("optima", new Json.Array(optima)).write();
+            }));
   }
 
   private static String started(long id) {

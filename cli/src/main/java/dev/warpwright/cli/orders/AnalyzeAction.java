@@ -193,6 +193,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
         .with("tile", p.tiling().text())
         .with("order", p.order().text())
         .with("tiles", p.tiles())
+        .with("atOnce", p.tiling().atOnce(p.device()))
         .with("waves", p.waves())
         .with("tail", p.tail())
         .with("timeUs", p.timeUs())

@@ -119,15 +119,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
   }
 
   private static String head(OrderMeasurement m) {
-    return m.tiling().text() + " " + name(m.order());
-  }
-
-  /** An order in a table: a list of tiles by its beginning. */
-  private static String name(BlockOrder order) {
-    String text = order.text();
-    return order instanceof BlockOrder.Explicit(List<BlockOrder.Tile> tiles) && tiles.size() > 4
-        ? format("explicit:%d,%d;... (%d)", tiles.getFirst().m(), tiles.getFirst().n(), tiles.size())
-        : text;
+    return m.tiling().text() + " " + m.order().label();
   }
 
   private static String line(OrderMeasurement m) {
@@ -152,7 +144,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
     return format(
         "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
         m.tiling().text(),
-        name(m.order()),
+        m.order().label(),
         m.kernel(),
         m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),
         time,

@@ -97,6 +97,9 @@ public record MeasureRequest(
             : from == From.RECORDED
                 ? recorded(OrderMeasurement::order)
                 : BlockOrder.parseAll("row,grouped:8,hilbert");
+    if (from != From.RECORDED) {
+      tilings.forEach(tiling -> all.forEach(order -> check(shape, tiling, order)));
+    }
     if (from != From.RECORDED && tilings.size() * all.size() > MOST_KERNELS) {
       throw new UserError(
           String.format(
@@ -110,6 +113,20 @@ public record MeasureRequest(
         from,
         gpu,
         files);
+  }
+
+  /** A list of tiles has to be of the grid that a size of tiles makes. */
+  private static void check(GemmShape shape, Tiling tiling, BlockOrder order) {
+    if (order instanceof BlockOrder.Explicit) {
+      try {
+        var unused =
+            order.tiles(
+                (int) Math.ceilDiv(shape.m(), tiling.m()),
+                (int) Math.ceilDiv(shape.n(), tiling.n()));
+      } catch (UserError e) {
+        throw new UserError("tile=" + tiling.text() + ": " + e.getMessage(), e);
+      }
+    }
   }
 
   /** Orders of a file, as lists of tiles; on a device all tiles that fit run at a time. */

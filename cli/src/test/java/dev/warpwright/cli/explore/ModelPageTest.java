@@ -83,9 +83,9 @@ final class ModelPageTest extends PageTest {
         page.evaluate(
             """
             async cases => {
-              const m = await import('/model.js');
+              const m = {...await import('/model.js'), ...await import('/cache.js')};
               return cases.map(([problem, order]) => {
-                const run = m.simulate(problem, order);
+                const run = m.simulate(problem, order, 'all');
                 const out = [[run.loads, run.loaded, run.hits, run.stores, run.stored, run.flushed, m.bounds(problem).loads]];
                 for (const s of run.steps) out.push(s.loaded, s.evicted, s.contents);
                 return out;
@@ -135,7 +135,7 @@ final class ModelPageTest extends PageTest {
       for (int[] grid : new int[][] {{1, 1}, {5, 3}, {8, 8}, {3, 13}}) {
         Object tiles =
             page.evaluate(
-                "async ([name, r, c]) => (await import('/model.js')).tiles(name, r, c)",
+                "async ([name, r, c]) => (await import('/orders.js')).tiles(name, r, c)",
                 List.of(name, grid[0], grid[1]));
         assertThat(tiles)
             .as("%s %dx%d", name, grid[0], grid[1])

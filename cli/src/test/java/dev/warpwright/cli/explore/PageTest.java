@@ -40,6 +40,9 @@ abstract class PageTest {
   static final int WIDE = 1280;
   static final int NARROW = 390;
 
+  /** A small board of equal blocks, for those who draw by hand. */
+  static final String BLOCKS = "#preset=blocks";
+
   private final List<String> strayRequests = new ArrayList<>();
   private final List<String> troubles = new ArrayList<>();
   @TempDir static Path folder;
@@ -96,7 +99,7 @@ abstract class PageTest {
   void open() {
     strayRequests.clear();
     troubles.clear();
-    visit(WIDE, "");
+    visit(WIDE, BLOCKS);
   }
 
   void visit(int width, String fragment) {

@@ -1,6 +1,8 @@
-// Roofline and staircase: where a workload stands on each device, and how its time climbs with the waves.
-import {keys, lineChart, roofChart} from './charts.js';
-import {attempt, bytes, choice, count, el, field, get, number, percent, replace, time} from './dom.js';
+// Roofline: where a workload stands on each device.
+import {keys, roofChart} from './charts.js';
+import {attempt, bytesLike, choice, count, download, el, field, get, latestOnly, number, numberOf, percent, replace, standalone, time, timesLike} from './dom.js';
+import {stairsCard} from './stairs.js';
+import {keepState, stateOf, table as csvOf} from './state.js';
 
 const KINDS = {
   gemm: [['M', 16], ['N', 14336], ['K', 4096]],
@@ -11,81 +13,105 @@ const KINDS = {
   'model=gpt3': [['M', 2048], ['batch', 1], ['S', 2048]],
 };
 const FIRST = ['a100', 'a40', '4090', 'h200'];
+const TYPES = ['f32', 'tf32', 'f16', 'bf16', 'e4m3', 'int8'];
 
-export function rooflineView() {
-  const kind = choice(Object.keys(KINDS).map(k => [k, k.replace('model=', '')]), 'ffn', {onchange: () => { fields(); load(); }});
-  const dtype = choice(['f32', 'tf32', 'f16', 'bf16', 'e4m3', 'int8'], 'bf16', {onchange: () => load()});
-  const values = el('div', {class: 'pair', onchange: () => load()});
+export function rooflineView(address) {
+  let asked = stateOf(address);
+  const kind = choice(Object.keys(KINDS).map(k => [k, k.replace('model=', '')]), Object.hasOwn(KINDS, asked.kind) ? asked.kind : 'ffn', {onchange: () => fields()});
+  const dtype = choice(TYPES, TYPES.includes(asked.dtype) ? asked.dtype : 'bf16');
+  const values = el('div', {class: 'pair'});
   const gpus = el('div', {class: 'content', role: 'group', 'aria-label': 'Devices', onchange: () => load()});
+  const notes = el('div', {class: 'content'});
   const chart = el('div', {class: 'content'});
   const table = el('div', {class: 'content'});
-  const stairs = el('div', {class: 'content'});
   let inputs = {};
+  let data = null;
 
   const fields = () => {
     inputs = {};
     replace(values, KINDS[kind.value].map(([name, value]) => {
-      inputs[name] = number(value, name === 'gated' ? 0 : 1, 1e9);
+      inputs[name] = number(asked[name] ?? value, name === 'gated' ? 0 : 1, name === 'gated' ? 1 : 1e9);
       return field(name, inputs[name]);
     }));
   };
 
-  const load = () => attempt(async () => {
-    const chosen = [...gpus.querySelectorAll('input:checked')].map(box => box.value);
-    if (!chosen.length) {
+  const chosen = () => [...gpus.querySelectorAll('input:checked')].map(box => box.value);
+  const load = latestOnly(async current => {
+    const devices = chosen();
+    keepState('roofline', {kind: kind.value, ...Object.fromEntries(Object.entries(inputs).map(([k, i]) => [k, i.value])), dtype: dtype.value, gpus: devices.join(',')});
+    if (!devices.length) {
       replace(chart, el('div', {class: 'empty'}, 'Choose a device.'));
       replace(table);
+      replace(notes);
       return;
     }
-    const words = [kind.value, ...Object.entries(inputs).map(([k, i]) => `${k}=${i.value}`), `dtype=${dtype.value}`, `gpu=${chosen.join(',')}`];
-    const data = await get('analyze', {words: words.join(' ')});
-    replace(chart, el('h2', {}, data.workload), keys(data.devices.map(d => d.gpu)),
+    const words = [kind.value, ...Object.entries(inputs).map(([k, i]) => `${k}=${numberOf(i)}`), `dtype=${dtype.value}`, `gpu=${devices.join(',')}`];
+    const answer = await get('analyze', {words: words.join(' ')});
+    if (!current()) return;
+    data = answer;
+    draw();
+  });
+
+  const draw = () => {
+    replace(notes, data.notes.map(note => el('p', {class: 'note'}, `${note}.`)));
+    replace(chart, el('h2', {}, `${data.workload}, ${data.dtype}`), keys(data.devices.map(d => d.gpu)),
       roofChart(data.devices.map(d => ({name: d.gpu, peak: d.peak, bandwidth: d.bandwidth,
-        points: d.parts.map(p => ({x: p.intensity, name: `${p.name}, ${p.boundBy} bound, at least ${time(p.boundUs)}`}))}))));
-    replace(table, data.devices.map(d => el('div', {class: 'scroll'}, el('table', {},
-      el('caption', {}, `${d.gpu}: all parts, fused, at least ${time(d.boundUs)}`),
-      el('thead', {}, el('tr', {}, el('th', {}, 'part'), el('th', {}, 'bound by'), ['times', 'at least', 'ops a byte', 'tile', 'waves', 'idle', 'predicted', 'memory', 'L2 hits'].map(t => el('th', {class: 'n'}, t)))),
-      el('tbody', {}, d.parts.map(p => el('tr', {},
-        el('td', {}, p.name, p.vanishesWhenFused ? el('small', {}, ' unless fused') : null),
-        el('td', {}, el('span', {class: `tag ${p.boundBy}`}, p.boundBy)),
-        [count(p.times), time(p.boundUs * p.times), p.intensity.toFixed(p.intensity < 10 ? 1 : 0), p.best?.tile ?? '', p.best ? count(p.best.waves) : '',
-          p.best ? percent(p.best.tail) : '', p.best ? time(p.best.timeUs * p.times) : '', bytes(p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes), p.best ? percent(p.best.hitRate) : '']
-          .map(text => el('td', {class: 'n'}, text)))))))));
-  });
+        points: d.parts.map(p => ({x: p.intensity, label: p.name, flops: p.flops, bound: p.boundUs, predicted: p.best?.timeUs, measured: p.measuredUs,
+          name: `${p.name}, ${p.boundBy} bound, at least ${time(p.boundUs)}`}))}))),
+      el('div', {class: 'keys'}, el('span', {}, el('i', {class: 'mark bound'}), 'the bound'), el('span', {}, el('i', {class: 'mark predicted'}), 'predicted'), el('span', {}, el('i', {class: 'mark measured'}), 'measured')));
+    replace(table, data.devices.map(d => {
+      const times = timesLike(d.parts.flatMap(p => [p.boundUs * p.times, p.best ? p.best.timeUs * p.times : 0]));
+      const sizes = bytesLike(d.parts.flatMap(p => [p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes, p.l2Bytes ?? 0]));
+      return el('div', {class: 'scroll'}, el('table', {},
+        el('caption', {}, `${d.gpu}: all parts, fused, at least ${time(d.boundUs)}`, d.fits === false ? el('b', {class: 'wrong'}, ` does not fit: ${sizeOf(d.needBytes)} of ${sizeOf(d.memoryBytes)}`) : null,
+          d.extrapolated ? ' (the model was fitted on another device)' : ''),
+        el('thead', {}, el('tr', {}, el('th', {}, 'part'), el('th', {}, 'bound by'), ['times', 'at least', 'ops a byte', 'tile', 'waves', 'idle', 'predicted', 'memory', 'L2 to SM', 'L2 hits'].map(t => el('th', {class: 'n'}, t)))),
+        el('tbody', {}, d.parts.map(p => el('tr', {},
+          el('td', {}, p.name, p.vanishesWhenFused ? el('small', {}, ' unless fused') : null),
+          el('td', {}, el('span', {class: `tag ${p.boundBy}`}, p.boundBy)),
+          [count(p.times), times(p.boundUs * p.times), p.intensity.toFixed(p.intensity < 10 ? 1 : 0), p.best?.tile ?? '', p.best ? count(p.best.waves) : '',
+            p.best ? percent(p.best.tail) : '', p.best ? times(p.best.timeUs * p.times) : '', sizes(p.best ? p.best.dramReadBytes + p.best.dramWriteBytes : p.bytes),
+            p.l2Bytes === undefined ? '' : sizes(p.l2Bytes), p.best ? percent(p.best.hitRate) : '']
+            .map(text => el('td', {class: 'n'}, text)))))));
+    }));
+  };
+  const sizeOf = value => bytesLike([value])(value);
 
-  // The staircase.
-  const s = {m: number(4096, 1, 1e6), n: number(4096, 1, 1e6), k: number(4096, 1, 1e6), along: choice(['M', 'N', 'K'], 'M'), last: number(8192, 128, 1e6),
-    tile: choice(['64x64', '128x64', '64x128', '128x128', '128x256', '256x128', '256x256'], '128x256'), gpu: choice(['h200'], 'h200')};
-  const climb = () => attempt(async () => {
-    const data = await get('staircase', {M: s.m.value, N: s.n.value, K: s.k.value, along: s.along.value, last: s.last.value, tile: s.tile.value, gpu: s.gpu.value});
-    const most = Math.max(...data.points.map(p => p.timeUs));
-    const rates = data.points.map(p => [p.at, p.flops / p.timeUs / 1e6, `${s.along.value}=${p.at}: ${(p.flops / p.timeUs / 1e6).toFixed(0)} TFLOP/s, ${p.waves} waves`]);
-    const x = {from: 0, to: data.points.at(-1).at, text: v => count(v), name: s.along.value};
-    replace(steps,
-      lineChart({x, y: {from: 0, to: most * 1.05, text: v => (v === 0 ? '0' : time(v)), name: 'time'}, steps: true, height: 250, label: 'Predicted time', series: [{name: 'time', points: data.points.map(p => [p.at, p.timeUs])}]}),
-      lineChart({x, y: {from: 0, to: Math.max(...rates.map(r => r[1])) * 1.08, text: v => count(v), name: 'TFLOP/s'}, height: 210, label: 'Predicted rate', series: [{name: 'rate', points: rates}]}));
-  });
-  const steps = el('div', {class: 'content'});
-  replace(stairs, el('h2', {}, 'Wave staircase'),
-    el('p', {class: 'quiet'}, 'Predicted, with one tile size: each new round of tiles costs a step, and the rate falls where a round is nearly empty.'),
-    el('form', {class: 'content', onsubmit: event => event.preventDefault(), onchange: climb},
-      el('div', {class: 'three'}, field('M', s.m), field('N', s.n), field('K', s.k)),
-      el('div', {class: 'three'}, field('Along', s.along), field('Up to', s.last), field('Tile', s.tile)),
-      field('Device', s.gpu)), steps);
-
+  const stairs = stairsCard();
+  const button = (text, action) => el('button', {type: 'button', onclick: () => attempt(action)}, text);
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Roofline'),
-      el('p', {class: 'quiet'}, 'Which parts of a workload are bound by memory and which by arithmetic, on the devices of the catalogue. Points lie where a part would be that reaches its bound.')),
+      el('p', {class: 'quiet'}, 'Which parts of a workload are bound by memory and which by arithmetic, on the devices of the catalogue; how near the model expects kernels to come, and how near measured ones came.')),
     el('div', {class: 'side'},
-      el('form', {class: 'card', onsubmit: event => event.preventDefault()}, el('h2', {}, 'Workload'), field('Kind', kind), values, field('Type', dtype)),
+      el('form', {class: 'card', onsubmit: event => event.preventDefault(), onchange: () => load()}, el('h2', {}, 'Workload'), field('Kind', kind), values, field('Type', dtype),
+        el('div', {class: 'row'},
+          button('CSV', () => download('roofline.csv', csvOf([['gpu', 'part', 'times', 'flops', 'bytes', 'boundUs', 'boundBy', 'predictedUs', 'measuredUs', 'l2Bytes'],
+            ...data.devices.flatMap(d => d.parts.map(p => [d.gpu, p.name, p.times, p.flops, p.bytes, p.boundUs, p.boundBy, p.best?.timeUs, p.measuredUs, p.l2Bytes]))]), 'text/csv')),
+          button('SVG', () => download('roofline.svg', standalone(chart.querySelector('svg')), 'image/svg+xml')))),
       el('section', {class: 'card'}, el('h2', {}, 'Devices'), gpus)),
-    el('div', {class: 'content'}, el('section', {class: 'card'}, chart, table), el('section', {class: 'card'}, stairs)));
+    el('div', {class: 'content'}, el('section', {class: 'card'}, notes, chart, table), stairs.element));
   fields();
-  attempt(async () => {
+  const ready = attempt(async () => {
     const {devices} = await get('devices');
-    replace(gpus, devices.map(d => el('label', {class: 'check'}, el('input', {type: 'checkbox', value: d.id, checked: FIRST.includes(d.id)}), d.name)));
-    replace(s.gpu, devices.map(d => el('option', {value: d.id, selected: d.id === 'h200'}, d.name)));
-    await Promise.all([load(), climb()]);
+    const wanted = asked.gpus?.split(',') ?? FIRST;
+    replace(gpus, devices.map(d => el('label', {class: 'check'}, el('input', {type: 'checkbox', value: d.id, checked: wanted.includes(d.id)}), d.name)));
+    stairs.devices(devices);
+    await Promise.all([load(), stairs.load()]);
   });
-  return {element};
+  let last = address;
+  return {
+    element,
+    open: async address => {
+      await ready;
+      if (!address || address === last) return;
+      last = address;
+      asked = stateOf(address);
+      if (Object.hasOwn(KINDS, asked.kind)) kind.value = asked.kind;
+      if (TYPES.includes(asked.dtype)) dtype.value = asked.dtype;
+      fields();
+      const wanted = asked.gpus?.split(',');
+      if (wanted) for (const box of gpus.querySelectorAll('input')) box.checked = wanted.includes(box.value);
+      await load();
+    },
+  };
 }

@@ -41,7 +41,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
             if (watcher.cancelled()) {
               return measured;
             }
-            watcher.say(String.format(Locale.ROOT, "%s, %s", tiling.text(), order.text()));
+            watcher.say(String.format(Locale.ROOT, "%s, %s", tiling.text(), order.label()));
             measured.add(
                 measurement(
                     request,
