@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Work that takes longer than a request: it is started, asked after, and cancelled. Each runs in a
- * thread of its own; the oldest finished ones are forgotten. Work that nobody asks after any more has
- * lost its page, and ends as if it were cancelled.
+ * thread of its own; the oldest finished ones are forgotten. Work that nobody asks after any more
+ * has lost its page, and ends as if it were cancelled.
  */
 public final class Jobs implements AutoCloseable {
   private static final int MOST_RUNNING = 2;

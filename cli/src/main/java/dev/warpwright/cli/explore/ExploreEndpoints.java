@@ -237,9 +237,7 @@ final class ExploreEndpoints {
               .with("tail", p.tail())
               .with("flops", p.shape().flops()));
     }
-    return Json.object()
-        .with("gpu", device.name())
-        .with("points", new Json.Array(points));
+    return Json.object().with("gpu", device.name()).with("points", new Json.Array(points));
   }
 
   private String search(Map<String, String> parameters) {
@@ -327,10 +325,10 @@ final class ExploreEndpoints {
     String name = parameters.getOrDefault("name", "");
     KernelFile file = KernelFile.read(kernels.file(name));
     Map<String, Long> values = new TreeMap<>();
-    file.gridKernels(Map.of()).getFirst().scalars().stream()
-        .map(ScalarParam::name)
-        .filter(scalar -> !scalar.startsWith("T"))
-        .forEach(scalar -> values.put(scalar, scalar.equals("M") ? SHOWN_ROWS : SHOWN_EXTENT));
+    file.gridKernels(Map.of()).stream()
+        .flatMap(kernel -> kernel.scalars().stream())
+        .filter(scalar -> !scalar.name().startsWith("T"))
+        .forEach(scalar -> values.put(scalar.name(), shown(scalar)));
     List<String> shape = values.entrySet().stream().map(Map.Entry::toString).toList();
     return Json.object()
         .with("name", name)
@@ -338,6 +336,12 @@ final class ExploreEndpoints {
         .with("text", kernels.text(name))
         .with("cuda", cuda(name, values))
         .with("shape", String.join(" ", shape));
+  }
+
+  /** A value that a kernel takes. */
+  private static long shown(ScalarParam scalar) {
+    long usual = scalar.name().equals("M") ? SHOWN_ROWS : SHOWN_EXTENT;
+    return Math.clamp(usual, scalar.min(), scalar.max());
   }
 
   private String cuda(String name, Map<String, Long> values) {

@@ -93,10 +93,10 @@ public record MeasureRequest(
         file != null
             ? read(Path.of(file), line)
             : orders != null
-            ? BlockOrder.parseAll(orders).stream().distinct().toList()
-            : from == From.RECORDED
-                ? recorded(OrderMeasurement::order)
-                : BlockOrder.parseAll("row,grouped:8,hilbert");
+                ? BlockOrder.parseAll(orders).stream().distinct().toList()
+                : from == From.RECORDED
+                    ? recorded(OrderMeasurement::order)
+                    : BlockOrder.parseAll("row,grouped:8,hilbert");
     if (from != From.RECORDED) {
       tilings.forEach(tiling -> all.forEach(order -> check(shape, tiling, order)));
     }
@@ -131,8 +131,7 @@ public record MeasureRequest(
 
   /** Orders of a file, as lists of tiles; on a device all tiles that fit run at a time. */
   private static List<BlockOrder> read(Path file, @Nullable Integer line) {
-    List<OrderText> texts =
-        line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line));
+    List<OrderText> texts = line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line));
     List<BlockOrder> orders = new ArrayList<>();
     for (OrderText text : texts) {
       if (text.items().stream().anyMatch(item -> item.gemm() != 0)) {

@@ -33,7 +33,8 @@ import picocli.CommandLine.Parameters;
       "results=past   past the cache, or cached and written back",
       "at=1           tiles at a time",
       "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...",
-      "file=          orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x, y), ...]",
+      "file=          orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x,"
+          + " y), ...]",
       "line=          which of them: the line on which it begins; else the first, score: all",
       "seconds=30     after which search returns the best so far; seed=1",
       "",

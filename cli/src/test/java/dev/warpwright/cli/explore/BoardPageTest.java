@@ -18,7 +18,8 @@ final class BoardPageTest extends PageTest {
     assertThat(figure("Loads")).startsWith("4 ");
     assertThat(figure("Hits")).startsWith("2");
     assertThat(figure("Tiles")).isEqualTo("3 / 36");
-    assertThat(page.locator(".path:not(.across)").getAttribute("d")).matches("M[\\d. ]+L[\\d. ]+L[\\d. ]+");
+    assertThat(page.locator(".path:not(.across)").getAttribute("d"))
+        .matches("M[\\d. ]+L[\\d. ]+L[\\d. ]+");
     button("Undo").click();
     assertThat(figure("Loads")).startsWith("3 ");
     button("Redo").click();

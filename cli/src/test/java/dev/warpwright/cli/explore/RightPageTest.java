@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
-import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the page shows is of what is asked for now: late answers, saved boards, limits, bounds, units. */
+/**
+ * What the page shows is of what is asked for now: late answers, saved boards, limits, bounds,
+ * units.
+ */
 final class RightPageTest extends PageTest {
   private static final String SHAPE = "#preset=square-8192";
 
@@ -92,14 +94,26 @@ final class RightPageTest extends PageTest {
     type("M", "512");
     page.getByText("512 × 256 × 256, bf16: at least").waitFor();
     page.waitForCondition(() -> !late.isEmpty());
-    late.removeFirst().fulfill(new Route.FulfillOptions().setStatus(500).setBody("{\"error\": \"lost\"}"));
+    late.removeFirst()
+        .fulfill(new Route.FulfillOptions().setStatus(500).setBody("{\"error\": \"lost\"}"));
     page.waitForTimeout(200);
     assertThat(page.locator("#message.shown").count()).isZero();
   }
 
   private List<String> all() {
     List<String> shown = new ArrayList<>(page.locator(".board .figures dd").allTextContents());
-    for (String label : List.of("M", "N", "K", "tile M", "tile N", "tile K", "Cache, MB", "GPU", "Tiles at a time", "Step")) {
+    for (String label :
+        List.of(
+            "M",
+            "N",
+            "K",
+            "tile M",
+            "tile N",
+            "tile K",
+            "Cache, MB",
+            "GPU",
+            "Tiles at a time",
+            "Step")) {
       shown.add(label + " " + named(label).inputValue());
     }
     return shown;
@@ -115,7 +129,8 @@ final class RightPageTest extends PageTest {
     Locator step = named("Step");
     step.fill("2");
     List<String> before = all();
-    assertThat(before).contains("M 3000", "GPU h200", "Tiles at a time 132", "Cache, MB 62.915", "Step 2");
+    assertThat(before)
+        .contains("M 3000", "GPU h200", "Tiles at a time 132", "Cache, MB 62.915", "Step 2");
     button("Copy link").click();
     String link = page.getByLabel("Link").inputValue();
     Download board = page.waitForDownload(() -> button("Save").click());

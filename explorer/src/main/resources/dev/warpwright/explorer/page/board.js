@@ -6,7 +6,7 @@ import {attempt, bytes, choice, count, el, field, replace, say, standalone} from
 import {LoadStrip, memoryChart} from './strip.js';
 import {missText, Picture} from './picture.js';
 
-const MOST_CHIPS = 48;
+const MOST_CHIPS = 24;
 const PLAY_MS = 12_000;
 
 export class Board {
@@ -46,7 +46,7 @@ export class Board {
     this.playButton = act('Play', 'Step after step', () => (this.playing ? this.pause() : this.play()));
     this.stepText = el('p', {class: 'quiet'});
     this.chips = el('div', {class: 'chips'});
-    this.flows = el('div', {});
+    this.flows = el('div', {class: 'scroll'});
     this.strip = new LoadStrip(step => { this.pause(); this.look(step); });
     this.element = el('section', {class: 'card board', 'aria-label': title},
       el('div', {class: 'row spread'},
@@ -64,11 +64,11 @@ export class Board {
             el('span', {}, el('i'), 'not yet, or not in the cache')),
           this.told,
           el('div', {class: 'row player'}, this.playButton, el('div', {class: 'grow'}, field('Step', this.slider))),
-          this.strip.element),
+          this.strip.element,
+          this.flows),
         el('div', {class: 'content'},
           this.figures,
           this.stepText,
-          this.flows,
           el('h3', {}, 'The cache holds'),
           this.chips)));
     this.element.addEventListener('keydown', event => this.key(event));

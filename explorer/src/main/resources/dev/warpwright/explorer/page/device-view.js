@@ -28,6 +28,7 @@ export function deviceView(address) {
   const heat = el('div', {class: 'scroll'});
   const detail = el('div', {class: 'content'});
   const curves = el('div', {class: 'content'});
+  const flows = el('div', {class: 'scroll'});
   const measured = el('div', {class: 'content'});
   const head = el('p', {class: 'quiet'});
   let devices = [];
@@ -111,9 +112,9 @@ export function deviceView(address) {
       figure('Waves', count(p.waves), `${count(p.tiles)} tiles`),
       figure('Idle part', percent(p.tail), 'short last wave, edges'),
       figure('Alone', time(p.computeUs), `products; memory ${time(p.memoryUs)}, L2 ${time(p.l2Us)}`)),
-    memoryChart([{name: 'predicted', fromL2: p.l2Bytes, toL2: p.dramWriteBytes, fromMemory: p.dramReadBytes, toMemory: p.dramWriteBytes, hitRate: p.hitRate},
-      ...(counted ? [{name: 'measured', fromL2: counted.l2Bytes, toL2: null, fromMemory: counted.dramReadBytes, toMemory: counted.dramWriteBytes, hitRate: counted.hitRate}] : [])], bytes),
     board.link ? el('a', {class: 'button first', href: board.link}, 'Open as a board') : el('p', {class: 'quiet'}, `No board: ${board.why}.`));
+    replace(flows, el('h2', {}, `Memory, ${p.tile}, ${p.order}`), memoryChart([{name: 'predicted', fromL2: p.l2Bytes, toL2: p.dramWriteBytes, fromMemory: p.dramReadBytes, toMemory: p.dramWriteBytes, hitRate: p.hitRate},
+      ...(counted ? [{name: 'measured', fromL2: counted.l2Bytes, toL2: null, fromMemory: counted.dramReadBytes, toMemory: counted.dramWriteBytes, hitRate: counted.hitRate}] : [])], bytes));
     const x = {from: 0, to: Math.max(1, tiles.length - 1), at: tiles.map((_, i) => i), text: v => tiles[v], name: 'tile'};
     const y = {from: 0, to: most * 1.05 || 1, text: v => text(v), name};
     const lines = ['row', 'column', 'grouped:8', 'hilbert', 'morton', 'serpentine'];
@@ -159,7 +160,7 @@ export function deviceView(address) {
     el('div', {class: 'intro'}, el('h1', {}, 'Device'),
       el('p', {class: 'quiet'}, 'What one product is predicted to cost, for every order of tiles and every tile size: bytes between memory, second-level cache and SMs, waves and time. Choose a cell to see it, and open it as a board.')),
     el('div', {class: 'side'}, form, el('section', {class: 'card'}, detail)),
-    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, curves), onGpu.element, el('section', {class: 'card'}, measured)));
+    el('div', {class: 'content'}, el('section', {class: 'card'}, head, heat), el('section', {class: 'card'}, flows), el('section', {class: 'card'}, curves), onGpu.element, el('section', {class: 'card'}, measured)));
   const ready = attempt(async () => {
     devices = (await get('devices')).devices;
     const known = devices.some(d => d.id === asked.gpu) ? asked.gpu : 'h200';

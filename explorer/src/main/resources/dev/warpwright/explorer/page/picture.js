@@ -4,7 +4,8 @@ import {svg} from './dom.js';
 const STRIP = 40;
 const GAP = 8;
 const EDGE = 18;
-const LEAST = 13;
+/** Sides of tiles are no smaller: a finger needs more room than a mouse. */
+const least = () => (innerWidth < 560 ? 13 : 9);
 /** Where tiles are smaller, heads of arrows would hide them. */
 const HEADS_FROM = 16;
 
@@ -15,7 +16,7 @@ export class Picture {
     this.focus = {gemm: 0, row: 0, column: 0};
     const wide = p.columns + p.chained;
     const free = room - STRIP - GAP * (p.chained ? 4 : 2) - EDGE - 8;
-    const s = Math.max(LEAST, Math.min(72, Math.floor(free / wide), Math.floor(600 / p.rows)));
+    const s = Math.max(least(), Math.min(72, Math.floor(free / wide), Math.floor(600 / p.rows)));
     this.side = s;
     const left = EDGE + STRIP + GAP;
     const top = EDGE + STRIP + GAP;

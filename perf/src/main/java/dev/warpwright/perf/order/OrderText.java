@@ -8,11 +8,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Orders as text, one or several in a file: fields such as {@code t1 = 2, outer_width = 2}, the word
- * {@code Order} with a number or without, and in brackets the tiles, {@code (x, y, gemmId)} or
+ * Orders as text, one or several in a file: fields such as {@code t1 = 2, outer_width = 2}, the
+ * word {@code Order} with a number or without, and in brackets the tiles, {@code (x, y, gemmId)} or
  * {@code (x, y)} for one matmul. {@code t1} or {@code t} is the number of tiles at a time, x the
- * column and y the row of a tile, gemmId the matmul, 0 or 1; other fields tell how an order was made
- * and are only read over. A line that begins with {@code #} is a remark.
+ * column and y the row of a tile, gemmId the matmul, 0 or 1; other fields tell how an order was
+ * made and are only read over. A line that begins with {@code #} is a remark.
  *
  * @param atOnce tiles at a time
  * @param line on which the order begins, from 1
