@@ -36,21 +36,23 @@ final class OrderFile {
    */
   static OrderText one(Path file, @Nullable Integer line) {
     List<OrderText> orders = all(file);
-    return line == null
-        ? orders.getFirst()
-        : orders.stream()
-            .filter(order -> order.line() == line)
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new UserError(
-                        file
-                            + ": no order begins on line="
-                            + line
-                            + "; they begin on lines "
-                            + orders.stream()
-                                .map(order -> Integer.toString(order.line()))
-                                .collect(Collectors.joining(", "))));
+    if (line == null) {
+      return orders.getFirst();
+    }
+    int wanted = line;
+    return orders.stream()
+        .filter(order -> order.line() == wanted)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new UserError(
+                    file
+                        + ": no order begins on line="
+                        + wanted
+                        + "; they begin on lines "
+                        + orders.stream()
+                            .map(order -> Integer.toString(order.line()))
+                            .collect(Collectors.joining(", "))));
   }
 
   /** No more than an order may have, and one character. */

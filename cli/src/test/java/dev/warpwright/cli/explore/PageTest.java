@@ -7,6 +7,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.explorer.Explorer;
@@ -103,6 +104,10 @@ abstract class PageTest {
   }
 
   void visit(int width, String fragment) {
+    visit(width, fragment, ColorScheme.LIGHT);
+  }
+
+  void visit(int width, String fragment, ColorScheme theme) {
     if (context != null) {
       context.close();
     }
@@ -110,6 +115,7 @@ abstract class PageTest {
         browser.newContext(
             new Browser.NewContextOptions()
                 .setViewportSize(width, 900)
+                .setColorScheme(theme)
                 .setHasTouch(width == NARROW)
                 .setAcceptDownloads(true));
     page = context.newPage();
@@ -124,7 +130,7 @@ abstract class PageTest {
     page.onPageError(troubles::add);
     page.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
     page.navigate(address() + fragment);
-    page.locator(".tile").first().waitFor();
+    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
   }
 
   String address() {
