@@ -7,7 +7,6 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.order.OrderBounds;
 import dev.warpwright.perf.order.OrderSearch;
 import dev.warpwright.perf.order.OrderSimulation;
@@ -200,11 +199,9 @@ public final class OrderAction implements Action<OrderRequest> {
       }
     } else if (file != null || request.order() != null) {
       orders.put(
-          request.order() != null ? request.order().text() : file + ":" + request.line(),
-          order(request));
+          request.order() != null ? request.order() : file + ":" + request.line(), order(request));
     } else {
-      TileOrders.READY_MADE.forEach(
-          name -> orders.put(name, TileOrders.of(problem, BlockOrder.parse(name))));
+      TileOrders.names(problem).forEach(name -> orders.put(name, TileOrders.of(problem, name)));
     }
     long bound = OrderBounds.loads(problem);
     long leastStores = problem.items();

@@ -32,7 +32,8 @@ import picocli.CommandLine.Parameters;
       "chained=0      columns of tiles of a second matmul that reads the first's result",
       "results=past   past the cache, or cached and written back",
       "at=1           tiles at a time",
-      "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...",
+      "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...; chained:",
+      "               rows:2 of both in turn, halves of rows, mixed:2 rows high, tile by tile",
       "file=          orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x,"
           + " y), ...]",
       "line=          which of them: the line on which it begins; else the first, score: all",

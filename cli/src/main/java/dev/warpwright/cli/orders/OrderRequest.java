@@ -3,8 +3,8 @@ package dev.warpwright.cli.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.order.CachePolicy;
+import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
 import java.nio.file.Path;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks for orders of tiles.
  *
- * @param order a ready-made one; null for all of them
+ * @param order the name of a ready-made one; null for all of them
  * @param file to read an order from; null for none
  * @param line of the file on which the order begins; null for the first one, or all where they are
  *     scored
@@ -25,7 +25,7 @@ public record OrderRequest(
     Task task,
     TileProblem problem,
     CachePolicy policy,
-    @Nullable BlockOrder order,
+    @Nullable String order,
     @Nullable Path file,
     @Nullable Integer line,
     Limits limits,
@@ -63,6 +63,9 @@ public record OrderRequest(
     if (task == Task.SHOW && order == null && file == null) {
       throw new UserError("order show needs order=hilbert or file=FILE");
     }
+    if (order != null) {
+      TileOrders.check(order, problem.chained() > 0);
+    }
     var limits =
         task == Task.SEARCH
             ? new Limits(values.seconds("seconds", 30), values.number("seed", 0, Long.MAX_VALUE, 1))
@@ -71,14 +74,7 @@ public record OrderRequest(
         "grid, capacity, policy, depth, chained, results, at, "
             + (task == Task.SEARCH ? "seconds, seed" : "order, file, line"));
     return new OrderRequest(
-        task,
-        problem,
-        policy,
-        order == null ? null : BlockOrder.parse(order),
-        file == null ? null : Path.of(file),
-        line,
-        limits,
-        files);
+        task, problem, policy, order, file == null ? null : Path.of(file), line, limits, files);
   }
 
   /** Which order of a file; null if it is not said. */

@@ -146,4 +146,24 @@ final class ModelPageTest extends PageTest {
       }
     }
   }
+
+  /** Those of two chained products too, with several tiles at a time. */
+  @Test
+  void readyMadeChainsAreThoseOfJava() {
+    for (int[] s : new int[][] {{3, 2, 2, 1}, {5, 4, 3, 1}, {6, 4, 4, 2}, {8, 6, 3, 6}}) {
+      var problem = new TileProblem(s[0], s[1], 1, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
+      for (String name : TileOrders.names(problem)) {
+        Object tiles =
+            page.evaluate(
+                """
+                async ([problem, name]) => (await import('/orders.js')).readyMade(problem, name)
+                  .map(({gemm, row, column}) => ({gemm, row, column}))
+                """,
+                List.of(forThePage(problem, CachePolicy.LRU), name));
+        assertThat(tiles)
+            .as("%s %s", problem, name)
+            .isEqualTo(forThePage(TileOrders.of(problem, name)));
+      }
+    }
+  }
 }
