@@ -1,8 +1,11 @@
 package dev.warpwright.cli.orders;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.JsonParser;
 import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.perf.analyze.Gpus;
+import dev.warpwright.perf.analyze.OwnDevice;
 import dev.warpwright.perf.analyze.WorkloadParts;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
@@ -28,6 +31,8 @@ public record AnalyzeRequest(
     skipped = List.copyOf(skipped);
   }
 
+  private static final int LONGEST_FILE = 1 << 16;
+
   /** One line for each device that is skipped. */
   public List<String> notes() {
     return skipped.stream()
@@ -44,9 +49,28 @@ public record AnalyzeRequest(
     List<String> rest = new ArrayList<>(words);
     String kind = rest.isEmpty() || rest.getFirst().contains("=") ? null : rest.removeFirst();
     KeyValues values = new KeyValues(rest);
-    List<DeviceModel> gpus = Gpus.list(values.text("gpu", "h200"));
+    String own = values.text("gpufile");
+    List<DeviceModel> gpus =
+        new ArrayList<>(
+            own != null && values.text("gpu") == null
+                ? List.of()
+                : Gpus.list(values.text("gpu", "h200")));
+    if (own != null) {
+      gpus.add(OwnDevice.read(own, JsonParser.parse(own, text(Path.of(own)))));
+    }
     Precision type = Precision.parse(values.text("dtype", "bf16"));
     String model = values.text("model");
+    String file = values.text("file");
+    if (file != null) {
+      if (kind != null || model != null) {
+        throw new UserError("give a kind, model= or file=, only one of them");
+      }
+      Path path = Path.of(file);
+      Long rows = values.text("M") == null ? null : values.number("M", 1, 1L << 31);
+      values.finish("file, M, gpu, gpufile, dtype");
+      return of(
+          WorkloadParts.file(file, JsonParser.parse(file, text(path)), type, rows), gpus, csv, svg);
+    }
     if ((kind == null) == (model == null)) {
       throw new UserError(
           kind == null
@@ -58,15 +82,41 @@ public record AnalyzeRequest(
         model == null
             ? WorkloadParts.of(String.valueOf(kind), type, values.otherNumbers())
             : WorkloadParts.model(model, type, values.otherNumbers());
-    List<DeviceModel> able = gpus.stream().filter(type::supportedBy).toList();
+    return of(workload, gpus, csv, svg);
+  }
+
+  /**
+   * Of a workload; devices that have not its type are skipped.
+   *
+   * @throws UserError if no device has the type
+   */
+  public static AnalyzeRequest of(
+      WorkloadParts workload, List<DeviceModel> gpus, @Nullable Path csv, @Nullable Path svg) {
+    List<DeviceModel> able = gpus.stream().filter(workload.type()::supportedBy).toList();
     if (able.isEmpty()) {
       throw new UserError(
           String.join(", ", gpus.stream().map(DeviceModel::name).toList())
               + " multiplies no "
-              + type.text()
+              + workload.type().text()
               + "; choose another dtype or gpu");
     }
     return new AnalyzeRequest(
         workload, able, gpus.stream().filter(gpu -> !able.contains(gpu)).toList(), csv, svg);
+  }
+
+  private static String text(Path file) {
+    return TextFile.read(
+        file,
+        in -> {
+          char[] text = new char[LONGEST_FILE + 1];
+          int length = 0;
+          for (int read = 0; read >= 0 && length < text.length; length += Math.max(0, read)) {
+            read = in.read(text, length, text.length - length);
+          }
+          if (length > LONGEST_FILE) {
+            throw new UserError(file + ": too long for a model, at most " + LONGEST_FILE);
+          }
+          return new String(text, 0, length);
+        });
   }
 }

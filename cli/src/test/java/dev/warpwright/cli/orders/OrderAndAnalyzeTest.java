@@ -105,6 +105,24 @@ final class OrderAndAnalyzeTest {
   }
 
   @Test
+  void modelsDevicesAndRangesAreAnalyzed() throws IOException {
+    Path model = folder.resolve("m.json");
+    Files.writeString(
+        model, "{\"layers\": [{\"name\": \"up\", \"N\": 13824, \"K\": 5120, \"times\": 40}]}");
+    Path device = folder.resolve("d.json");
+    Files.writeString(
+        device, "{\"name\": \"my card\", \"like\": \"a100\", \"GBs\": 1000, \"GB\": 4}");
+    assertThat(execute("analyze", "file=" + model, "M=64", "gpufile=" + device)).isZero();
+    assertThat(out()).contains("my card: 312 TFLOP/s, 1000 GB/s", "does not fit: 5.66 GB");
+    assertThat(execute("analyze", "file=" + model)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("no M; give it there");
+    assertThat(execute("analyze", "ffn", "M=1..100", "gpu=a100")).isZero();
+    assertThat(out().lines().filter(line -> line.matches(" +\\d+ .*(memory|compute)"))).hasSize(8);
+    assertThat(execute("analyze", "ffn", "M=9..2")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("analyze", "gemm", "M=1..2", "N=1..2", "K=1")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void devicesWithoutTheTypeAreSkippedWithANote() {
     assertThat(execute("analyze", "gemm", "MNK=4096", "dtype=fp8", "gpu=a100,h200")).isZero();
     assertThat(out())

@@ -59,8 +59,8 @@ export function lineChart({x, y, series, label, height = 320, steps = false}) {
       before = py;
     }
     if (!line.dotsOnly) picture.append(svg('path', {class: `line c${c}`, d}));
-    if (line.marks || line.dotsOnly) {
-      for (const [px, py, title] of line.points) {
+    if (line.marks || line.dotsOnly || line.dots) {
+      for (const [px, py, title] of line.dots ?? line.points) {
         picture.append(svg('circle', {class: `dot f${c}`, cx: sx(px), cy: sy(py), r: 4.5}, svg('title', {}, title ?? line.name)));
       }
     }
