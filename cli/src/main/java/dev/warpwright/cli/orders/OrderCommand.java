@@ -44,6 +44,9 @@ import picocli.CommandLine.Parameters;
       "tile=128x128   sizes of tiles, with commas; 256x256 on Hopper: a cluster of two blocks",
       "order=         orders, with commas: row,grouped:8,hilbert,explicit:0,0;0,1;...",
       "file= line=    instead: an order as search printed it, or all orders of a file",
+      "N2=            also a second product Y = gelu(C) D of N2 columns, in the same grid; order="
+          + " then is",
+      "               row,rows:1,... of both; wait=row or grid: what a tile of Y waits for",
       "seconds=300    that Nsight Compute may take to count; seed=1",
       "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
       ""
@@ -80,6 +83,13 @@ public final class OrderCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
+    if (task.equals("measure") && ChainMeasureRequest.isOne(words)) {
+      if (svg != null || timeline != null) {
+        throw new UserError("--svg and --timeline are of one product; N2= makes two");
+      }
+      return ChainMeasureAction.perform(
+          ChainMeasureRequest.of(new KeyValues(words), !noCounters, csv), progress);
+    }
     if (task.equals("measure")) {
       return measuring.perform(
           MeasureRequest.of(

@@ -81,6 +81,28 @@ final class OrderAndAnalyzeTest {
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("4 tiles for a grid of 4 x 4");
   }
 
+  /** A found or drawn order of two chained products runs as it stands in its file. */
+  @Test
+  void ordersOfTwoChainedProductsAreMeasured() throws IOException {
+    String chain = "order measure M=128 N=128 K=64 N2=64 tile=64x64 from=simulator gpu=a100 ";
+    assertThat(execute((chain + "order=row,rows:1,mixed:1,halves").split(" "))).isZero();
+    assertThat(out()).contains("row            row", "mixed:1        row").doesNotContain("WRONG");
+    assertThat(execute((chain + "order=row wait=grid,row").split(" "))).isZero();
+    assertThat(out()).contains("row            grid");
+    Path file = folder.resolve("chain.txt");
+    Files.writeString(
+        file, "t1 = 1 Order 0: [(1,1,0), (0,1,0), (0,1,1), (0,0,0), (1,0,0), (0,0,1)]");
+    assertThat(execute((chain + "file=" + file).split(" "))).isZero();
+    assertThat(out()).contains("line 1         row").doesNotContain("WRONG");
+    assertThat(execute((chain + "wait=grid file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("give wait=row");
+    Files.writeString(
+        file, "t1 = 1 Order 0: [(1,1,0), (0,1,1), (0,1,0), (0,0,0), (1,0,0), (0,0,1)]");
+    assertThat(execute((chain + "file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("line 1: tile (1, 0) of matmul 1, number 1 of the order, comes before row 1");
+  }
+
   @Test
   void filesThatAreNoOrdersAreRefusedByTheirLine() throws IOException {
     Path file = folder.resolve("order.txt");

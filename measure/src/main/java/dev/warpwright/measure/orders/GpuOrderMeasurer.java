@@ -119,7 +119,8 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
     return counted;
   }
 
-  private static OrderMeasurement.@Nullable Counters counters(Map<String, Double> launch) {
+  /** Of one launch. */
+  static OrderMeasurement.Counters counters(Map<String, Double> launch) {
     double sectors = launch.getOrDefault(NsightCompute.L2_SECTORS, 0.0);
     return new OrderMeasurement.Counters(
         launch.getOrDefault(NsightCompute.TIME, 0.0) / 1e3,

@@ -39,16 +39,16 @@ public record GemmPrediction(
   private static final long MOST_TILES = 1 << 17;
 
   /** What bandwidth and rate kernels reach of what data sheets say. */
-  private static final double REACHED = 0.88;
+  static final double REACHED = 0.88;
 
   /** The part of the multiprocessors that it takes to draw all of the bandwidth. */
   private static final double DRAWING = 0.6;
 
   /** What a multiprocessor gets out of the second-level cache in a clock, sustained. */
-  private static final double L2_BYTES_PER_CLOCK = 32;
+  static final double L2_BYTES_PER_CLOCK = 32;
 
   /** How sharply the larger of two overlapping times decides: a norm's exponent. */
-  private static final double OVERLAP = 3;
+  static final double OVERLAP = 3;
 
   /** Predicts. */
   public static GemmPrediction of(

@@ -50,8 +50,7 @@ public final class TileOrders {
   }
 
   /**
-   * The order of a name. Where several tiles run at a time, tiles of the second result that would
-   * have to wait for their own step come later.
+   * The order of a name, {@link #settled}.
    *
    * @throws UserError if there is no such order of this problem
    */
@@ -77,7 +76,11 @@ public final class TileOrders {
     return items;
   }
 
-  private static List<WorkItem> settled(TileProblem problem, List<WorkItem> order) {
+  /**
+   * An order for several tiles at a time: those of the second result that would have to wait for
+   * their own step come later.
+   */
+  public static List<WorkItem> settled(TileProblem problem, List<WorkItem> order) {
     if (problem.atOnce() == 1 || problem.chained() == 0) {
       return order;
     }

@@ -73,6 +73,11 @@ public record TileProblem(
     return new TileProblem(rows, columns, depth, 0, false, Sizes.ONE, capacity, 1);
   }
 
+  /** The same with one tile at a time. */
+  public TileProblem oneAtATime() {
+    return new TileProblem(rows, columns, depth, chained, cachedResults, sizes, capacity, 1);
+  }
+
   /** Tiles of all results. */
   public int items() {
     return rows * columns + rows * chained;
