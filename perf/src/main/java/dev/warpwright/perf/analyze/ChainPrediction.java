@@ -3,6 +3,7 @@ package dev.warpwright.perf.analyze;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.order.CachePolicy;
 import dev.warpwright.perf.order.OrderSimulation;
+import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
 import dev.warpwright.target.DeviceModel;
@@ -33,7 +34,10 @@ public record ChainPrediction(
   public static ChainPrediction of(
       GemmShape first, long last, Tiling tiling, List<WorkItem> order, DeviceModel device) {
     TileProblem problem = problem(first, last, tiling, device);
-    OrderSimulation run = OrderSimulation.runWaiting(problem, order, CachePolicy.LRU);
+    // What waits for its own step comes a little later, but for the last steps, where nothing else
+    // is left.
+    OrderSimulation run =
+        OrderSimulation.runWaiting(problem, TileOrders.settled(problem, order), CachePolicy.LRU);
     var second = new GemmShape(first.m(), last, first.n(), first.type());
     double l2 = asked(first, tiling) + asked(second, tiling);
     int units = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
