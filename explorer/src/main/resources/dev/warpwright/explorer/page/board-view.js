@@ -7,6 +7,7 @@ import {simulate} from './cache.js';
 import {readyMade} from './orders.js';
 import {BLOCKS, FIRST, PRESETS} from './presets.js';
 import {rankCard} from './rank-card.js';
+import {runCard} from './run-card.js';
 import {searchCard} from './search-card.js';
 
 const LARGEST_FILE = 4 << 20;
@@ -202,7 +203,7 @@ export function boardView() {
       el('div', {class: 'row begin'}, el('span', {class: 'quiet'}, 'Begin with'), el('div', {}, preset))),
     el('div', {class: 'side'},
       el('details', {class: 'card fold', open: innerWidth > 900}, el('summary', {}, 'Problem'), form),
-      search,
+      search, runCard(() => active),
       el('details', {class: 'card fold', open: innerWidth > 900}, el('summary', {}, 'Compare, share, save'),
         el('div', {class: 'content'},
           el('label', {class: 'check'}, compare, 'Two boards side by side'),
