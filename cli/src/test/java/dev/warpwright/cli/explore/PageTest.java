@@ -119,7 +119,7 @@ abstract class PageTest {
                 .setHasTouch(width == NARROW)
                 .setAcceptDownloads(true));
     page = context.newPage();
-    page.setDefaultTimeout(90_000);
+    page.setDefaultTimeout(60_000);
     page.onRequest(
         request -> {
           String url = request.url();
