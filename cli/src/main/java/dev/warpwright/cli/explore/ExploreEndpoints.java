@@ -123,7 +123,7 @@ final class ExploreEndpoints {
   /** The least loads with each of some capacities, proven where there is time. */
   private String optima(Map<String, String> parameters) {
     Map<String, String> rest = new TreeMap<>(parameters);
-    String[] capacities = rest.getOrDefault("capacities", "").split(" ");
+    String[] capacities = rest.getOrDefault("capacities", "").split(" ", -1);
     rest.remove("capacities");
     if (capacities.length > MOST_CAPACITIES) {
       throw new UserError("capacities: at most " + MOST_CAPACITIES);

@@ -11,6 +11,7 @@ import dev.warpwright.measure.orders.RecordedOrders;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What the page is answered, without a browser. */
@@ -34,9 +35,7 @@ final class ExploreEndpointsTest {
           jobs);
 
   private String get(String name, Map<String, String> parameters) {
-    Endpoint endpoint = endpoints.readers().get(name);
-    assertThat(endpoint).as(name).isNotNull();
-    return endpoint.answer(parameters);
+    return Objects.requireNonNull(endpoints.readers().get(name), name).answer(parameters);
   }
 
   @Test
@@ -49,8 +48,7 @@ final class ExploreEndpointsTest {
 
   @Test
   void theLeastLoadsOfSomeCapacitiesAreProven() throws InterruptedException {
-    Endpoint optima = endpoints.actors().get("optima");
-    assertThat(optima).isNotNull();
+    Endpoint optima = Objects.requireNonNull(endpoints.actors().get("optima"));
     String started =
         optima.answer(Map.of("grid", "3x3", "policy", "lru", "capacities", "3 6", "at", "1"));
     String id = started.replaceAll("\\D", "");

@@ -78,7 +78,9 @@ function inOneUnit(values, units, step, plain) {
   const scale = step ** i;
   const most = Math.max(0, ...known) / scale;
   const digits = i === 0 && plain ? 0 : most >= 100 ? 0 : most >= 10 ? 1 : 2;
-  return value => (Number.isFinite(value) ? `${(value / scale).toFixed(digits)} ${units[i]}` : '–');
+  // What is small beside the largest keeps two digits, lest it read as nothing.
+  const text = v => (v !== 0 && Math.abs(v) < 10 ** -digits ? String(Number(v.toPrecision(2))) : v.toFixed(digits));
+  return value => (Number.isFinite(value) ? `${text(value / scale)} ${units[i]}` : '–');
 }
 
 export const bytesLike = values => inOneUnit(values, ['B', 'kB', 'MB', 'GB', 'TB'], 1000, true);

@@ -48,7 +48,8 @@ export function rankCard(board, device) {
     const best = ranked[0];
     const hilbert = rows.find(r => r.name === 'hilbert');
     if (chained || p.atOnce === 1 || !row || !hilbert) {
-      why.textContent = `${nameOf(best.name)} loads least of these: ${size(best.loaded)}, ${(best.loaded / least).toFixed(2)}× what every order has to load.`;
+      const name = nameOf(best.name);
+      why.textContent = `${name[0].toUpperCase()}${name.slice(1)} loads least of these: ${size(best.loaded)}, ${(best.loaded / least).toFixed(2)}× what every order has to load.`;
       return;
     }
     const says = r => `${nameOf(r.name)} covers ${r.covers[0]} rows and ${r.covers[1]} columns at a time, so A is read ${(r.per[0] / all.total(0)).toFixed(1)}× and B ${(r.per[1] / all.total(1)).toFixed(1)}×: ${size(r.loaded)}`;

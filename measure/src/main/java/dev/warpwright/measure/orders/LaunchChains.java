@@ -49,7 +49,7 @@ public final class LaunchChains {
               workload,
               Tiling.parse(args[6]),
               orders,
-              Arrays.stream(args[7].split(",")).map(WaitPolicy::parse).toList(),
+              Arrays.stream(args[7].split(",", -1)).map(WaitPolicy::parse).toList(),
               0,
               Long.parseLong(args[5])));
     } catch (RuntimeException | IOException e) {
