@@ -38,7 +38,10 @@ public final class TextFile {
    */
   public static <T> T read(Path file, Reading<T> reading) {
     // A device may have no end, and a pipe no writer.
-    if (Files.exists(file) && !Files.isDirectory(file) && !Files.isRegularFile(file)) {
+    if (Files.isDirectory(file)) {
+      throw new UserError(file + ": is a folder; give a file");
+    }
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
       throw new UserError(file + ": is no regular file");
     }
     try (BufferedReader in = Files.newBufferedReader(file)) {
