@@ -11,7 +11,6 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkKey;
 import dev.warpwright.families.tuned.GemmKernels;
-import dev.warpwright.base.DeepStack;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;

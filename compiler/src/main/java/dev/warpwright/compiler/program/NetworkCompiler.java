@@ -63,11 +63,7 @@ public final class NetworkCompiler {
    *     them the program may be for just this row count, which it then says. Null for none
    */
   public static CompiledProgram compile(
-      Graph graph,
-      Target target,
-      Precision precision,
-      int rows,
-      @Nullable GemmKernels products) {
+      Graph graph, Target target, Precision precision, int rows, @Nullable GemmKernels products) {
     return compile(graph, target, precision, rows, products, null);
   }
 

@@ -1,6 +1,5 @@
 package dev.warpwright.cli.accept;
 
-import dev.warpwright.cli.tuning.TestedAgain;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
@@ -9,6 +8,7 @@ import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.PerfAction;
+import dev.warpwright.cli.tuning.TestedAgain;
 import dev.warpwright.cli.tuning.TuneAction;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.cli.tuning.TuningStore;

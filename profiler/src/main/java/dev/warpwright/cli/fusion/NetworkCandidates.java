@@ -1,5 +1,6 @@
 package dev.warpwright.cli.fusion;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.compiler.execute.ConstantStore;
@@ -10,7 +11,6 @@ import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.base.DeepStack;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;

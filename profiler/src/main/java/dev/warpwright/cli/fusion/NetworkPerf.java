@@ -145,8 +145,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static dev.warpwright.families.tuned.@Nullable GemmKernels products(
-      TuningDevice here) {
+  private static dev.warpwright.families.tuned.@Nullable GemmKernels products(TuningDevice here) {
     // The device itself belongs to the bench.
     try (Gpu gpu = Gpu.require(here.target())) {
       return new GpuDevice(gpu).products();

@@ -1,8 +1,8 @@
 package dev.warpwright.cli.fusion;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.networks.NetworkTask;
-import dev.warpwright.base.DeepStack;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;

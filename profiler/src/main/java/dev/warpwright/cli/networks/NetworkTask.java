@@ -1,12 +1,12 @@
 package dev.warpwright.cli.networks;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkKey;
-import dev.warpwright.base.DeepStack;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.model.arch.RandomMlp;
