@@ -201,7 +201,7 @@ public final class Simplify extends Rewriter {
   }
 
   @Override
-  protected <T> T inside(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
+  protected <T> T inBlock(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
     return under(
         predicate == null ? bounds : bounds.assuming(predicate),
         () ->

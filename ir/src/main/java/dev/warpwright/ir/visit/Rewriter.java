@@ -41,7 +41,7 @@ public class Rewriter {
     return rewrite.get();
   }
 
-  private <T> T inside(Stmt.TileReduce r, Supplier<T> rewrite) {
+  private <T> T inReduction(Stmt.TileReduce r, Supplier<T> rewrite) {
     return under(r.vars(), r.extents(), () -> under(r.reduceVars(), r.reduceExtents(), rewrite));
   }
 
@@ -190,8 +190,8 @@ public class Rewriter {
         List<Expr> extents = exprs(r.extents());
         List<Expr> reduceExtents = exprs(r.reduceExtents());
         Buffer to = buffer(r.to());
-        List<Expr> indices = inside(r, () -> exprs(r.indices()));
-        Expr value = inside(r, () -> expr(r.value()));
+        List<Expr> indices = inReduction(r, () -> exprs(r.indices()));
+        Expr value = inReduction(r, () -> expr(r.value()));
         yield extents == r.extents()
                 && reduceExtents == r.reduceExtents()
                 && to == r.to()
@@ -311,11 +311,11 @@ public class Rewriter {
                   ? iv
                   : new IterVar(iv.var(), extent, iv.kind(), binding);
             });
-    return inside(b, predicate, () -> rebuilt(b, iterVars, predicate));
+    return inBlock(b, predicate, () -> rebuilt(b, iterVars, predicate));
   }
 
   /** Rewrites what stands in a block, where its predicate holds. Override it to know that. */
-  protected <T> T inside(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
+  protected <T> T inBlock(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
     return rewrite.get();
   }
 

@@ -2,7 +2,6 @@ package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -21,31 +20,7 @@ public final class Tree {
 
   /** The statements directly inside; none for a block. */
   public static List<Stmt> children(Stmt s) {
-    return switch (s) {
-      case Stmt.Seq seq -> seq.stmts();
-      case Stmt.For loop -> List.of(loop.body());
-      case Stmt.While loop -> List.of(loop.body());
-      case Stmt.If branch ->
-          branch.otherwise() == null
-              ? List.of(branch.then())
-              : List.of(branch.then(), branch.otherwise());
-      case Stmt.Let let -> List.of(let.body());
-      case Stmt.Alloc alloc -> List.of(alloc.body());
-      case Stmt.Store leaf -> List.of();
-      case Stmt.Evaluate leaf -> List.of();
-      case Stmt.Comment leaf -> List.of();
-      case Stmt.Block leaf -> List.of();
-      case Stmt.TileCopy leaf -> List.of();
-      case Stmt.TileFill leaf -> List.of();
-      case Stmt.TileMma leaf -> List.of();
-      case Stmt.TileMap leaf -> List.of();
-      case Stmt.TileReduce leaf -> List.of();
-      case Stmt.Flow.PipeScope pipe -> List.of(pipe.body());
-      case Stmt.Flow.Produce produce -> List.of(produce.body());
-      case Stmt.Flow.Consume consume -> List.of(consume.body());
-      case Stmt.Flow.Roles roles -> roles.roles().stream().map(Role::body).toList();
-      case Stmt.Flow leaf -> List.of();
-    };
+    return s instanceof Stmt.Block ? List.of() : Stmts.children(s);
   }
 
   /** The same, where only statements that may hold what is sought are looked into. */
