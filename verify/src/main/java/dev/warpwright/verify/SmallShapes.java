@@ -22,10 +22,10 @@ import java.util.Set;
  *   <li>even: whole tiles, one step that is no whole one;
  *   <li>less: a part of one tile each way, rings of stages come round once, exactly;
  *   <li>long: two tiles each way and a part of a third step, rings come round twice;
- *   <li>many: if the grid is of a fixed size and works off a table of tiles, more tiles than
- *       clusters, of a few rows and as many steps as rings have stages; if a result is summed over
- *       in turn, so much of it that rings come round in the part of each block;
- *   <li>turned: as many tiles, but a step more than rings have stages, so that each tile begins at
+ *   <li>many: if a result is summed over in turn, so much of it that rings come round in the part
+ *       of each block;
+ *   <li>turned: if the grid is of a fixed size and works off a table of tiles, more tiles than
+ *       clusters, of a few rows and a step more than rings have stages, so that each tile begins at
  *       another stage.
  * </ol>
  *
@@ -118,10 +118,10 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
         if (form == Form.TURNED && !tabled()) {
           continue;
         }
-        if (form == Form.MANY && !tabled() && !hasLongTurns()) {
+        if (form == Form.MANY && (tabled() || !hasLongTurns())) {
           continue;
         }
-        if (form.compareTo(Form.MANY) < 0 || !tabled()) {
+        if (form != Form.TURNED) {
           shapes.putIfAbsent(shape.scalars, shape);
         } else {
           Map<String, Long> values = new LinkedHashMap<>(shape.scalars);
@@ -149,7 +149,7 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
         case EVEN -> Orders.ALL;
         case LESS -> Orders.TWO;
         // Parts wait for each other only where blocks run at the same time.
-        case MANY -> tabled() ? Orders.ONE : Orders.AT_ONCE;
+        case MANY -> Orders.AT_ONCE;
         case LONG, TURNED -> Orders.ONE;
       };
     }
@@ -176,11 +176,8 @@ record SmallShapes(Map<String, Long> scalars, Orders orders) {
                 ? greatest
                 // More in the last part of long sums than in the others.
                 : hasLongTurns(scalar) ? greatest + 2 * least + ragged : greatest - ragged;
-        // A tile leaves rings where they were; or more turns than elsewhere.
-        case MANY ->
-            sums
-                ? (tabled() ? greatest - least : 0) + ragged
-                : tabled() ? ragged : units.most(scalar) + greatest + ragged;
+        // More turns than elsewhere.
+        case MANY -> sums ? ragged : units.most(scalar) + greatest + ragged;
         case TURNED -> sums ? greatest + ragged : ragged;
       };
     }

@@ -1,6 +1,7 @@
 package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
 import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -161,14 +162,31 @@ final class LongSequence {
     return inOrder(List.of(byThing.getOrDefault(PARALLEL, List.of())));
   }
 
-  /** Whether none of them is empty, and none may be untidy. */
-  boolean isTidy() {
-    return !byThing.containsKey(UNTIDY);
-  }
-
-  /** The sequence with those rewritten that may be untidy; the same if none of them changes. */
-  Stmt.Seq withTidied(Stmt.Seq seq, UnaryOperator<Stmt> rewrite) {
-    return rewritten(seq, inOrder(List.of(byThing.getOrDefault(UNTIDY, List.of()))), rewrite);
+  /**
+   * The sequence with those rewritten that may be untidy, and without those that are empty then;
+   * the same if that is none.
+   */
+  Stmt tidied(Stmt.Seq seq, UnaryOperator<Stmt> rewrite) {
+    Map<Stmt, Stmt> made = new IdentityHashMap<>();
+    for (Stmt s : byThing.getOrDefault(UNTIDY, List.of())) {
+      Stmt tidied = rewrite.apply(s);
+      if (tidied != s || Tree.isEmpty(s)) {
+        made.put(s, tidied);
+      }
+    }
+    if (made.isEmpty()) {
+      return seq;
+    }
+    List<Stmt> rest = new ArrayList<>(stmts.size());
+    for (Stmt s : stmts) {
+      Stmt tidied = made.get(s);
+      if (tidied == null) {
+        rest.add(s);
+      } else if (!Tree.isEmpty(tidied)) {
+        rest.add(tidied);
+      }
+    }
+    return rest.size() == stmts.size() ? new Stmt.Seq(rest) : Stmts.seq(rest);
   }
 
   /** The sequence with those rewritten that may hold what is sought. */

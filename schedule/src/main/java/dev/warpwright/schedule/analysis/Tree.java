@@ -1,6 +1,7 @@
 package dev.warpwright.schedule.analysis;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
@@ -31,8 +32,16 @@ public final class Tree {
       return find(root, within, wanted);
     }
     int at = spine.indexOf(sought);
-    if (at >= 0 && wanted.test(spine.get(at))) {
-      return spine.pathTo(at);
+    return at >= 0 && wanted.test(spine.get(at))
+        ? spine.pathTo(at)
+        : inside(root, spine, within, wanted);
+  }
+
+  /** The same for what is not on the spine. */
+  private static @Nullable List<Stmt> inside(
+      Stmt root, @Nullable Spine spine, Function<Stmt, List<Stmt>> within, Predicate<Stmt> wanted) {
+    if (spine == null) {
+      return find(root, within, wanted);
     }
     List<Stmt> inside = find(spine.inner(), within, wanted);
     return inside == null ? null : spine.pathTo(inside);
@@ -125,8 +134,14 @@ public final class Tree {
 
   /** The path to the block of this name, or null. */
   public static @Nullable List<Stmt> pathToBlock(PrimFunc func, String name) {
-    return path(
-        func.body(), Sought.name(name), s -> s instanceof Stmt.Block b && b.name().equals(name));
+    // What is around everything else are no blocks: a buffer of this name may be among it.
+    Sought sought = Sought.name(name);
+    Function<Stmt, List<Stmt>> within = s -> sought.mayBeIn(s) ? sought.children(s) : List.of();
+    return inside(
+        func.body(),
+        Spine.of(func.body()),
+        within,
+        s -> s instanceof Stmt.Block b && b.name().equals(name));
   }
 
   /** The path to the loop over this variable, or null. */
@@ -204,8 +219,8 @@ public final class Tree {
 
   /** The buffer of this name, a parameter or an intermediate, or null. */
   public static @Nullable Buffer buffer(PrimFunc func, String name) {
-    for (Buffer buffer : func.buffers()) {
-      if (buffer.name().equals(name)) {
+    for (Param param : func.params()) {
+      if (param instanceof Buffer buffer && buffer.name().equals(name)) {
         return buffer;
       }
     }
@@ -227,8 +242,12 @@ public final class Tree {
   }
 
   private static boolean isTaken(PrimFunc func, String name) {
-    return func.params().stream().anyMatch(param -> param.name().equals(name))
-        || names(func.body(), Sought.name(name));
+    for (Param param : func.params()) {
+      if (param.name().equals(name)) {
+        return true;
+      }
+    }
+    return names(func.body(), Sought.name(name));
   }
 
   /** Whether a block, also one inside a block, or an allocated buffer has this name. */
@@ -256,8 +275,10 @@ public final class Tree {
   /** Bounds of the scalar parameters and of the variables of loops on a path. */
   public static Ranges ranges(PrimFunc func, List<Stmt> path) {
     Ranges ranges = Ranges.NONE;
-    for (ScalarParam scalar : func.scalars()) {
-      ranges = ranges.with(scalar.var(), new Span(scalar.min(), scalar.max()));
+    for (Param param : func.params()) {
+      if (param instanceof ScalarParam scalar) {
+        ranges = ranges.with(scalar.var(), new Span(scalar.min(), scalar.max()));
+      }
     }
     for (Stmt.For loop : loops(path)) {
       Span first = ranges.of(Forms.of(loop.min(), ranges));
@@ -325,13 +346,13 @@ public final class Tree {
           Stmt tidied = Tree.inside(alloc, x -> false, this::stmt);
           return isEmptyInside(tidied) ? Stmt.Seq.EMPTY : tidied;
         }
-        LongSequence sequence = known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
-        if (sequence != null && sequence.isTidy()) {
-          return s;
+        if (known && s instanceof Stmt.Seq seq) {
+          LongSequence sequence = LongSequence.of(seq);
+          if (sequence != null) {
+            return sequence.tidied(seq, this::stmt);
+          }
         }
-        Stmt tidied =
-            sequence == null ? super.stmt(s) : sequence.withTidied((Stmt.Seq) s, this::stmt);
-        return switch (tidied) {
+        return switch (super.stmt(s)) {
           case Stmt.Seq seq -> {
             List<Stmt> rest = seq.stmts().stream().filter(x -> !isEmpty(x)).toList();
             yield rest.size() == seq.stmts().size() && rest.size() != 1 ? seq : Stmts.seq(rest);

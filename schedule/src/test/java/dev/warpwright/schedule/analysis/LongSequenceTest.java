@@ -127,16 +127,23 @@ final class LongSequenceTest {
     stmts.set(77, ((Stmt.For) stmts.get(77)).withBody(Stmt.Seq.EMPTY));
     Stmt.Seq seq = new Stmt.Seq(stmts);
     List<Stmt> rewritten = new ArrayList<>();
-    known(seq)
-        .withTidied(
-            seq,
-            s -> {
-              rewritten.add(s);
-              return s;
-            });
+    Stmt tidied =
+        known(seq)
+            .tidied(
+                seq,
+                s -> {
+                  rewritten.add(s);
+                  return s;
+                });
     assertThat(rewritten).containsExactly(stmts.get(77));
+    assertThat(tidied).isSameAs(seq);
     List<Stmt> rest = new ArrayList<>(stmts);
     rest.remove(77);
     assertThat(Tree.tidy(seq)).isEqualTo(new Stmt.Seq(rest));
+    // What is empty already goes, too; what is left is tidy.
+    stmts.set(77, Stmt.Seq.EMPTY);
+    Stmt without = Tree.tidy(new Stmt.Seq(stmts));
+    assertThat(without).isEqualTo(new Stmt.Seq(rest));
+    assertThat(Tree.tidy(without)).isSameAs(without);
   }
 }

@@ -109,6 +109,7 @@ final class SpineTest {
     for (int i = 1; i < DEEP; i += 37) {
       Buffer buffer = buffers.get(i);
       List<Stmt> alloc = there(Tree.pathToAlloc(func, buffer));
+      assertThat(alloc).as("not walked to").isInstanceOf(Spine.Path.class);
       same(alloc, walked(root, buffer));
       assertThat(Tree.buffer(func, buffer.name())).isSameAs(buffer);
       // A block has the name of the buffer that it writes, and is inside.
