@@ -14,7 +14,11 @@ import java.util.List;
  * <p>Two numbers are fitted to counters of an H200. Half of the cache counts, and a little more: it
  * has two parts, and each keeps its own copy of what its multiprocessors read. And blocks drift
  * apart: by up to a fifth of a tile where a block ends with its tile, half as much where blocks
- * stay.
+ * stay; but no further than in the longest tiles that were measured, since who is behind finds in
+ * the cache what others fetched, and catches up.
+ *
+ * <p>Where K is long, no tile finds anything of the one before it, so that each step along K costs
+ * as much as the others: only a part is played, and the whole is as many times more.
  */
 final class L2Model {
   /** Of the cache. */
@@ -23,8 +27,13 @@ final class L2Model {
   private static final double DRIFT = 0.2;
   private static final double DRIFT_PERSISTENT = 0.1;
 
-  /** Elements along K that are one access; longer where there would be too many accesses. */
+  /** The longest K of what was measured. */
+  private static final double LONGEST = 8192;
+
+  /** Elements along K that are one access; if they were more, fewer tiles would share them. */
   private static final int CHUNK = 256;
+
+  private static final long FEWEST_CHUNKS = 16;
 
   private static final long MOST_ACCESSES = 1 << 20;
 
@@ -35,7 +44,10 @@ final class L2Model {
   private final int rows;
   private final int columns;
   private final int chunks;
-  private final int chunk;
+
+  /** What is played of K. */
+  private final long played;
+
   private final long capacity;
   private final int atOnce;
 
@@ -53,8 +65,8 @@ final class L2Model {
     this.atOnce = tiling.atOnce(device);
     this.capacity = (long) (USED_PART * device.l2Bytes());
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
-    this.chunk = (int) Math.max(CHUNK, Math.ceilDiv(shape.k(), most));
-    this.chunks = Math.toIntExact(Math.ceilDiv(shape.k(), chunk));
+    this.played = Math.min(shape.k(), CHUNK * Math.max(most, FEWEST_CHUNKS));
+    this.chunks = Math.toIntExact(Math.ceilDiv(played, CHUNK));
     int blocks = (rows + columns) * chunks + rows * columns;
     younger = new int[blocks + 1];
     older = new int[blocks + 1];
@@ -67,7 +79,8 @@ final class L2Model {
   /** Bytes that device memory delivers in an order. */
   double readBytes(BlockOrder order) {
     List<Tile> tiles = order.tiles(rows, columns);
-    double drift = (tiling.persistent() ? DRIFT_PERSISTENT : DRIFT) * chunks;
+    double drift =
+        (tiling.persistent() ? DRIFT_PERSISTENT : DRIFT) * Math.min(chunks, LONGEST / CHUNK);
     int[] delay = new int[Math.min(atOnce, tiles.size())];
     for (int unit = 0; unit < delay.length; unit++) {
       delay[unit] = (int) (drift * (unit * GOLDEN % 1));
@@ -82,11 +95,11 @@ final class L2Model {
         }
       }
     }
-    return read;
+    return read * shape.k() / played;
   }
 
   private void step(Tile tile, int k) {
-    long depth = Math.min(chunk, shape.k() - (long) k * chunk);
+    long depth = Math.min(CHUNK, played - (long) k * CHUNK);
     long height = Math.min(tiling.m(), shape.m() - (long) tile.m() * tiling.m());
     long width = Math.min(tiling.n(), shape.n() - (long) tile.n() * tiling.n());
     int bytes = shape.type().operand().bytes();
@@ -134,7 +147,7 @@ final class L2Model {
       return height * width * shape.type().resultBytes();
     }
     int line = block / chunks;
-    long depth = Math.min(chunk, shape.k() - (long) (block % chunks) * chunk);
+    long depth = Math.min(CHUNK, played - (long) (block % chunks) * CHUNK);
     long extent =
         line < rows
             ? Math.min(tiling.m(), shape.m() - (long) line * tiling.m())

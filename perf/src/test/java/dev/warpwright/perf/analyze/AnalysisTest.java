@@ -170,4 +170,25 @@ class AnalysisTest {
     assertThat(turns.dramReadBytes()).isBetween(least, sequence.dramReadBytes() - 50e6);
     assertThat(turns.timeUs()).isLessThan(sequence.timeUs());
   }
+
+  /** Once K is long, each step along it costs as much as the others: no kink, on no device. */
+  @ParameterizedTest
+  @CsvSource({"h200", "a100", "a40", "t4", "4090", "b200"})
+  void bytesGrowWithKInAStraightLine(String name) {
+    DeviceModel device = Gpus.find(name);
+    for (String order : List.of("row", "grouped:8")) {
+      double before = 0;
+      for (long k : new long[] {1 << 14, 1 << 16, 1 << 20}) {
+        var shape = new GemmShape(8192, 8192, k, Precision.F16);
+        double each =
+            GemmPrediction.of(shape, Tiling.of(128, 128), BlockOrder.parse(order), device)
+                    .dramReadBytes()
+                / k;
+        assertThat(each)
+            .as("%s, K=%d", order, k)
+            .isCloseTo(before == 0 ? each : before, within(each / 50));
+        before = each;
+      }
+    }
+  }
 }
