@@ -140,10 +140,12 @@ final class RightPageTest extends PageTest {
     visit(WIDE, BLOCKS);
     load("board.json", saved);
     page.waitForCondition(() -> all().equals(before));
-    // The address follows what is changed, and leads back to it.
+    // The address follows what is changed, a little later, and leads back to it.
+    page.waitForTimeout(900);
+    String earlier = page.url();
     page.getByLabel("Fill with a ready-made order").selectOption("column");
     List<String> changed = all();
-    page.waitForCondition(() -> page.url().length() > 1000);
+    page.waitForCondition(() -> !page.url().equals(earlier));
     String address = page.url();
     visit(WIDE, address.substring(address.indexOf('#')));
     page.waitForCondition(() -> all().equals(changed));
