@@ -13,6 +13,7 @@ import dev.warpwright.target.DeviceModel;
  * @param tail the part of these waves that goes into no result: the last one is short, tiles reach
  *     past the edge; 0 to 1
  * @param l2Bytes that multiprocessors read from the second-level cache
+ * @param missedBytes of these, that they do not find in their half of the cache
  * @param dramReadBytes that device memory delivers
  * @param dramWriteBytes the result
  * @param computeUs for the products alone
@@ -29,6 +30,7 @@ public record GemmPrediction(
     long waves,
     double tail,
     double l2Bytes,
+    double missedBytes,
     double dramReadBytes,
     double dramWriteBytes,
     double computeUs,
@@ -66,10 +68,16 @@ public record GemmPrediction(
         shape.type().operand().bytes()
             * (double) shape.k()
             * (columns * (double) shape.m() + rows * (double) shape.n());
-    double read =
-        tiles > MOST_TILES || Math.max(rows, columns) > MOST_TILES
-            ? waveReads(shape, tiling, atOnce, Math.ceilDiv(tiles, atOnce))
-            : new L2Model(shape, tiling, device).readBytes(order);
+    double read;
+    double missed;
+    if (tiles > MOST_TILES || Math.max(rows, columns) > MOST_TILES) {
+      read = waveReads(shape, tiling, atOnce, Math.ceilDiv(tiles, atOnce));
+      missed = read;
+    } else {
+      var model = new L2Model(shape, tiling, device);
+      read = model.readBytes(order);
+      missed = model.missedBytes();
+    }
     double write = shape.resultBytes();
     double drawing = Math.min(1, tiles / (DRAWING * units));
     double memory = (read + write) / (device.dramGBs() * 1e9 * REACHED * drawing) * 1e6;
@@ -80,8 +88,8 @@ public record GemmPrediction(
             Math.pow(compute, OVERLAP) + Math.pow(memory, OVERLAP) + Math.pow(l2Time, OVERLAP),
             1 / OVERLAP);
     return new GemmPrediction(
-        shape, tiling, order, device, tiles, waves, 1 - busy, l2, read, write, compute, memory,
-        l2Time, time);
+        shape, tiling, order, device, tiles, waves, 1 - busy, l2, missed, read, write, compute,
+        memory, l2Time, time);
   }
 
   /** Without playing: square waves that share operands among their own tiles only. */
@@ -98,6 +106,6 @@ public record GemmPrediction(
 
   /** The part of the multiprocessors' reads that the second-level cache serves. */
   public double hitRate() {
-    return Math.clamp(1 - dramReadBytes / l2Bytes, 0, 1);
+    return Math.clamp(1 - missedBytes / l2Bytes, 0, 1);
   }
 }

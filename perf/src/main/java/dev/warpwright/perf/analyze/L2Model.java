@@ -14,7 +14,11 @@ import java.util.List;
  * <p>Two numbers are fitted to counters of an H200. Half of the cache counts, and a little more: it
  * has two parts, and each keeps its own copy of what its multiprocessors read. And blocks drift
  * apart: by up to a fifth of a tile where a block ends with its tile, half as much where blocks
- * stay.
+ * stay; but no further than in the longest tiles that were measured, since who is behind finds in
+ * the cache what others fetched, and catches up.
+ *
+ * <p>Where K is long, no tile finds anything of the one before it, so that each step along K costs
+ * as much as the others: only a part is played, and the whole is as many times more.
  */
 final class L2Model {
   /** Of the cache. */
@@ -23,8 +27,22 @@ final class L2Model {
   private static final double DRIFT = 0.2;
   private static final double DRIFT_PERSISTENT = 0.1;
 
-  /** Elements along K that are one access; longer where there would be too many accesses. */
+  /** The longest K of what was measured. */
+  private static final double LONGEST = 8192;
+
+  /**
+   * The part of a half's first reads of what the other half has that count as misses; the others
+   * find it under way. Fitted to the hit rates of the same counters.
+   */
+  private static final double ACROSS = 0.6;
+
+  /** Spreads multiprocessors over the halves: their numbers do not tell which half is near. */
+  private static final int SPREAD = 0x9E3779B9;
+
+  /** Elements along K that are one access; if they were more, fewer tiles would share them. */
   private static final int CHUNK = 256;
+
+  private static final long FEWEST_CHUNKS = 16;
 
   private static final long MOST_ACCESSES = 1 << 20;
 
@@ -35,7 +53,10 @@ final class L2Model {
   private final int rows;
   private final int columns;
   private final int chunks;
-  private final int chunk;
+
+  /** What is played of K. */
+  private final long played;
+
   private final long capacity;
   private final int atOnce;
 
@@ -45,6 +66,12 @@ final class L2Model {
   private long used;
   private double read;
 
+  /** The halves of the cache that have a block, by bits. */
+  private final byte[] halves;
+
+  /** First reads of each half. */
+  private double missed;
+
   L2Model(GemmShape shape, Tiling tiling, DeviceModel device) {
     this.shape = shape;
     this.tiling = tiling;
@@ -53,9 +80,10 @@ final class L2Model {
     this.atOnce = tiling.atOnce(device);
     this.capacity = (long) (USED_PART * device.l2Bytes());
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
-    this.chunk = (int) Math.max(CHUNK, Math.ceilDiv(shape.k(), most));
-    this.chunks = Math.toIntExact(Math.ceilDiv(shape.k(), chunk));
+    this.played = Math.min(shape.k(), CHUNK * Math.max(most, FEWEST_CHUNKS));
+    this.chunks = Math.toIntExact(Math.ceilDiv(played, CHUNK));
     int blocks = (rows + columns) * chunks + rows * columns;
+    halves = new byte[blocks];
     younger = new int[blocks + 1];
     older = new int[blocks + 1];
     Arrays.fill(younger, -1);
@@ -67,7 +95,8 @@ final class L2Model {
   /** Bytes that device memory delivers in an order. */
   double readBytes(BlockOrder order) {
     List<Tile> tiles = order.tiles(rows, columns);
-    double drift = (tiling.persistent() ? DRIFT_PERSISTENT : DRIFT) * chunks;
+    double drift =
+        (tiling.persistent() ? DRIFT_PERSISTENT : DRIFT) * Math.min(chunks, LONGEST / CHUNK);
     int[] delay = new int[Math.min(atOnce, tiles.size())];
     for (int unit = 0; unit < delay.length; unit++) {
       delay[unit] = (int) (drift * (unit * GOLDEN % 1));
@@ -78,34 +107,46 @@ final class L2Model {
         int own = time - delay[unit];
         int index = own < 0 ? -1 : own / chunks * atOnce + unit;
         if (index >= 0 && index < tiles.size()) {
-          step(tiles.get(index), own % chunks);
+          step(tiles.get(index), own % chunks, unit * SPREAD >>> 31);
         }
       }
     }
-    return read;
+    return read * shape.k() / played;
   }
 
-  private void step(Tile tile, int k) {
-    long depth = Math.min(chunk, shape.k() - (long) k * chunk);
+  /**
+   * Bytes that multiprocessors did not find in their half of the cache, after {@link #readBytes}.
+   */
+  double missedBytes() {
+    return (read + ACROSS * (missed - read)) * shape.k() / played;
+  }
+
+  private void step(Tile tile, int k, int half) {
+    long depth = Math.min(CHUNK, played - (long) k * CHUNK);
     long height = Math.min(tiling.m(), shape.m() - (long) tile.m() * tiling.m());
     long width = Math.min(tiling.n(), shape.n() - (long) tile.n() * tiling.n());
     int bytes = shape.type().operand().bytes();
-    use(tile.m() * chunks + k, height * depth * bytes, true);
-    use((rows + tile.n()) * chunks + k, width * depth * bytes, true);
+    use(tile.m() * chunks + k, height * depth * bytes, true, half);
+    use((rows + tile.n()) * chunks + k, width * depth * bytes, true, half);
     if (k == chunks - 1) {
       int result = (rows + columns) * chunks + tile.m() * columns + tile.n();
-      use(result, height * width * shape.type().resultBytes(), false);
+      use(result, height * width * shape.type().resultBytes(), false, half);
     }
   }
 
-  private void use(int block, long bytes, boolean reads) {
+  private void use(int block, long bytes, boolean reads, int half) {
     if (younger[block] >= 0) {
       unlink(block);
     } else {
       used += bytes;
+      halves[block] = 0;
       if (reads) {
         read += bytes;
       }
+    }
+    if ((halves[block] >> half & 1) == 0) {
+      halves[block] |= (byte) (1 << half);
+      missed += reads ? bytes : 0;
     }
     int last = older[head];
     younger[last] = block;
@@ -134,7 +175,7 @@ final class L2Model {
       return height * width * shape.type().resultBytes();
     }
     int line = block / chunks;
-    long depth = Math.min(chunk, shape.k() - (long) (block % chunks) * chunk);
+    long depth = Math.min(CHUNK, played - (long) (block % chunks) * CHUNK);
     long extent =
         line < rows
             ? Math.min(tiling.m(), shape.m() - (long) line * tiling.m())

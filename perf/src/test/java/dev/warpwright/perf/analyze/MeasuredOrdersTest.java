@@ -3,6 +3,7 @@ package dev.warpwright.perf.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.perf.analyze.MeasuredOrders.Row;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,19 @@ class MeasuredOrdersTest {
     assertThat(all.stream().filter(b -> Math.abs(b.error()) <= 0.15))
         .hasSizeGreaterThanOrEqualTo(24);
     assertThat(all).allMatch(b -> Math.abs(b.error()) < 0.25);
+  }
+
+  /** In points; the worst is the one whose bytes are 13 % too low. */
+  @Test
+  void hitRatesOfTheSecondLevelCache() {
+    double[] errors =
+        all().stream()
+            .mapToDouble(b -> 100 * Math.abs(b.predicted.hitRate() - b.measured.hitRate()))
+            .sorted()
+            .toArray();
+    assertThat(Arrays.stream(errors).average().orElseThrow()).isLessThan(2.5);
+    assertThat(errors[errors.length - 2]).isLessThan(8);
+    assertThat(errors[errors.length - 1]).isLessThan(10);
   }
 
   @Test
