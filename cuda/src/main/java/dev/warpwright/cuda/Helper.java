@@ -220,7 +220,9 @@ enum Helper {
       """),
   EXP2_APPROX(75, approximation("exp2_approx", "ex2.approx.ftz.f32")),
   TANH_APPROX(75, approximation("tanh_approx", "tanh.approx.f32")),
-  RCP_APPROX(75, approximation("rcp_approx", "rcp.approx.ftz.f32"));
+  RCP_APPROX(75, approximation("rcp_approx", "rcp.approx.ftz.f32")),
+  SIN_APPROX(75, approximation("sin_approx", "sin.approx.ftz.f32")),
+  COS_APPROX(75, approximation("cos_approx", "cos.approx.ftz.f32"));
 
   private final int minimumArch;
   private final String text;

@@ -37,6 +37,8 @@ final class MathFunctions {
           case EXP2_APPROX -> approximate(uses, Helper.EXP2_APPROX, dtype);
           case TANH_APPROX -> approximate(uses, Helper.TANH_APPROX, dtype);
           case RCP_APPROX -> approximate(uses, Helper.RCP_APPROX, dtype);
+          case SIN_APPROX -> approximate(uses, Helper.SIN_APPROX, dtype);
+          case COS_APPROX -> approximate(uses, Helper.COS_APPROX, dtype);
         };
     boolean suffixed = dtype == DType.F32 && !name.endsWith("_approx");
     return Text.atom(name + (suffixed ? "f" : "") + "(" + String.join(", ", args) + ")");

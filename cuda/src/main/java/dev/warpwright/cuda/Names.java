@@ -32,7 +32,8 @@ final class Names {
           xor_eq linux unix stdin stdout stderr alloca assert offsetof errno major minor
           thread_idx block_idx block_dim grid_dim warp_size main
           f16 bf16 f8e4m3 f8e5m2 to_f32 to_f16 to_bf16 to_f8e4m3 to_f8e5m2 floor_div floor_mod
-          exp2_approx tanh_approx rcp_approx swizzle load_if shared_memory
+          exp2_approx tanh_approx rcp_approx sin_approx cos_approx swizzle load_if
+          shared_memory
           min max abs llabs fma fmaf exp expf exp2 exp2f log logf sqrt sqrtf rsqrt rsqrtf sin sinf
           cos cosf tanh tanhf erf erff pow powf fabs fabsf floor floorf ceil ceilf fmin fminf fmax
           fmaxf

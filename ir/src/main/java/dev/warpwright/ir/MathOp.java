@@ -32,7 +32,11 @@ public enum MathOp implements Op {
   /** f32 only: relative error at most 2^-11 (PTX {@code tanh.approx.f32}). */
   TANH_APPROX("tanh_approx", 1),
   /** f32 only: at most 1 ulp (PTX {@code rcp.approx.ftz.f32}). */
-  RCP_APPROX("rcp_approx", 1);
+  RCP_APPROX("rcp_approx", 1),
+  /** f32 only: at most 2^-20.5 off from -π to π (PTX {@code sin.approx.ftz.f32}). */
+  SIN_APPROX("sin_approx", 1),
+  /** f32 only: at most 2^-20.5 off from -π to π (PTX {@code cos.approx.ftz.f32}). */
+  COS_APPROX("cos_approx", 1);
 
   private final String text;
   private final int arity;

@@ -114,7 +114,8 @@ final class Masks {
 
   private static boolean isSlow(MathOp op) {
     return switch (op) {
-      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, POW, FLOOR, CEIL, EXP2_APPROX, TANH_APPROX -> true;
+      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, POW, FLOOR, CEIL -> true;
+      case EXP2_APPROX, TANH_APPROX, SIN_APPROX, COS_APPROX -> true;
       case FMA, SQRT, RSQRT, ABS, RCP_APPROX -> false;
     };
   }

@@ -401,7 +401,8 @@ final class ScalarEmitter {
     }
     ClassDesc owner =
         switch (op) {
-          case EXP, LOG, SQRT, SIN, COS, TANH, POW, FLOOR, CEIL, TANH_APPROX, ABS, FMA -> MATH;
+          case EXP, LOG, SQRT, SIN, COS, TANH, POW, FLOOR, CEIL, ABS, FMA -> MATH;
+          case TANH_APPROX, SIN_APPROX, COS_APPROX -> MATH;
           case EXP2, RSQRT, ERF, EXP2_APPROX, RCP_APPROX -> HOST_MATH;
         };
     String name =
@@ -409,6 +410,8 @@ final class ScalarEmitter {
           case EXP2_APPROX -> "exp2";
           case TANH_APPROX -> "tanh";
           case RCP_APPROX -> "rcp";
+          case SIN_APPROX -> "sin";
+          case COS_APPROX -> "cos";
           case FMA, EXP, EXP2, LOG, SQRT, RSQRT, SIN, COS, TANH, ERF, POW, ABS, FLOOR, CEIL ->
               op.text();
         };

@@ -326,8 +326,8 @@ final class VectorEmitter {
       case EXP -> slow(c, HostMath.EXP);
       case EXP2, EXP2_APPROX -> slow(c, HostMath.EXP2);
       case LOG -> slow(c, HostMath.LOG);
-      case SIN -> slow(c, HostMath.SIN);
-      case COS -> slow(c, HostMath.COS);
+      case SIN, SIN_APPROX -> slow(c, HostMath.SIN);
+      case COS, COS_APPROX -> slow(c, HostMath.COS);
       case TANH, TANH_APPROX -> slow(c, HostMath.TANH);
       case ERF -> slow(c, HostMath.ERF);
       case POW -> slow(c, HostMath.POW);

@@ -1,7 +1,11 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
@@ -90,6 +94,8 @@ record ChainTiling(
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
         first += load.to().extent(1) / 4;
+      } else if (stage instanceof Map map) {
+        most = Math.max(most, map.to().extent(1) / 4 * (1 + rows(group, map)));
       }
     }
     boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
@@ -103,6 +109,27 @@ record ChainTiling(
       }
     }
     return candidates;
+  }
+
+  /** Rows of weights, or of a bias, that a formula reads: a thread holds a quarter of each. */
+  private static long rows(StageGroup group, Map map) {
+    Set<Expr.Load> rows = new HashSet<>();
+    Walk.statements(
+        group.func().body(),
+        s -> {
+          if (s instanceof Stmt.Block block && block.name().equals(map.block())) {
+            Walk.expressions(
+                block,
+                e -> {
+                  if (e instanceof Expr.Load load
+                      && load.buffer().scope() == Scope.GLOBAL
+                      && load.buffer().hasConstantShape()) {
+                    rows.add(load);
+                  }
+                });
+          }
+        });
+    return rows.size();
   }
 
   /**

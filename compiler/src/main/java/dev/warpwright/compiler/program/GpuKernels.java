@@ -64,11 +64,7 @@ final class GpuKernels {
   /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
     String refusal = ChainTiling.refusal(group, target);
-    int pick = Integer.getInteger("chain.pick", 0); // HACK
-    for (ChainTiling tiling :
-        chains(group).subList(Math.min(pick, chains(group).size()), chains(group).size())) {
-      if (pick >= 0 && System.getProperty("chain.pick") != null)
-        System.err.println(tiling.text()); // HACK
+    for (ChainTiling tiling : chains(group)) {
       Fused fused = registerChain(group, tiling, constants);
       if (fused.kernel() != null) {
         return fused;

@@ -124,6 +124,6 @@ final class RegisterChain {
   private Attrs product(Product product) {
     Attrs attrs = Attrs.NONE.with("instr", tiling.instruction(product));
     boolean slices = tiling.depth(product) < product.k() && tiling.stages(product) > 1;
-    return slices && !Boolean.getBoolean("chain.noflight") ? attrs.with("inflight", 1L) : attrs;
+    return slices ? attrs.with("inflight", 1L) : attrs;
   }
 }

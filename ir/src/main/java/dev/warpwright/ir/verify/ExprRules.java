@@ -166,7 +166,11 @@ final class ExprRules {
   private void math(Expr.Call c, MathOp op) {
     DType dtype = c.type().dtype();
     boolean approximate =
-        op == MathOp.EXP2_APPROX || op == MathOp.TANH_APPROX || op == MathOp.RCP_APPROX;
+        switch (op) {
+          case EXP2_APPROX, TANH_APPROX, RCP_APPROX, SIN_APPROX, COS_APPROX -> true;
+          case FMA, EXP, EXP2, LOG, SQRT, RSQRT, SIN, COS, TANH, ERF, POW, ABS, FLOOR, CEIL ->
+              false;
+        };
     boolean fits =
         approximate
             ? dtype == DType.F32

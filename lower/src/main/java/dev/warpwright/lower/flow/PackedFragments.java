@@ -179,7 +179,7 @@ final class PackedFragments {
   }
 
   /** A map whose stores are to such fragments. */
-  Stmt map(Stmt.TileMap map) {
+  Stmt map(Stmt.TileMap map, Stmt wait) {
     PermutedMap permuted = PermutedMap.of(map);
     Set<Buffer> own = new HashSet<>(FragmentInference.fragments(map));
     if (permuted != null) {
@@ -223,7 +223,7 @@ final class PackedFragments {
                           List.of(word(at, store.buffer(), store.indices())),
                           value(at, store.buffer().dtype(), store.value()));
                     }));
-    return vectors.around(code, pairs);
+    return Stmts.seq(wait, vectors.around(code, pairs));
   }
 
   /** A pair of neighbouring points, the first one's place and register. */

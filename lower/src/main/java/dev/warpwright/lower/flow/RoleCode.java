@@ -106,7 +106,8 @@ final class RoleCode {
       case Stmt.Alloc(Buffer buffer, Stmt body) -> alloc(buffer, body);
       case Stmt.TileMma mma -> group(List.of(mma));
       case Stmt.TileFill fill -> fills.isFolded(fill) ? Stmt.Seq.EMPTY : after(s, fill(fill));
-      case Stmt.TileMap map -> after(s, packed.concerns(map) ? packed.map(map) : maps.map(map));
+      case Stmt.TileMap map ->
+          packed.concerns(map) ? packed.map(map, waitFor(s)) : Stmts.seq(waitFor(s), maps.map(map));
       case Stmt.TileCopy copy ->
           after(s, packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy));
       case Stmt.Evaluate(Expr.Call call) -> {
@@ -147,10 +148,15 @@ final class RoleCode {
 
   /** Behind what it touches. */
   private Stmt after(Stmt s, Stmt lowered) {
+    return Stmts.seq(waitFor(s), lowered);
+  }
+
+  /** The wait for what a statement touches; nothing if nothing of it is under way. */
+  private Stmt waitFor(Stmt s) {
     Leaves leaves = Leaves.of(s);
     boolean touches =
         underWay.stream().anyMatch(b -> leaves.reads().contains(b) || leaves.writes().contains(b));
-    return touches ? Stmts.seq(waitForAll(), lowered) : lowered;
+    return touches ? waitForAll() : Stmt.Seq.EMPTY;
   }
 
   private Stmt sequence(List<Stmt> stmts) {

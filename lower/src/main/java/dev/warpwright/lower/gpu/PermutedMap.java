@@ -94,13 +94,16 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     return changed;
   }
 
-  /** A thread of a warpgroup holds 16 bytes of two rows of each 64, 8 apart. */
+  /** A thread of a warpgroup holds 16 bytes, or 8, of two rows of each 64, 8 apart. */
   private FragmentLayout vectors() {
     long rows = permuted.extent(0);
     long columns = permuted.extent(1);
     long lanes = VECTOR / permuted.dtype().bytes();
+    if (columns % (4 * lanes) != 0) {
+      lanes /= 2;
+    }
     if (rows % WarpgroupInstruction.ROWS != 0 || columns % (4 * lanes) != 0) {
-      throw refusal("its rows are no multiple of 64 bytes");
+      throw refusal("its rows are no multiple of 32 bytes");
     }
     return new FragmentLayout(
         rows,

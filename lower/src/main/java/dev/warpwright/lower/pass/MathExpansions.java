@@ -101,7 +101,8 @@ final class MathExpansions {
 
   static boolean has(MathOp op) {
     return switch (op) {
-      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, FLOOR, CEIL, EXP2_APPROX, TANH_APPROX -> true;
+      case EXP, EXP2, LOG, SIN, COS, TANH, ERF, FLOOR, CEIL -> true;
+      case EXP2_APPROX, TANH_APPROX, SIN_APPROX, COS_APPROX -> true;
       case FMA, SQRT, RSQRT, POW, ABS, RCP_APPROX -> false;
     };
   }
@@ -118,8 +119,8 @@ final class MathExpansions {
       case EXP -> m.exp(x);
       case EXP2, EXP2_APPROX -> m.exp2(x);
       case LOG -> m.log(x);
-      case SIN -> m.sin(x);
-      case COS -> m.cos(x);
+      case SIN, SIN_APPROX -> m.sin(x);
+      case COS, COS_APPROX -> m.cos(x);
       case TANH, TANH_APPROX -> m.tanh(x);
       case ERF -> m.erf(x);
       case FLOOR -> m.floor(x);

@@ -55,20 +55,17 @@ import org.jspecify.annotations.Nullable;
  * the next rows can be copied to while these are multiplied; so does an operand of rows of an odd
  * number of columns, which come one by one.
  *
- * <p>Requires nothing: where rows are no multiple of 32 columns, an operand is read by other than
+ * <p>Requires nothing: where rows are no multiple of 16 columns, an operand is read by other than
  * products, or what would have to be packed is no constant or has other readers, the columns stay.
  *
  * <p>Guarantees: with its packed constants the program computes what it did. Stands in front of
  * {@link PlanPipes}: weights are still copied from parameters.
  */
 public final class PackConstants {
-  private static final int GROUP = 32;
+  /** Where the bits of a column go, by their weights: the inverse of {@link #column}. */
+  private static final int[] BITS_OF_32 = {1, 8, 16, 2, 4};
 
-  /** Elements of 16 bits in 16 bytes. */
-  private static final int LANES = 8;
-
-  /** Where the bits of a column go, by their weights: 0 stays. The inverse of {@link #column}. */
-  private static final int[] BITS = {1, 8, 16, 2, 4};
+  private static final int[] BITS_OF_16 = {1, 8, 2, 4};
 
   private final Set<Buffer> constants;
   private final Set<Buffer> written;
@@ -186,16 +183,28 @@ public final class PackConstants {
       return List.of(new Mode(extent, stride));
     }
     List<Mode> modes = new ArrayList<>();
-    for (int weight : BITS) {
+    int group = group(extent);
+    for (int weight : group == 32 ? BITS_OF_32 : BITS_OF_16) {
       modes.add(new Mode(2, weight * stride));
     }
-    modes.add(new Mode(extent / GROUP, GROUP * stride));
+    modes.add(new Mode(extent / group, group * stride));
     return modes;
   }
 
-  /** The column that stands at a place: p of the class's description. */
-  private static Expr column(Expr at) {
-    Expr group = Exprs.mul(Exprs.div(at, GROUP), GROUP);
+  /** Columns that are permuted among each other: a thread has a quarter of them. */
+  private static int group(long columns) {
+    return columns % 32 == 0 ? 32 : 16;
+  }
+
+  /** The column that stands at a place of so many: p of the class's description. */
+  private static Expr column(Expr at, long columns) {
+    if (group(columns) == 16) {
+      Expr groups = Exprs.mul(Exprs.div(at, 16), 16);
+      Expr quarter = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 4);
+      Expr half = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
+      return Exprs.add(Exprs.add(groups, quarter), Exprs.add(half, Exprs.mod(at, 2)));
+    }
+    Expr group = Exprs.mul(Exprs.div(at, 32), 32);
     Expr high = Exprs.mul(Exprs.div(Exprs.mod(at, 8), 2), 8);
     Expr middle = Exprs.mul(Exprs.div(Exprs.mod(at, 32), 16), 4);
     Expr low = Exprs.mul(Exprs.div(Exprs.mod(at, 16), 8), 2);
@@ -212,12 +221,13 @@ public final class PackConstants {
   /** Whether whole vectors of a matrix' rows are columns of the tile. */
   private static boolean byVectors(Region memory, Buffer fragment) {
     Buffer buffer = memory.buffer();
-    return fragment.extent(1) % GROUP == 0
+    int lanes = group(fragment.extent(1)) / 4;
+    return fragment.extent(1) % 16 == 0
         && memory.tile().size() == 2
         && memory.ranges().getLast() == memory.tile().getLast()
         && Exprs.isConst(memory.ranges().getLast().min(), 0)
         && buffer.layout() == null
-        && buffer.extent(buffer.rank() - 1) % LANES == 0
+        && buffer.extent(buffer.rank() - 1) % lanes == 0
         && buffer.alignment() >= 16;
   }
 
@@ -257,7 +267,7 @@ public final class PackConstants {
     Buffer rows = Buffer.of(a.name() + "_rows", a.dtype(), Scope.FRAGMENT, a.shape());
     Var r = Var.index("r");
     Var k = Var.index("k");
-    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k) : k));
+    Expr from = new Expr.Load(rows, List.of(r, permute ? column(k, a.extent(1)) : k));
     Stmt.Store store = new Stmt.Store(a, List.of(r, k), from);
     Stmt map = new Stmt.TileMap(List.of(r, k), a.shape(), List.of(store), Attrs.NONE);
     Stmt fill = new Stmt.TileCopy(Region.whole(rows), copy.from(), copy.attrs());
@@ -269,15 +279,15 @@ public final class PackConstants {
   private static boolean inGroups(Region region) {
     var columns = region.ranges().getLast();
     return columns.extent() instanceof Expr.IntImm(var type, long n)
-        && n % GROUP == 0
-        && isMultiple(columns.min());
+        && n % group(region.buffer().extent(1)) == 0
+        && isMultiple(columns.min(), group(region.buffer().extent(1)));
   }
 
-  private static boolean isMultiple(Expr e) {
+  private static boolean isMultiple(Expr e, int group) {
     return switch (e) {
-      case Expr.IntImm imm -> imm.value() % GROUP == 0;
+      case Expr.IntImm imm -> imm.value() % group == 0;
       case Expr.Binary(BinaryOp op, Expr a, Expr b) ->
-          op == BinaryOp.MUL && (isMultiple(a) || isMultiple(b));
+          op == BinaryOp.MUL && (isMultiple(a, group) || isMultiple(b, group));
       default -> false;
     };
   }
@@ -338,8 +348,8 @@ public final class PackConstants {
     }
     if (permuteRows(map)) {
       Stmt.Store store = map.stores().getFirst();
-      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1)));
-      Expr value = atColumns(map, store.value());
+      List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), h.extent(1)));
+      Expr value = atColumns(map, store.value(), h.extent(1));
       replaced.put(map, with(map, new Stmt.Store(h, at, value)));
     }
   }
@@ -353,7 +363,7 @@ public final class PackConstants {
     Buffer h = store.buffer();
     if (replaced.containsKey(map)
         || !isHalf(h)
-        || h.extent(1) % GROUP != 0
+        || h.extent(1) % 16 != 0
         || map.stores().size() != 1
         || map.vars().size() != 2
         || !store.indices().equals(List.copyOf(map.vars()))
@@ -376,7 +386,9 @@ public final class PackConstants {
     if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map)) {
       permutedColumns.addAll(weights);
       replaced.put(
-          map, with(map, new Stmt.Store(h, store.indices(), atColumns(map, store.value()))));
+          map,
+          with(
+              map, new Stmt.Store(h, store.indices(), atColumns(map, store.value(), h.extent(1)))));
     }
   }
 
@@ -385,7 +397,7 @@ public final class PackConstants {
   }
 
   /** A value of a map whose accumulators have their columns permuted. */
-  private static Expr atColumns(Stmt.TileMap map, Expr value) {
+  private static Expr atColumns(Stmt.TileMap map, Expr value, long columns) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {
@@ -393,7 +405,7 @@ public final class PackConstants {
             && buffer.scope() == Scope.GLOBAL
             && indices.getLast() == map.vars().get(1)) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, column(map.vars().get(1)));
+          at.set(at.size() - 1, column(map.vars().get(1), columns));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);

@@ -13,16 +13,18 @@ import dev.warpwright.workload.Precision;
  *     narrower
  * @param narrowAsFormula whether products of inputs with few features are formulas of their
  *     elements, which need no operand in shared memory
+ * @param approximate whether functions may be as far off as {@link Approximations} says
  */
 public record FunctionOptions(
     Precision precision,
     int granule,
     boolean transposedWeights,
     boolean f32Activations,
-    boolean narrowAsFormula) {
-  /** With products as products. */
+    boolean narrowAsFormula,
+    boolean approximate) {
+  /** With products as products, and functions as exact as f32. */
   public FunctionOptions(
       Precision precision, int granule, boolean transposedWeights, boolean f32Activations) {
-    this(precision, granule, transposedWeights, f32Activations, false);
+    this(precision, granule, transposedWeights, f32Activations, false, false);
   }
 }

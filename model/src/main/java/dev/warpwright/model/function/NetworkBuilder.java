@@ -293,7 +293,7 @@ public final class NetworkBuilder {
               shape(width),
               v ->
                   masked(
-                      Exprs.cast(dtype, element.at(v.get(0), v.get(1))),
+                      value(dtype, element.at(v.get(0), v.get(1))),
                       v.get(1),
                       features,
                       width,
@@ -310,6 +310,12 @@ public final class NetworkBuilder {
     return tensor;
   }
 
+  /** A formula's value in a type; what is rounded to 16 bits may be approximated. */
+  private Expr value(DType type, Expr formula) {
+    boolean rounded = options.approximate() && type.bytes() == 2;
+    return Exprs.cast(type, rounded ? Approximations.of(formula) : formula);
+  }
+
   private static Expr masked(Expr value, Expr col, long features, long width, Expr otherwise) {
     return features == width
         ? value
@@ -323,10 +329,7 @@ public final class NetworkBuilder {
     DType type = activation();
     Tensor result =
         Tensor.compute(
-            fresh("result"),
-            type,
-            shape(width),
-            v -> Exprs.cast(type, formula.at(v.get(0), v.get(1))));
+            fresh("result"), type, shape(width), v -> value(type, formula.at(v.get(0), v.get(1))));
     tensors.add(result);
     stages.add(new NetworkFunction.Map(result.name(), result.buffer(), true, formula.ending()));
     Tensor out = Tensor.compute(name, type, shape(features), v -> result.at(v.get(0), v.get(1)));

@@ -226,14 +226,22 @@ public final class NetworkDeviation {
       return result;
     }
 
-    /** Functions of 4 ulp, near 0 of what they pass through there. */
+    /**
+     * Functions of 4 ulp, near 0 of what they pass through there; networks of 16 bits may take
+     * approximations ({@link Approximations}).
+     */
     private double elementwise(Pointwise op, double y) {
+      boolean approximate = precision == Precision.F16 || precision == Precision.BF16;
       return switch (op.rounding()) {
         case EXACT -> 0;
         case ONCE -> f32(y);
-        case FUNCTION -> 4 * f32(y);
-        case FUNCTION_OF_ONE -> 4 * f32(Math.max(1, Math.abs(y)));
+        case FUNCTION -> approximate ? approximated(y) : 4 * f32(y);
+        case FUNCTION_OF_ONE -> approximate ? approximated(y) : 4 * f32(Math.max(1, Math.abs(y)));
       };
+    }
+
+    private double approximated(double y) {
+      return 0x1p-20 * uniform() * Math.max(1, Math.abs(y));
     }
 
     /** What a norm's elements, far from 0, have to do with their distance from the mean. */

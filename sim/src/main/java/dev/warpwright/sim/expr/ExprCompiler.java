@@ -378,7 +378,9 @@ public class ExprCompiler {
           CEIL,
           EXP2_APPROX,
           TANH_APPROX,
-          RCP_APPROX -> {
+          RCP_APPROX,
+          SIN_APPROX,
+          COS_APPROX -> {
         MathFunctions.Function function = MathFunctions.unary(op);
         yield single ? f -> (float) function.apply(a.eval(f)) : f -> function.apply(a.eval(f));
       }

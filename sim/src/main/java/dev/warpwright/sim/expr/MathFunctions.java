@@ -21,8 +21,8 @@ public final class MathFunctions {
       case LOG -> Math::log;
       case SQRT -> Math::sqrt;
       case RSQRT -> x -> 1 / Math.sqrt(x);
-      case SIN -> Math::sin;
-      case COS -> Math::cos;
+      case SIN, SIN_APPROX -> Math::sin;
+      case COS, COS_APPROX -> Math::cos;
       case TANH, TANH_APPROX -> Math::tanh;
       case ERF -> MathFunctions::erf;
       case ABS -> Math::abs;

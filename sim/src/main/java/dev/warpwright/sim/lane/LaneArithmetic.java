@@ -300,7 +300,9 @@ public final class LaneArithmetic {
           CEIL,
           EXP2_APPROX,
           TANH_APPROX,
-          RCP_APPROX -> {
+          RCP_APPROX,
+          SIN_APPROX,
+          COS_APPROX -> {
         code.loadConstant(op.ordinal());
         code.invokestatic(
             dtype == DType.F64 ? CODE : REGION_MATH,

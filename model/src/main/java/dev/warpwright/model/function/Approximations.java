@@ -1,0 +1,111 @@
+package dev.warpwright.model.function;
+
+import dev.warpwright.ir.BinaryOp;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.MathOp;
+import dev.warpwright.ir.type.Type;
+import dev.warpwright.ir.visit.Rewriter;
+import java.util.List;
+
+/**
+ * Functions whose results are rounded to 16 bits, by the approximations that GPUs have instructions
+ * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. Sines
+ * of more than 10^5 are any number from -1 to 1: there, neighbours in 16 bits are turns apart.
+ *
+ * <table>
+ * <caption>What becomes of functions</caption>
+ * <tr><td>exp x, exp2 x</td><td>2^(x · log2 e), 2^x by ex2.approx (2 ulp)</td></tr>
+ * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x)</td></tr>
+ * <tr><td>sin x, cos x</td><td>x less the nearest multiple of 2π, in two steps, then sin.approx</td></tr>
+ * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
+ * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
+ * </table>
+ */
+final class Approximations extends Rewriter {
+  private static final double LOG2_E = 1.4426950408889634;
+  private static final double TWO_PI = 2 * Math.PI;
+
+  /** 2π's first bits, so few that a multiple of them by up to 2^12 is exact. */
+  private static final double TWO_PI_HIGH = 0x1.921p2;
+
+  /** Adding this to a number below 2^22 rounds it to an integer. */
+  private static final double ROUNDER = 0x1.8p23;
+
+  private static final double ERF_P = 0.3275911;
+  private static final double[] ERF = {
+    0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429
+  };
+
+  /** The expression with approximations. */
+  static Expr of(Expr e) {
+    return new Approximations().expr(e);
+  }
+
+  @Override
+  public Expr expr(Expr e) {
+    Expr result = super.expr(e);
+    return switch (result) {
+      case Expr.Call(MathOp op, List<Expr> args, Type type) when type.equals(Type.F32) ->
+          function(op, args, result);
+      case Expr.Binary(BinaryOp op, Expr a, Expr b)
+          when op == BinaryOp.DIV && result.type().equals(Type.F32) ->
+          Exprs.mul(a, Exprs.call(MathOp.RCP_APPROX, b));
+      default -> result;
+    };
+  }
+
+  private static Expr function(MathOp op, List<Expr> args, Expr otherwise) {
+    Expr x = args.getFirst();
+    return switch (op) {
+      case EXP -> exp(x);
+      case EXP2 -> Exprs.call(MathOp.EXP2_APPROX, x);
+      case SIN -> Exprs.call(MathOp.SIN_APPROX, reduced(x));
+      case COS -> Exprs.call(MathOp.COS_APPROX, reduced(x));
+      case TANH -> {
+        Expr power = Exprs.call(MathOp.EXP2_APPROX, Exprs.mul(x, Exprs.f32(2 * LOG2_E)));
+        Expr share = Exprs.call(MathOp.RCP_APPROX, Exprs.add(power, Exprs.f32(1)));
+        yield Exprs.fma(share, Exprs.f32(-2), Exprs.f32(1));
+      }
+      case ERF -> erf(x);
+      case FMA,
+          LOG,
+          SQRT,
+          RSQRT,
+          POW,
+          ABS,
+          FLOOR,
+          CEIL,
+          EXP2_APPROX,
+          TANH_APPROX,
+          RCP_APPROX,
+          SIN_APPROX,
+          COS_APPROX ->
+          otherwise;
+    };
+  }
+
+  private static Expr exp(Expr x) {
+    return Exprs.call(MathOp.EXP2_APPROX, Exprs.mul(x, Exprs.f32(LOG2_E)));
+  }
+
+  private static Expr reduced(Expr x) {
+    Expr shifted = Exprs.fma(x, Exprs.f32(1 / TWO_PI), Exprs.f32(ROUNDER));
+    Expr turns = Exprs.sub(shifted, Exprs.f32(ROUNDER));
+    Expr coarse = Exprs.fma(turns, Exprs.f32(-TWO_PI_HIGH), x);
+    return Exprs.fma(turns, Exprs.f32(TWO_PI_HIGH - TWO_PI), coarse);
+  }
+
+  private static Expr erf(Expr x) {
+    Expr size = Exprs.call(MathOp.ABS, x);
+    Expr t = Exprs.call(MathOp.RCP_APPROX, Exprs.fma(size, Exprs.f32(ERF_P), Exprs.f32(1)));
+    Expr sum = Exprs.f32(ERF[ERF.length - 1]);
+    for (int i = ERF.length - 2; i >= 0; i--) {
+      sum = Exprs.fma(sum, t, Exprs.f32(ERF[i]));
+    }
+    Expr square = Exprs.mul(Exprs.mul(x, Exprs.f32(-LOG2_E)), x);
+    Expr rest = Exprs.mul(Exprs.mul(sum, t), Exprs.call(MathOp.EXP2_APPROX, square));
+    Expr positive = Exprs.sub(Exprs.f32(1), rest);
+    return Exprs.select(Exprs.lt(x, Exprs.f32(0)), Exprs.sub(Exprs.f32(0), positive), positive);
+  }
+}
