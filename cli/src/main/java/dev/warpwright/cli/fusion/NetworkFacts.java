@@ -177,7 +177,8 @@ record NetworkFacts(
     }
   }
 
-  private static double lost(Made made, int rows, DeviceModel device) {
+  /** Of one launch, counted as a whole. */
+  static double lost(Made made, int rows, DeviceModel device) {
     double lost = 0;
     for (KernelCounters counted :
         new ProgramInterpreter(

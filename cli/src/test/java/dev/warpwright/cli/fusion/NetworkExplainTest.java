@@ -187,6 +187,20 @@ final class NetworkExplainTest {
         (Json.Members) java.util.Objects.requireNonNull(alternatives).items().getFirst();
     assertThat(only.members().keySet())
         .contains("predictedUs", "dramBytes", "tileBytes", "occupancy", "sharedBytes");
-    assertThat(only.members().get("conflicts")).isEqualTo(Json.of(0.0));
+    assertThat(only.members().get("conflicts")).isInstanceOf(Json.Number.class);
+  }
+
+  /** What is extrapolated from two small launches is what a large one loses. */
+  @Test
+  void bankConflictsOfManyRowsFollowFromThoseOfFew() {
+    NetworkTask some =
+        NetworkTask.of(
+            "mlp", new KeyValues(List.of("widths=16,16,16", "rows=1024", "dtype=f16")), null);
+    DeviceModel device = DeviceCatalogue.find("A100 SXM 80 GB").orElseThrow();
+    NetworkCandidates.Made made =
+        new NetworkCandidates(some, device.target()).make("shared chaining").orElseThrow();
+    double whole = NetworkFacts.lost(made, 1024, device);
+    assertThat(whole).isPositive();
+    assertThat(NetworkFacts.conflicts(made, 1024, device)).isEqualTo(whole);
   }
 }

@@ -68,10 +68,38 @@ public final class NetworkCompiler {
       Precision precision,
       int rows,
       @Nullable ProductKernels products) {
+    return compile(graph, target, precision, rows, products, null);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int, ProductKernels)}.
+   *
+   * @param preferred name of the {@linkplain #alternatives alternative} that was fastest when it
+   *     was measured; null, or one that there is not any more, for the presumably fastest
+   */
+  public static CompiledProgram compile(
+      Graph graph,
+      Target target,
+      Precision precision,
+      int rows,
+      @Nullable ProductKernels products,
+      @Nullable String preferred) {
     return switch (target) {
-      case GpuTarget gpu -> forGpu(graph, gpu, precision, rows, products);
+      case GpuTarget gpu -> {
+        Optional<CompiledProgram> measured =
+            preferred == null ? Optional.empty() : named(graph, gpu, precision, preferred);
+        yield measured.isPresent() ? measured.get() : forGpu(graph, gpu, precision, rows, products);
+      }
       case HostTarget host -> forHost(graph, host, precision, rows);
     };
+  }
+
+  private static Optional<CompiledProgram> named(
+      Graph graph, GpuTarget target, Precision precision, String name) {
+    return alternatives(graph, target, precision).stream()
+        .filter(alternative -> alternative.name().equals(name))
+        .findFirst()
+        .flatMap(alternative -> alternative.compile().get());
   }
 
   /** Whether a network may need kernels that are for one row count. */
