@@ -8,6 +8,7 @@ import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.Rung;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Program;
 import dev.warpwright.ir.testing.ChangedConstants;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.measure.data.KernelData;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -103,6 +105,22 @@ public record RepositoryKernels(Path folder, long seed) {
               Map.of("M", 1L, "K1", 40L, "N1", 1088L, "N2", 56L),
               Map.of("M", 13L, "K1", 584L, "N1", 2504L, "N2", 72L)));
 
+  /**
+   * Of the two kernels of feed-forward programs: what makes the rings of one come round twice, and
+   * leaves the other little to do.
+   */
+  private static final List<Map<String, Long>> PROGRAMS =
+      List.of(
+          Map.of("M", 9L, "K1", 1704L, "N1", 328L, "N2", 72L),
+          Map.of("M", 9L, "K1", 40L, "N1", 5384L, "N2", 72L));
+
+  /** Beside those: whole tiles; less than one of each; other tails, other stages. */
+  private static final List<Map<String, Long>> OTHER_PROGRAMS =
+      List.of(
+          Map.of("M", 16L, "K1", 1024L, "N1", 1024L, "N2", 128L),
+          Map.of("M", 1L, "K1", 40L, "N1", 264L, "N2", 56L),
+          Map.of("M", 13L, "K1", 200L, "N1", 904L, "N2", 72L));
+
   /** Tiles that are no whole rounds of the warpgroups of the only block. */
   private static final Map<String, Long> NETWORK = Map.of("M", 250L, "G", 1L);
 
@@ -111,12 +129,21 @@ public record RepositoryKernels(Path folder, long seed) {
           "gemm_bf16_sm90", Map.of(132L, 2L, 66L, 1L, 65L, 0L),
           "ffn_bf16_sm90_m16", Map.of(132L, 4L, 131L, 3L));
 
-  /** Names of the kernels in text; programs of several kernels are none. */
+  /** Names of the kernels in text. */
   public List<String> kernels() {
+    return inText(false);
+  }
+
+  /** Names of the programs in text, of several kernels each. */
+  public List<String> programs() {
+    return inText(true);
+  }
+
+  private List<String> inText(boolean programs) {
     try (Stream<Path> files = Files.list(folder.resolve("kernels"))) {
       return files
           .map(f -> f.getFileName().toString())
-          .filter(f -> f.endsWith(".kernel") && !isProgram(f))
+          .filter(f -> f.endsWith(".kernel") && isProgram(f) == programs)
           .map(f -> f.substring(0, f.length() - ".kernel".length()))
           .sorted()
           .toList();
@@ -149,6 +176,36 @@ public record RepositoryKernels(Path folder, long seed) {
         .getFirst();
   }
 
+  /** The kernels of a program in text, each in its place among the others. */
+  public List<MutationSubject> program(String name) {
+    CheckSubject subject = new CheckSubject.OfProgram(readProgram(name), Map.of());
+    List<MutationSubject> all = new ArrayList<>();
+    for (int i = 0; i < PROGRAMS.size(); i++) {
+      int place = i;
+      all.add(
+          subjects(subject, PROGRAMS.get(i))
+              .get(place)
+              .withOthers(
+                  () ->
+                      OTHER_PROGRAMS.stream()
+                          .map(
+                              other ->
+                                  subjects(subject, other)
+                                      .get(place)
+                                      .shape(new TreeMap<>(other).toString()))
+                          .toList()));
+    }
+    return all;
+  }
+
+  private List<MutationSubject> subjects(CheckSubject program, Map<String, Long> shape) {
+    return Checks.mutationSubjects(program, CheckOptions.of(seed).withScalars(shape));
+  }
+
+  private Program readProgram(String name) {
+    return new IrParser(Intrinsics::find).program(name, text(name));
+  }
+
   /** Random data with weights that keep values as large as they are from layer to layer. */
   private static Arguments networkData(Kernel kernel, long seed) {
     Arguments arguments = KernelData.random(kernel.params(), Map.of(), seed);
@@ -163,9 +220,12 @@ public record RepositoryKernels(Path folder, long seed) {
   }
 
   private Kernel read(String name) {
+    return new IrParser(Intrinsics::find).kernel(name, text(name));
+  }
+
+  private String text(String name) {
     try {
-      return new IrParser(Intrinsics::find)
-          .kernel(name, Files.readString(folder.resolve("kernels").resolve(name + ".kernel")));
+      return Files.readString(folder.resolve("kernels").resolve(name + ".kernel"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -264,6 +324,7 @@ public record RepositoryKernels(Path folder, long seed) {
   public List<MutationSubject> all() {
     List<MutationSubject> all = new ArrayList<>();
     kernels().forEach(name -> all.add(kernel(name)));
+    programs().forEach(name -> all.addAll(program(name)));
     all.addAll(families());
     all.addAll(ladder());
     for (String name : networks()) {

@@ -9,7 +9,6 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.examples.ladder.Ladder;
 import dev.warpwright.examples.ladder.TensorRung;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.target.GpuTarget;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -36,7 +35,7 @@ final class NamedConstantsTest {
   }
 
   private static Kernel tensor(TensorRung rung, long m, long n, long k) {
-    return GpuLowering.lower(rung.schedule(m, n, k, HOPPER, 4).tiles());
+    return rung.schedule(m, n, k, HOPPER, 4).kernel();
   }
 
   @ParameterizedTest

@@ -7,9 +7,10 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
-import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.trace.Trace;
+import dev.warpwright.target.GpuTarget;
 import java.util.List;
 
 /**
@@ -33,9 +34,9 @@ public record ScheduledGemm(
    *
    * @param func the computation
    */
-  public static ScheduledGemm of(PrimFunc func, Schedule schedule) {
+  public static ScheduledGemm of(PrimFunc func, Schedule schedule, GpuTarget target) {
     PrimFunc tiles = schedule.func();
-    Kernel kernel = GpuLowering.lower(tiles);
+    Kernel kernel = Lowering.lower(tiles, target);
     return new ScheduledGemm(
         func, schedule.trace(), tiles, kernel, hasTable(kernel) ? table(kernel) : List.of());
   }

@@ -275,6 +275,18 @@ public sealed interface Stmt
     }
 
     /**
+     * Adds up what the parts of a tile have summed. Whoever comes last gets the sums of all parts,
+     * in the order of their numbers, and executes the body; nothing is left to do for the others.
+     *
+     * @param sums a fragment, whose parts are alike
+     * @param slot the number of the tile, which differs between tiles of several parts
+     * @param part the number of this part
+     * @param parts of the tile; of one part the body is all
+     */
+    record Combine(Buffer sums, Expr slot, Expr part, Expr parts, Attrs attrs, Stmt body)
+        implements Flow {}
+
+    /**
      * Waits for all that launches before this one do. A launch that has this may begin before it.
      */
     record AwaitPrevious() implements Flow {}

@@ -53,6 +53,7 @@ public final class Stmts {
       case Stmt.Flow.PipeScope pipe -> List.of(pipe.body());
       case Stmt.Flow.Produce produce -> List.of(produce.body());
       case Stmt.Flow.Consume consume -> List.of(consume.body());
+      case Stmt.Flow.Combine combine -> List.of(combine.body());
       case Stmt.Flow.Roles roles -> roles.roles().stream().map(Role::body).toList();
       case Stmt.Flow.Skip _, Stmt.Flow.Signal _, Stmt.Flow.Await _ -> List.of();
       case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> List.of();

@@ -105,6 +105,7 @@ public record TileTraffic(long compulsoryBytes, long tileBytes, long multiplyAdd
         case Stmt.Flow.PipeScope pipe -> visit(pipe.body(), times);
         case Stmt.Flow.Produce produce -> visit(produce.body(), times);
         case Stmt.Flow.Consume consume -> visit(consume.body(), times);
+        case Stmt.Flow.Combine combine -> visit(combine.body(), times);
         case Stmt.Flow.Roles roles ->
             roles.roles().forEach(role -> visit(role.body(), times * role.instances()));
         case Stmt.Flow.Skip _, Stmt.Flow.Signal _, Stmt.Flow.Await _ -> {}

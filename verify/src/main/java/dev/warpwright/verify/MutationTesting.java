@@ -126,7 +126,7 @@ public final class MutationTesting {
       differs |= !same(outcome.memory(), originals.get(i).memory());
     }
     if (differs) {
-      return mutant.mutation().mayOnlyChangeResults()
+      return mutant.mayOnlyChangeResults()
           ? result(mutant, Verdict.WRONG_RESULT, "")
           : result(mutant, Verdict.MISSED, "wrong results without a finding");
     }
@@ -147,7 +147,7 @@ public final class MutationTesting {
             changed.findings().isEmpty()
                 ? "other results"
                 : changed.findings().getFirst().message();
-        return mutant.mutation().mayOnlyChangeResults() && changed.findings().isEmpty()
+        return mutant.mayOnlyChangeResults() && changed.findings().isEmpty()
             ? result(mutant, Verdict.WRONG_RESULT, "with other data")
             : result(mutant, Verdict.MISSED, "not in the usual orders and data: " + found);
       }
@@ -208,7 +208,7 @@ public final class MutationTesting {
     if (same(changed.memory(), original.memory())) {
       return null;
     }
-    return mutant.mutation().mayOnlyChangeResults()
+    return mutant.mayOnlyChangeResults()
         ? result(mutant, Verdict.WRONG_RESULT, "at " + shape.text())
         : result(mutant, Verdict.MISSED, "wrong results without a finding at " + shape.text());
   }

@@ -5,18 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
-import dev.warpwright.sim.api.Finding;
-import dev.warpwright.sim.api.KernelCounters;
-import dev.warpwright.verify.mutation.Mutant;
-import dev.warpwright.verify.mutation.Mutations;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Warps whose straight parts are bytecode compute, report and count what closures do, bit by bit.
@@ -24,135 +14,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WarpCodeTest {
   private static final long SEED = Long.getLong("seed", 85);
   private static final int RANDOM_KERNELS = Integer.getInteger("kernels", 160);
-  private static final KernelCounters.Caches CACHES =
-      new KernelCounters.Caches(4, 192 << 10, 30 << 20);
-
-  /** What one execution gave. */
-  private record Result(List<Finding> findings, Object counters, List<NdArray> memory) {
-    boolean sameBits(Result other) {
-      for (int i = 0; i < memory.size(); i++) {
-        if (!memory.get(i).sameBits(other.memory.get(i))) {
-          return false;
-        }
-      }
-      return true;
-    }
-  }
-
-  private static Result result(GridInterpreter interpreter, Kernel kernel, Arguments arguments) {
-    List<Finding> findings = interpreter.check(arguments);
-    return new Result(findings, "", memory(kernel, arguments));
-  }
-
-  private static List<NdArray> memory(Kernel kernel, Arguments arguments) {
-    return kernel.buffers().stream().map(arguments::get).toList();
-  }
-
-  private static Result counted(GridInterpreter interpreter, Kernel kernel, Arguments arguments) {
-    KernelCounters counters = interpreter.count(arguments, CACHES);
-    return new Result(List.of(), counters, memory(kernel, arguments));
-  }
-
-  /** Runs both ways; the interpreter that used bytecode. */
-  private static GridInterpreter agree(
-      Kernel kernel, Supplier<Arguments> arguments, GridOptions options, String what) {
-    GridInterpreter fast =
-        new GridInterpreter(kernel, options.withEngine(GridOptions.Engine.FASTEST), false);
-    GridInterpreter slow =
-        new GridInterpreter(kernel, options.withEngine(GridOptions.Engine.INTERPRETER));
-    Result had =
-        options.count()
-            ? counted(fast, kernel, arguments.get())
-            : result(fast, kernel, arguments.get());
-    Result wanted =
-        options.count()
-            ? counted(slow, kernel, arguments.get())
-            : result(slow, kernel, arguments.get());
-    assertThat(had.findings()).as(what).isEqualTo(wanted.findings());
-    assertThat(had.counters()).as(what).isEqualTo(wanted.counters());
-    assertThat(had.sameBits(wanted)).as("memory of %s", what).isTrue();
-    return fast;
-  }
-
-  /** A kernel of the repository, small. */
-  private static Kernel kernel(String file) {
-    return switch (file) {
-      case "gemm_bf16_sm90" -> HopperGemmTest.kernel(1);
-      case "ffn_bf16_sm90_m16" -> KernelFilesTest.ffn(4);
-      default -> KernelTexts.parse(KernelTexts.file(file));
-    };
-  }
-
-  private static Arguments arguments(String file, Kernel kernel) {
-    return switch (file) {
-      case "gemm_bf16_sm90" -> HopperGemmTest.arguments(kernel, 300, 264, 136);
-      case "ffn_bf16_sm90_m16" -> {
-        Arguments arguments =
-            Arguments.random(
-                kernel.params(), SEED, Map.of("M", 16, "K1", 200, "N1", 1024, "N2", 136));
-        arguments.get("counters").fill(0);
-        yield arguments;
-      }
-      case "gemm_bf16_sm80" -> {
-        Arguments arguments =
-            Arguments.random(kernel.params(), SEED, Map.of("M", 150, "N", 136, "K", 136, "T", 4));
-        for (int t = 0; t < 4; t++) {
-          arguments.get("order").setIntegerElement(t, (long) (t % 2) << 16 | t / 2);
-        }
-        yield arguments;
-      }
-      default -> Arguments.random(kernel.params(), SEED, Map.of("M", 16, "N", 136, "K", 328));
-    };
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "gemm_f32_simt",
-        "gemm_bf16_sm80",
-        "gemm_bf16_sm90",
-        "gemm_bf16_sm90_skinny",
-        "gemm_bf16_sm90_m16",
-        "ffn_bf16_sm90_m16"
-      })
-  void theKernelsOfTheRepository(String file) {
-    Kernel kernel = kernel(file);
-    for (GridOptions options :
-        List.of(
-            GridOptions.DEFAULT.withBlocks(Options.Order.FORWARD, 4),
-            GridOptions.random(SEED).withBlocks(Options.Order.SHUFFLED, 4),
-            GridOptions.counting(4))) {
-      GridInterpreter fast =
-          agree(kernel, () -> arguments(file, kernel), options, file + " by " + options);
-      assertThat(fast.replays()).as("suspicions").isZero();
-      assertThat(fast.interpreted()).as("not bytecode").isEmpty();
-    }
-  }
-
-  /** Every so many mistakes: all of them take minutes. */
-  @ParameterizedTest
-  @ValueSource(strings = {"gemm_bf16_sm80", "gemm_bf16_sm90", "ffn_bf16_sm90_m16"})
-  void plantedMistakes(String file) {
-    Kernel kernel = kernel(file);
-    List<Mutant> mutants = new ArrayList<>();
-    for (var mutation : Mutations.ALL) {
-      List<Mutant> planted = mutation.plant(kernel);
-      mutants.addAll(planted.subList(0, Math.min(1, planted.size())));
-    }
-    int replayed = 0;
-    for (Mutant mutant : mutants) {
-      if (Verifier.verify(mutant.kernel()).isEmpty()) {
-        replayed +=
-            agree(
-                    mutant.kernel(),
-                    () -> arguments(file, kernel),
-                    GridOptions.DEFAULT.withBlocks(Options.Order.FORWARD, 4),
-                    mutant.toString())
-                .replays();
-      }
-    }
-    assertThat(replayed).isGreaterThan(5);
-  }
 
   @Test
   void randomKernels() {
@@ -163,11 +24,12 @@ class WarpCodeTest {
       String what = "kernel " + seed + ":\n" + IrPrinter.text(kernel);
       GridOptions options = i % 3 == 0 ? GridOptions.random(seed) : GridOptions.DEFAULT;
       GridInterpreter fast =
-          agree(kernel, () -> Arguments.random(kernel.params(), SEED), options, what);
+          BothEngines.agree(kernel, () -> Arguments.random(kernel.params(), SEED), options, what);
       clean += fast.replays() == 0 ? 1 : 0;
       assertThat(fast.interpreted()).as(what).isEmpty();
       if (fast.replays() == 0) {
-        agree(kernel, () -> Arguments.random(kernel.params(), SEED), GridOptions.counting(2), what);
+        BothEngines.agree(
+            kernel, () -> Arguments.random(kernel.params(), SEED), GridOptions.counting(2), what);
       }
     }
     assertThat(clean)
@@ -229,7 +91,7 @@ class WarpCodeTest {
             """);
     assertThat(Verifier.verify(kernel)).isEmpty();
     GridInterpreter fast =
-        agree(
+        BothEngines.agree(
             kernel,
             () -> {
               Arguments arguments = Arguments.random(kernel.params(), SEED);
@@ -259,7 +121,7 @@ class WarpCodeTest {
             }
             """);
     GridInterpreter fast =
-        agree(
+        BothEngines.agree(
             kernel,
             () -> Arguments.random(kernel.params(), SEED),
             GridOptions.DEFAULT,
@@ -283,7 +145,7 @@ class WarpCodeTest {
                 """,
                 "  sync_threads()\n  s[31 - tid] = f32(tid)\n".repeat(600)));
     GridInterpreter fast =
-        agree(
+        BothEngines.agree(
             kernel,
             () -> Arguments.random(kernel.params(), SEED),
             GridOptions.DEFAULT,

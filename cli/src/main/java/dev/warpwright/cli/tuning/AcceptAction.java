@@ -8,6 +8,7 @@ import dev.warpwright.cli.jobs.DeviceQueue;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.measure.KernelBench;
 import dev.warpwright.measure.KernelReport;
 import dev.warpwright.measure.Quantiles;
@@ -95,7 +96,14 @@ public final class AcceptAction implements Action<AcceptRequest> {
         TuningDatabase database = TuningStore.open(request.database(), progress);
         AcceptKernels kernels =
             new AcceptKernels(request.figures(), here.target(), choosers.apply(here, database));
-        Run run = new Run(request, () -> benches.apply(here.target()), kernels, progress, start)) {
+        Run run =
+            new Run(
+                request,
+                () -> benches.apply(here.target()),
+                kernels,
+                new TestedAgain(here, database),
+                progress,
+                start)) {
       List<AcceptResult> results = request.figures().stream().map(run::measure).toList();
       return report(here, results, (System.nanoTime() - start) * 1e-9);
     }
@@ -106,6 +114,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
     private final AcceptRequest request;
     private final Supplier<Bench> benches;
     private final AcceptKernels kernels;
+    private final TestedAgain again;
     private final Progress progress;
     private final long start;
     private final Map<GemmWorkload, KernelReport> measured = new HashMap<>();
@@ -115,11 +124,13 @@ public final class AcceptAction implements Action<AcceptRequest> {
         AcceptRequest request,
         Supplier<Bench> benches,
         AcceptKernels kernels,
+        TestedAgain again,
         Progress progress,
         long start) {
       this.request = request;
       this.benches = benches;
       this.kernels = kernels;
+      this.again = again;
       this.progress = progress;
       this.start = start;
     }
@@ -165,6 +176,7 @@ public final class AcceptAction implements Action<AcceptRequest> {
         if (report == null) {
           report = bench(pair);
           measured.put(workload, report);
+          remember(workload, pair.tuned(), report);
         }
         if (report.timing() == null) {
           return AcceptLine.failed(name, report.failure());
@@ -180,6 +192,12 @@ public final class AcceptAction implements Action<AcceptRequest> {
         }
         return AcceptLine.failed(name, e.getMessage());
       }
+    }
+
+    /** As perf does: the next command finds the kernel tuned, or takes another. */
+    private void remember(GemmWorkload workload, TunedGemm kernel, KernelReport report) {
+      again.measured(workload, kernel, report);
+      report.problem().ifPresent(problem -> again.failed(workload, kernel, problem));
     }
 
     private static AcceptLine untuned(

@@ -13,7 +13,6 @@ import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.output.Reports;
 import dev.warpwright.families.tuned.GemmChooser;
-import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.KernelBench;
@@ -27,7 +26,6 @@ import dev.warpwright.tune.record.TuningRecord;
 import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.workload.GemmWorkload;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -221,28 +219,16 @@ public final class PerfAction implements Action<PerfRequest> {
             + ": recorded with "
             + kernel.untested()
             + "; it is verified and timed again");
+    TestedAgain again = new TestedAgain(here, database);
     try {
       KernelReport report = bench.of(kernel.candidate(), rounds, rivals, here, progress);
-      KernelReport.Timing timing = report.timing();
-      // Without a time nothing is known of the kernel: it would have been thrown.
-      if (timing != null) {
-        KernelReport.Times times = timing.times();
-        store(
-            workload,
-            kernel,
-            new Outcome.Measured(
-                times.graphUs(), times.graph().relativeSpread(), report.relError(), 0, 0),
-            here,
-            database);
-      }
+      again.measured(workload, kernel, report);
       return report;
     } catch (CandidateFailure e) {
-      store(
+      again.failed(
           workload,
           kernel,
-          new Outcome.Failed(e.reason(), OneLine.of(String.valueOf(e.getMessage()))),
-          here,
-          database);
+          new Outcome.Failed(e.reason(), OneLine.of(String.valueOf(e.getMessage()))));
       throw e;
     }
   }
@@ -257,22 +243,6 @@ public final class PerfAction implements Action<PerfRequest> {
       }
     }
     return rivals;
-  }
-
-  private static void store(
-      GemmWorkload workload,
-      TunedGemm kernel,
-      Outcome outcome,
-      TuningDevice here,
-      TuningDatabase database) {
-    database.add(
-        new TuningRecord(
-            workload.key(),
-            here.environment(),
-            kernel.candidate().point(),
-            RecordCheck.sourceHash(kernel.candidate(), here.target()),
-            outcome,
-            Instant.now()));
   }
 
   private static Report report(

@@ -57,11 +57,27 @@ final class Contract {
   }
 
   /**
+   * What a command did.
+   *
+   * @param broken what was wrong with it, null if nothing
+   */
+  record Outcome(int code, String out, String err, @Nullable String broken) {}
+
+  /**
    * Performs a command; its result is what was wrong with it, null if nothing.
    *
    * @throws Hanging if it does not end; its thread goes on
    */
   @Nullable String broken(List<String> args) {
+    return outcome(args).broken();
+  }
+
+  /**
+   * Performs a command.
+   *
+   * @throws Hanging if it does not end; its thread goes on
+   */
+  Outcome outcome(List<String> args) {
     Set<String> before = files();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Spoken err = new Spoken();
@@ -82,27 +98,31 @@ final class Contract {
             });
     thread.setDaemon(true);
     await(thread, err);
-    if (thrown[0] != null) {
-      return "thrown: " + thrown[0];
-    }
+    String broken =
+        thrown[0] != null ? "thrown: " + thrown[0] : broken(args, code[0], out, err, before);
+    return new Outcome(code[0], out.toString(StandardCharsets.UTF_8), err.text(), broken);
+  }
+
+  private @Nullable String broken(
+      List<String> args, int code, ByteArrayOutputStream out, Spoken err, Set<String> before) {
     String said = err.text();
-    if (code[0] < 0 || code[0] > 3) {
-      return "exit code " + code[0] + ": " + said;
+    if (code < 0 || code > 3) {
+      return "exit code " + code + ": " + said;
     }
     if (said.contains("bug in warpwright") || said.contains("\tat ")) {
       return "bug: " + said;
     }
     List<String> lines = said.lines().toList();
-    boolean refused = code[0] >= 2;
+    boolean refused = code >= 2;
     if (refused && lines.isEmpty()) {
-      return "nothing said, exit code " + code[0];
+      return "nothing said, exit code " + code;
     }
     if (lines.stream().anyMatch(l -> !l.startsWith(PREFIX) || l.length() > LONGEST_LINE)) {
       return "a line that is none of ours or too long: " + said;
     }
     // A refusal is one line, the last.
     if (err.others() != (refused ? 1 : 0) || refused && err.endsWithProgress()) {
-      return err.others() + " lines beside those of progress, exit code " + code[0] + ": " + said;
+      return err.others() + " lines beside those of progress, exit code " + code + ": " + said;
     }
     if (lines.size() > MOST_LINES) {
       return "too many lines: " + said;
@@ -113,7 +133,7 @@ final class Contract {
     Set<String> after = files();
     after.removeAll(before);
     after.removeIf(file -> wanted(file, args, refused));
-    return after.isEmpty() ? null : "files that nobody wanted: " + after + ", exit code " + code[0];
+    return after.isEmpty() ? null : "files that nobody wanted: " + after + ", exit code " + code;
   }
 
   /** Whether a file is a database, or of what an accepted command was to write. */

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What hostile inputs have broken before: each is done now, or refused in one line. */
+/**
+ * What hostile inputs have broken before: each is done now, or refused in one line, within the
+ * limit of time that {@link Contract} sets.
+ */
 final class HostileCasesTest {
   private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
@@ -27,17 +30,13 @@ final class HostileCasesTest {
   private String out = "";
   private String err = "";
 
+  /** Performs a command, which must keep to the contract and to its limit of time. */
   private int execute(String... args) {
-    var outBytes = new ByteArrayOutputStream();
-    var errBytes = new ByteArrayOutputStream();
-    int code =
-        Main.execute(
-            new PrintStream(outBytes, true, StandardCharsets.UTF_8),
-            new PrintStream(errBytes, true, StandardCharsets.UTF_8),
-            args);
-    out = outBytes.toString(StandardCharsets.UTF_8);
-    err = errBytes.toString(StandardCharsets.UTF_8);
-    return code;
+    var outcome = new Contract(folder, Path.of("").toAbsolutePath()).outcome(List.of(args));
+    assertThat(outcome.broken()).isNull();
+    out = outcome.out();
+    err = outcome.err();
+    return outcome.code();
   }
 
   private void refused(String what, String... args) {
@@ -198,8 +197,11 @@ final class HostileCasesTest {
     done("order", "search", "grid=16x16", "capacity=8", "depth=4", "seconds=1");
     done("order", "search", "grid=6x6", "capacity=6", "seconds=1");
     done("order", "search", "grid=120x120", "capacity=16", "depth=8", "seconds=1");
-    // Three searches of a second each, and what an unloaded machine needs beside them many times.
+    done("order", "search", "grid=1000x1000", "capacity=64", "seconds=1");
+    // Four searches of a second each, and what an unloaded machine needs beside them many times.
     assertThat((System.nanoTime() - start) / 1_000_000_000).isLessThan(30);
+    refused("too large", "order", "search", "grid=8x1000000", "capacity=2", "seconds=1");
+    refused("too large", "order", "search", "grid=2800x2800", "capacity=64", "seconds=1");
   }
 
   @Test
@@ -285,6 +287,21 @@ final class HostileCasesTest {
     done("plan", file.toString(), "--target=cpu");
     done("plan", file.toString(), "--target=sm_90a");
     done("run", file.toString(), "--target=cpu", "--batch=3", "--time=0");
+  }
+
+  /** Each primitive went through the allocations of all layers a dozen times, with calls. */
+  @Test
+  void aNetworkOfFourHundredLayers() throws IOException {
+    OnnxWriter onnx = new OnnxWriter().input("x", "N", 8L);
+    float[] weights = new float[64];
+    for (int i = 0; i < 400; i++) {
+      String out = i == 399 ? "y" : "t" + (i + 1);
+      onnx.constant("w" + i, List.of(8L, 8L), weights)
+          .node("MatMul", List.of(i == 0 ? "x" : "t" + i, "w" + i), List.of("m" + i))
+          .node("Relu", List.of("m" + i), List.of(out));
+    }
+    Path file = Files.write(folder.resolve("deep.onnx"), onnx.output("y", "N", 8L).bytes());
+    done("plan", file.toString(), "--target=sm_90a");
   }
 
   /** One kernel for all of them would take minutes to make. */

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
@@ -359,6 +360,60 @@ final class AcceptActionTest {
     Report late = accept(m -> good, 1e-9, figure("late", 0, 0, 64));
     assertThat(late.ok()).isFalse();
     assertThat(late.text()).contains("not measured: the time was up");
+  }
+
+  /** Of 96 rows the record holds no more; what the others' say is known already. */
+  @Test
+  void whatARecordThatDoesNotHoldComesToIsRecorded() {
+    KernelReport good = report(12, List.of(peer("cuBLAS", 20, 12)), List.of());
+    accept(m -> good, 60, figure("both", 1, 1, 64, 96));
+    assertThat(recorded(64))
+        .singleElement()
+        .satisfies(record -> assertThat(us(record)).isEqualTo(10));
+    assertThat(recorded(96))
+        .satisfiesExactlyInAnyOrder(
+            record -> assertThat(record.sourceHash()).startsWith("abab"),
+            record -> {
+              assertThat(us(record)).isEqualTo(12);
+              assertThat(record.sourceHash())
+                  .isEqualTo(
+                      RecordCheck.sourceHash(
+                          Objects.requireNonNull(CANDIDATES.get(product(96))), GpuTarget.SM_80));
+            });
+  }
+
+  @Test
+  void aKernelOfSuchARecordThatIsWrongIsRecordedAsThat() {
+    KernelReport wrong =
+        new KernelReport(
+            "gemm",
+            "sm_80",
+            "Fake GPU",
+            2,
+            0.5,
+            3e-6,
+            1,
+            "the result is wrong: planted",
+            report(10, List.of(), List.of()).compiled(),
+            null,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of());
+    accept(m -> wrong, 60, figure("wrong", 0, 0, 96));
+    assertThat(recorded(96))
+        .extracting(TuningRecord::outcome)
+        .anySatisfy(outcome -> assertThat(outcome).isInstanceOf(Outcome.Failed.class));
+  }
+
+  private List<TuningRecord> recorded(long m) {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      return database.records(product(m).key(), DEVICE.environment());
+    }
+  }
+
+  private static double us(TuningRecord record) {
+    return ((Outcome.Measured) record.outcome()).timeUs();
   }
 
   /** So that a product that several figures share is measured once. */

@@ -91,7 +91,7 @@ public enum TensorRung {
     PrimFunc matmul = workload.func();
     Schedule s = schedule(matmul, workload, multiprocessors);
     s.annotate("workload", workload.kind());
-    return ScheduledGemm.of(matmul, s);
+    return ScheduledGemm.of(matmul, s, target);
   }
 
   /** The rung of this name. */

@@ -26,7 +26,7 @@ import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
@@ -145,7 +145,7 @@ final class GoldenKernelsTest {
   private static void compare(Gpu gpu) throws IOException {
     Goldens steps = new Goldens();
     steps.tell("the schedule", gpu.tiles());
-    Kernel kernel = GpuLowering.lower(gpu.tiles(), steps);
+    Kernel kernel = Lowering.lower(gpu.tiles(), gpu.target(), steps);
     String cuda = CudaPrinter.print(kernel, gpu.target());
     steps.after("CudaPrinter, " + gpu.target().name(), () -> cuda);
     Goldens.compare("golden/" + gpu.name() + ".txt", steps.text());

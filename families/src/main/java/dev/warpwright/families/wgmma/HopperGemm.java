@@ -9,9 +9,10 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
 import java.util.Locale;
@@ -40,7 +41,7 @@ public final class HopperGemm {
   static ScheduledGemm schedule(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule schedule = scheduled(func, workload, config);
     PrimFunc tiles = schedule.func();
-    Kernel kernel = GpuLowering.lower(tiles);
+    Kernel kernel = Lowering.lower(tiles, GpuTarget.SM_90A);
     return new ScheduledGemm(
         func,
         schedule.trace(),

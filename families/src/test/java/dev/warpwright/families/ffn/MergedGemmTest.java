@@ -54,11 +54,12 @@ class MergedGemmTest {
         set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 132));
   }
 
+  /** A step more than stages, and a part of one; two tiles each way, with tails. */
   static Stream<ArgumentSet> threads() {
     return Stream.of(
-        set(new FfnWorkload(100, 72, 136, 72, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
-        set(new FfnWorkload(130, 33, 70, 131, DType.F32), WorkOrder.ROWS, WaitPolicy.ROW, 5),
-        set(new FfnWorkload(64, 64, 128, 64, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.GRID, 132));
+        set(new FfnWorkload(100, 24, 72, 72, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
+        set(new FfnWorkload(130, 17, 70, 67, DType.F32), WorkOrder.ROWS, WaitPolicy.ROW, 5),
+        set(new FfnWorkload(64, 16, 128, 64, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.GRID, 132));
   }
 
   private static ArgumentSet set(FfnWorkload w, WorkOrder order, WaitPolicy waits, int blocks) {

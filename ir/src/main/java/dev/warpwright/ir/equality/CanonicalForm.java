@@ -420,6 +420,12 @@ final class CanonicalForm {
         exprs(indices);
         expr(atLeast);
       }
+      case Stmt.Flow.Combine c -> {
+        use(c.sums(), c.sums().name());
+        exprs(List.of(c.slot(), c.part(), c.parts()));
+        emit(c.attrs().values());
+        stmt(c.body());
+      }
       case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
     }
   }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * brace cannot be a store.
  */
 final class FlowParser {
-  private static final Set<String> WORDS = Set.of("produce", "consume", "skip", "signal", "await");
+  private static final Set<String> WORDS =
+      Set.of("produce", "consume", "skip", "signal", "await", "combine");
 
   private final Cursor cursor;
   private final Definitions definitions;
@@ -68,6 +69,7 @@ final class FlowParser {
       }
       case "signal" -> signal();
       case "await" -> await();
+      case "combine" -> combine();
       default -> roles();
     };
   }
@@ -158,6 +160,19 @@ final class FlowParser {
     cursor.expect("by");
     Expr by = exprs.expr(Type.of(counter.dtype()));
     return new Stmt.Flow.Signal(counter, indices, by);
+  }
+
+  /** {@code combine acc at slot part p of 2 { … }}. */
+  private Stmt combine() {
+    Buffer sums = definitions.buffer(cursor.expectName("the name of a fragment"));
+    cursor.expect("at");
+    Expr slot = exprs.expr();
+    cursor.expect("part");
+    Expr part = exprs.expr();
+    cursor.expect("of");
+    Expr parts = exprs.expr();
+    Attrs attrs = stmts.declarations().attrs();
+    return new Stmt.Flow.Combine(sums, slot, part, parts, attrs, stmts.braces());
   }
 
   private Stmt await() {

@@ -56,6 +56,16 @@ final class FlowPrinter {
         stmts.exprs().print(atLeast);
         stmts.finish(s);
       }
+      case Stmt.Flow.Combine c -> {
+        out.add("combine " + names.of(c.sums(), c.sums().name()) + " at ");
+        stmts.exprs().print(c.slot());
+        out.add(" part ");
+        stmts.exprs().print(c.part());
+        out.add(" of ");
+        stmts.exprs().print(c.parts());
+        stmts.attrs(c.attrs());
+        stmts.opened(s, c.body());
+      }
       case Stmt.Flow.AwaitPrevious wait -> {
         out.add("await previous");
         stmts.finish(wait);

@@ -31,6 +31,7 @@ final class AttributeRules {
       case Stmt.TileReduce r -> check(r, r.attrs(), Attribute.Place.TILE);
       case Stmt.Flow.Roles r ->
           r.roles().forEach(role -> check(role, role.attrs(), Attribute.Place.ROLE));
+      case Stmt.Flow.Combine c -> check(c, c.attrs(), Attribute.Place.TILE);
       case Stmt.Flow _,
           Stmt.Seq _,
           Stmt.While _,

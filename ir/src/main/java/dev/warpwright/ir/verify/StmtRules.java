@@ -171,6 +171,22 @@ final class StmtRules {
               Rule.TYPES, s, "'" + counter.name() + "' is compared with " + atLeast.type());
         }
       }
+      case Stmt.Flow.Combine c -> {
+        for (Expr number : List.of(c.slot(), c.part(), c.parts())) {
+          exprs.check(number, place);
+          if (!number.type().dtype().isInt()) {
+            findings.add(Rule.TYPES, s, "parts of a tile are numbered by " + number.type());
+          }
+        }
+        if (!place.buffers().contains(c.sums())) {
+          findings.add(Rule.DECLARED, s, "buffer '" + c.sums().name() + "' is not declared here");
+        }
+        if (c.sums().scope() != Scope.FRAGMENT) {
+          findings.add(
+              Rule.LEVEL, s, "'" + c.sums().name() + "', whose parts are added, is no fragment");
+        }
+        check(c.body(), place);
+      }
       case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
     }
   }

@@ -79,6 +79,11 @@ public record Leaves(Set<Buffer> reads, Set<Buffer> writes) {
         reads.add(await.counter());
         loads(await.atLeast(), reads);
       }
+      case Stmt.Flow.Combine c -> {
+        reads.add(c.sums());
+        writes.add(c.sums());
+        List.of(c.slot(), c.part(), c.parts()).forEach(e -> loads(e, reads));
+      }
       case Stmt.Seq _, Stmt.Alloc _, Stmt.Comment _ -> {}
       case Stmt.Flow.PipeScope _, Stmt.Flow.Produce _, Stmt.Flow.Consume _ -> {}
       case Stmt.Flow.Roles _, Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}

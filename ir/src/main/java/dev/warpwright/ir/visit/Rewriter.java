@@ -248,6 +248,21 @@ public class Rewriter {
             ? s
             : new Stmt.Flow.Await(newCounter, newIndices, newAtLeast);
       }
+      case Stmt.Flow.Combine c -> {
+        Buffer newSums = buffer(c.sums());
+        List<Expr> numbers = List.of(c.slot(), c.part(), c.parts());
+        List<Expr> newNumbers = exprs(numbers);
+        Stmt newBody = stmt(c.body());
+        yield newSums == c.sums() && newNumbers == numbers && newBody == c.body()
+            ? s
+            : new Stmt.Flow.Combine(
+                newSums,
+                newNumbers.get(0),
+                newNumbers.get(1),
+                newNumbers.get(2),
+                c.attrs(),
+                newBody);
+      }
       case Stmt.Flow.AwaitPrevious wait -> wait;
       case Stmt.Flow.SignalNext next -> next;
     };

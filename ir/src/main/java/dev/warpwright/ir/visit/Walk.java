@@ -174,6 +174,10 @@ public final class Walk {
         exprs(await.indices());
         expr(await.atLeast());
       }
+      case Stmt.Flow.Combine c -> {
+        exprs(List.of(c.slot(), c.part(), c.parts()));
+        stmt(c.body());
+      }
       case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> {}
     }
   }

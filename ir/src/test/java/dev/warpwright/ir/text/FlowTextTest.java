@@ -43,6 +43,11 @@ class FlowTextTest {
             }
             signal c[g] by 2
             await c[1 - g] >= 2
+            alloc acc: f32[4, 8] fragment
+            tile.fill acc[0 +: 4, 0 +: 8] = 0.0f32
+            combine acc at g part 1 of 2 [by = "cluster"] {
+              tile.copy y[0 +: 4, 0 +: 8] <- acc[0 +: 4, 0 +: 8]
+            }
             pipe p_1[1] local (n_1: i32[])
             produce p_1 {
               n_1[] = 1
@@ -83,6 +88,11 @@ class FlowTextTest {
     changes.put("signal c[g] by 2", "signal c[g] by 1");
     changes.put("await c[1 - g] >= 2", "await c[1 - g] >= 1");
     changes.put("await previous", "signal next");
+    changes.put("at g part", "at 1 - g part");
+    changes.put("part 1 of 2", "part 0 of 2");
+    changes.put("of 2 [by", "of 3 [by");
+    changes.put(" [by = \"cluster\"]", "");
+    changes.put("tile.copy y[0 +: 4", "tile.copy y[4 +: 4");
     changes.forEach(
         (old, changed) -> {
           assertThat(PROGRAM).contains(old);
@@ -97,8 +107,10 @@ class FlowTextTest {
         """
         primfunc f(pipe: f32[8], produce: f32[8], roles: f32[8], signal: f32[8]) {
           alloc await: f32[8] shared
+          alloc combine: f32[8] shared
           await[0] = 1.0f32
-          pipe[0] = await[0]
+          combine[0] = await[0]
+          pipe[0] = combine[0]
           produce[0] = pipe[0]
           roles[0] = pipe[0]
           signal[0] = pipe[0]

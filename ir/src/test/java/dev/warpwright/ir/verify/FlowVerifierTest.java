@@ -82,6 +82,30 @@ class FlowVerifierTest {
   }
 
   @Test
+  void partsAreAddedInFragments() {
+    String parts =
+        """
+        for p in 2 {
+          alloc acc: f32[8, 16] fragment
+          tile.copy acc[0 +: 8, 0 +: 16] <- a[0 +: 8, 0 +: 16]
+          combine acc at 0 part p of 2 { tile.copy y[0 +: 8, 0 +: 16] <- acc[0 +: 8, 0 +: 16] }
+        }
+        """;
+    valid(parts);
+    broken(
+        parts.replace("16] fragment", "16] shared"),
+        Rule.LEVEL,
+        "'acc', whose parts are added, is no fragment",
+        "combine acc");
+    broken(
+        parts.replace("part p of", "part 1.0f32 of"),
+        Rule.TYPES,
+        "parts of a tile are numbered by f32",
+        "combine acc");
+    broken(parts.replace("of 2 {", "of 2 [most = 3] {"), Rule.ATTRIBUTES, "most", "combine acc");
+  }
+
+  @Test
   void fullAtFirst() {
     broken(
         "pipe p[2] shared () initial 3 consume p { y[0, 0] = 1.0f32 }",

@@ -1,24 +1,31 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Range;
-import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +37,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Tiles of shared pipes come by bulk copies, in the swizzled panels that warpgroup products
- * read. Pipes in registers are filled by guarded loads of the threads that hold the elements; there
- * is nothing to decide.
+ * read. A pipe to which blocks of a cluster copy what they all need is one of the cluster, {@code
+ * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
+ * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
+ * the pipe commits them some steps late ({@code lag}). Pipes in registers are filled by guarded
+ * loads of the threads that hold the elements; there is nothing to decide.
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -39,9 +49,38 @@ import org.jspecify.annotations.Nullable;
 final class ChooseMovement extends Rewriter {
   static final String BY = "by";
   static final String BULK = "bulk";
+
+  /** Copies by threads, asynchronous ones and those through registers. */
+  static final String ASYNC = "cp.async";
+
+  static final String REGISTERS = "registers";
+
+  /** To cover the way from DRAM, more than a microsecond, takes some steps. */
+  private static final int MOST_AHEAD = 5;
+
+  private static final int COPYING_WARPS = 4;
+  private static final Scope CLUSTER = Scope.SHARED_CLUSTER;
+  private static final String SHARED = DistributeWork.MULTICAST;
   private static final long MAX_BOX = 256;
 
   private final Map<Buffer, Buffer> laid = new HashMap<>();
+  private final Map<Pipe, Pipe> chosen = new IdentityHashMap<>();
+
+  /** By tile, for how many steps copies by threads are under way. */
+  private final Map<Buffer, Integer> ahead = new HashMap<>();
+
+  private final Set<Stmt.TileCopy> ofThreads = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Attrs attrs;
+
+  /** Of the pipe at hand: whether blocks of a cluster fill it together. */
+  private boolean shared;
+
+  /** Of the pipe at hand: the copies that threads make. */
+  private final List<Stmt.TileCopy> byThreads = new ArrayList<>();
+
+  private ChooseMovement(Attrs attrs) {
+    this.attrs = attrs;
+  }
 
   static PrimFunc apply(PrimFunc func, PassListener listener) {
     return listener.tell("ChooseMovement", apply(func));
@@ -53,8 +92,13 @@ final class ChooseMovement extends Rewriter {
    * @throws LoweringException if a tile cannot be carried; it names the copy and says why
    */
   static PrimFunc apply(PrimFunc func) {
-    ChooseMovement pass = new ChooseMovement();
+    ChooseMovement pass = new ChooseMovement(func.attrs());
     return func.withBody(pass.stmt(func.body()));
+  }
+
+  static boolean isByThreads(Attrs copy) {
+    String by = copy.getString(BY);
+    return ASYNC.equals(by) || REGISTERS.equals(by);
   }
 
   @Override
@@ -66,12 +110,93 @@ final class ChooseMovement extends Rewriter {
   public Stmt stmt(Stmt s) {
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
       lay(pipe, body);
+      if (chosen.get(pipe) instanceof Pipe other) {
+        return new Stmt.Flow.PipeScope(other, stmt(body));
+      }
     }
-    if (s instanceof Stmt.TileCopy(Region to, Region from, var attrs)
-        && laid.containsKey(to.buffer())) {
-      return new Stmt.TileCopy(region(to), region(from), attrs.with(BY, BULK));
+    if (s instanceof Stmt.Flow.Roles(List<Role> roles)) {
+      return super.stmt(new Stmt.Flow.Roles(roles.stream().map(this::role).toList()));
+    }
+    if (s instanceof Stmt.TileCopy copy && laid.containsKey(copy.to().buffer())) {
+      return new Stmt.TileCopy(region(copy.to()), region(copy.from()), carried(copy));
     }
     return super.stmt(s);
+  }
+
+  /** Who carries a copy, and for how long. */
+  private Attrs carried(Stmt.TileCopy copy) {
+    String by = byThreads(copy);
+    if (by != null) {
+      int steps = ahead.getOrDefault(copy.to().buffer(), 0);
+      Attrs own = copy.attrs().without(SHARED).with(BY, by);
+      return by.equals(ASYNC) && steps > 0 ? own.with("inflight", steps) : own;
+    }
+    Attrs own = copy.attrs().with(BY, BULK);
+    return isShared(copy.to().buffer(), copy.attrs()) ? own : own.without(SHARED);
+  }
+
+  /** The kind of copies that threads make of rows that no tensor map describes; else null. */
+  private static @Nullable String byThreads(Stmt.TileCopy copy) {
+    if (!BulkLoad.isUnaligned(copy.from().buffer())) {
+      return null;
+    }
+    OperandRing ring = OperandRing.of(copy.to().buffer(), 1);
+    boolean async = StageCopy.of(copy, ring, COPYING_WARPS * 32, true).isAsynchronous();
+    return async ? ASYNC : REGISTERS;
+  }
+
+  /** All threads of a warpgroup copy, where one that starts bulk copies is not enough. */
+  private Role role(Role role) {
+    boolean[] copies = {false};
+    Walk.statements(
+        role.body(), s -> copies[0] |= s instanceof Stmt.TileCopy c && ofThreads.contains(c));
+    return copies[0]
+        ? new Role(
+            role.name(),
+            role.instance(),
+            role.instances(),
+            COPYING_WARPS,
+            role.attrs(),
+            role.body())
+        : role;
+  }
+
+  @Override
+  protected Pipe pipe(Pipe pipe) {
+    return chosen.getOrDefault(pipe, super.pipe(pipe));
+  }
+
+  /** The pipe as the blocks of a cluster fill it together. */
+  private void ofCluster(Pipe pipe) {
+    pipe.buffers().forEach(tile -> laid.computeIfPresent(tile, (t, l) -> l.withScope(CLUSTER)));
+    List<Buffer> tiles = pipe.buffers().stream().map(this::buffer).toList();
+    chosen.put(pipe, new Pipe(pipe.name(), pipe.stages(), CLUSTER, tiles, pipe.options()));
+  }
+
+  /**
+   * The pipe as threads fill it: copies are under way for some steps, at most {@code stages - 2},
+   * for consumers give a stage back only when they have begun with the next.
+   */
+  private void ofThreads(Pipe pipe, List<Stmt.TileCopy> copies) {
+    boolean async = copies.stream().anyMatch(copy -> ASYNC.equals(byThreads(copy)));
+    int steps = async ? Math.max(0, Math.min(MOST_AHEAD, pipe.stages() - 2)) : 0;
+    copies.forEach(copy -> ahead.put(copy.to().buffer(), steps));
+    ofThreads.addAll(copies);
+    List<Buffer> tiles = pipe.buffers().stream().map(this::buffer).toList();
+    chosen.put(pipe, pipe.withBuffers(tiles).withOptions(pipe.options().withLag(steps)));
+  }
+
+  /** Whether the blocks of a cluster fill a tile together. */
+  private boolean isShared(Buffer tile, Attrs copy) {
+    String along = copy.getString(SHARED);
+    Buffer swizzled = laid.get(tile);
+    return along != null
+        && swizzled != null
+        && ClusterBlocks.refusal(
+                swizzled,
+                SwizzledTile.width(swizzled),
+                attrs.getLong(along.equals("m") ? "clusterM" : "clusterN", 1))
+            == null;
   }
 
   private void lay(Pipe pipe, Stmt body) {
@@ -95,6 +220,13 @@ final class ChooseMovement extends Rewriter {
             copies(produce.body(), pipe);
           }
         });
+    if (!byThreads.isEmpty()) {
+      ofThreads(pipe, byThreads);
+    } else if (shared) {
+      ofCluster(pipe);
+    }
+    byThreads.clear();
+    shared = false;
   }
 
   private void copies(Stmt s, Pipe pipe) {
@@ -103,6 +235,11 @@ final class ChooseMovement extends Rewriter {
       case Stmt.For f -> copies(f.body(), pipe);
       case Stmt.Comment _ -> {}
       case Stmt.TileCopy copy -> {
+        if (byThreads(copy) != null) {
+          byThreads.add(copy);
+          return;
+        }
+        shared |= isShared(copy.to().buffer(), copy.attrs());
         String why = refusal(copy);
         if (why != null) {
           throw new LoweringException(

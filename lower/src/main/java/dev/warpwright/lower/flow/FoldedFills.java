@@ -102,7 +102,7 @@ final class FoldedFills {
       case Stmt.Let l -> firstProduct(l.body(), acc, loops);
       case Stmt.Alloc a -> firstProduct(a.body(), acc, loops);
       case Stmt.For f -> {
-        if (bounds.of(f.extent()).min() < 1) {
+        if (bounds.of(f.extent()).min() < 1 && !f.attrs().has(DistributeWork.LEAST)) {
           yield null;
         }
         loops.add(f);

@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * } }
  * }</pre>
  *
- * <p>A stage is full when its bytes are there, and empty when every instance that reads it has
+ * <p>A stage is full when its bytes are there, and empty when every warpgroup that reads it has
  * arrived once. <em>Who arrives</em> follows from what reads: products of the instance's warpgroup
  * hold its warps together, so one thread arrives behind their wait; other readers meet at a barrier
  * of the instance first; and where nothing is read, one thread alone waits and arrives, for no
@@ -69,6 +69,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LowerPipes {
   static final String ELECT = "elect";
+  static final String EACH = "each";
 
   private final PrimFunc func;
   private final FlowSites sites;
@@ -95,10 +96,27 @@ final class LowerPipes {
 
   /** Code of one thread among those that execute it. */
   static Stmt one(Stmt... stmts) {
+    return one(1, stmts);
+  }
+
+  /** Code of each of so many threads. */
+  static Stmt each(long threads, Stmt s) {
+    return new Stmt.For(
+        Var.index("t"),
+        Exprs.i32(0),
+        Exprs.i32(threads),
+        ForKind.SERIAL,
+        null,
+        Attrs.NONE.with(EACH, 1),
+        s);
+  }
+
+  /** Code of one thread of each of so many warpgroups. */
+  static Stmt one(long groups, Stmt... stmts) {
     return new Stmt.For(
         Var.index("one"),
         Exprs.i32(0),
-        Exprs.i32(1),
+        Exprs.i32(groups),
         ForKind.SERIAL,
         null,
         Attrs.NONE.with(ELECT, 1),
@@ -109,8 +127,9 @@ final class LowerPipes {
   private Stmt block(Stmt s) {
     return switch (s) {
       case Stmt.For f when f.kind() == ForKind.THREAD_BOUND -> f.withBody(block(f.body()));
+      case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), block(l.body()));
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> block(stmts.getFirst());
-      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) when pipe.scope() == Scope.SHARED -> {
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) when pipe.scope() != Scope.LOCAL -> {
         LoweredPipe lowered = LoweredPipe.of(pipe, sites);
         pipes.put(pipe, lowered);
         order.add(lowered);

@@ -6,6 +6,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
@@ -14,17 +15,15 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.arith.Bounds;
-import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.lower.gpu.ClusterSums;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.WarpRoles;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -44,25 +43,28 @@ import org.jspecify.annotations.Nullable;
  * }                                               }
  * }</pre>
  *
- * <p>An instance of a role that computes is a warpgroup, of a role that copies one thread of a warp
- * or, where that lets the others have more registers, of a warpgroup ({@link WarpRoles}). What
- * stands beside the roles is one thread's; all threads meet once before the roles, and see the
- * barriers.
+ * <p>An instance of a role that computes is one warpgroup or several, of a role that copies one
+ * thread of a warp or, where that lets the others have more registers, of a warpgroup ({@link
+ * WarpRoles}), or all threads of one ({@link CopyingThreads}). What stands beside the roles is one
+ * thread's; all threads meet once before the roles, and see the barriers.
  *
  * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
  */
 final class LowerTiles {
   private final PrimFunc func;
-  private final Bounds bounds;
   private final Map<Buffer, OperandRing> rings = new HashMap<>();
   private final List<Buffer> shared = new ArrayList<>();
   private final List<Buffer> barriers = new ArrayList<>();
   private final Var tid = Var.index("tid");
+  private final List<Stmt.Let> around = new ArrayList<>();
+  private final ClusterBlocks cluster;
+  private final List<Param> params = new ArrayList<>();
   private int threads;
 
   private LowerTiles(PrimFunc func) {
     this.func = func;
-    this.bounds = Simplify.ofParams(func.params());
+    this.cluster = new ClusterBlocks(func);
+    this.params.addAll(func.params());
   }
 
   static Kernel apply(PrimFunc func, GpuTarget target, PassListener listener) {
@@ -71,13 +73,16 @@ final class LowerTiles {
 
   private Kernel kernel(GpuTarget target) {
     List<ThreadBinding> bindings = new ArrayList<>();
-    Stmt body = inRings(block(func.body(), bindings));
+    Stmt body = cluster.shared(inRings(block(func.body(), bindings)));
     if (threads == 0) {
       throw new LoweringException(func.name() + " has no roles");
     }
     if (threads > GpuTarget.THREADS_PER_BLOCK) {
       throw new LoweringException(
           func.name() + " has roles of " + threads + " threads; a block has at most 1024");
+    }
+    for (Stmt.Let l : around.reversed()) {
+      body = new Stmt.Let(l.var(), l.value(), body);
     }
     // Tiles first: they ask for more alignment.
     shared.addAll(barriers);
@@ -89,7 +94,7 @@ final class LowerTiles {
             .with("fast", 1)
             .with("minBlocks", func.attrs().getLong("minBlocks", 1));
     return new Kernel(
-        func.name(), Kernel.Kind.GRID, func.params(), bindings, Stmts.alloc(shared, body), attrs);
+        func.name(), Kernel.Kind.GRID, params, bindings, Stmts.alloc(shared, body), attrs);
   }
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {
@@ -102,9 +107,10 @@ final class LowerTiles {
         bindings.add(new ThreadBinding(f.axis(), f.var(), f.extent()));
         yield block(f.body(), bindings);
       }
-      case Stmt.Alloc(Buffer buffer, Stmt body) when buffer.scope() == Scope.SHARED -> {
+      case Stmt.Alloc(Buffer buffer, Stmt body)
+          when buffer.scope() == Scope.SHARED || buffer.scope() == Scope.SHARED_CLUSTER -> {
         if (buffer.dtype() == DType.MBARRIER) {
-          barriers.add(buffer);
+          barriers.add(cluster.own(buffer));
         } else {
           OperandRing ring = SwizzledTile.operands(buffer);
           rings.put(buffer, ring);
@@ -112,12 +118,20 @@ final class LowerTiles {
         }
         yield block(body, bindings);
       }
+      case Stmt.Let l -> {
+        around.add(cluster.let(l, bindings.getLast().var()));
+        yield block(l.body(), bindings);
+      }
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> block(stmts.getFirst(), bindings);
       case Stmt.Seq(List<Stmt> stmts) -> {
         List<Stmt> result = new ArrayList<>();
         result.add(beside(stmts.getFirst()));
-        result.add(Exprs.evaluate(Intrinsics.SYNC_THREADS));
+        result.add(cluster.together());
         stmts.subList(1, stmts.size()).forEach(each -> result.add(beside(each)));
+        if (!cluster.isOne() && !cluster.isPaired()) {
+          // No block may leave while another still writes to its memory or its barriers.
+          result.add(cluster.together());
+        }
         yield Stmts.seq(result);
       }
       default -> throw new LoweringException(func.name() + " is no block of roles");
@@ -143,32 +157,50 @@ final class LowerTiles {
         .allMatch(s -> s instanceof Stmt.For f && f.attrs().has(LowerPipes.ELECT));
   }
 
+  private static boolean isCopying(Role role) {
+    return isOfOneThread(role) || CopyingThreads.are(role);
+  }
+
   private Stmt roles(List<Role> roles) {
-    List<Role> copying = roles.stream().filter(LowerTiles::isOfOneThread).toList();
-    List<Role> computing = roles.stream().filter(r -> !isOfOneThread(r)).toList();
+    List<Role> copying = roles.stream().filter(LowerTiles::isCopying).toList();
+    List<Role> computing = roles.stream().filter(r -> !isCopying(r)).toList();
     if (copying.size() > 1 || computing.size() != 1 || threads != 0) {
       throw new LoweringException(
           func.name() + " has other roles than one that computes and perhaps one that copies");
     }
     Role role = computing.getFirst();
-    if (role.warps() * 32 != WarpgroupInstruction.THREADS) {
-      throw new LoweringException("role " + role.name() + " is no warpgroup, but computes");
+    if (role.warps() * 32 % WarpgroupInstruction.THREADS != 0) {
+      throw new LoweringException("role " + role.name() + " is no warpgroups, but computes");
     }
+    int groups = role.instances() * LoweredPipe.groups(role);
     if (copying.isEmpty()) {
-      threads = role.instances() * WarpgroupInstruction.THREADS;
-      boolean one = role.instances() == 1;
+      threads = groups * WarpgroupInstruction.THREADS;
+      boolean one = groups == 1;
       Expr group = one ? Exprs.i32(0) : Exprs.div(tid, WarpgroupInstruction.THREADS);
-      return computing(role, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
+      return computing(role, tid, group, one ? tid : Exprs.mod(tid, WarpgroupInstruction.THREADS));
     }
+    Role producer = copying.getFirst();
+    boolean all = !isOfOneThread(producer);
     long minBlocks = Math.max(1, func.attrs().getLong("minBlocks", 1));
     WarpRoles branch =
-        new WarpRoles(role.instances(), (int) minBlocks, RoleCode.registers(role.body()), false);
+        new WarpRoles(
+            groups,
+            (int) minBlocks,
+            RoleCode.registers(
+                role.body(), LoweredPipe.groups(role) * WarpgroupInstruction.THREADS),
+            all);
     threads = branch.threads();
     return branch.branch(
         tid,
-        oneThread(copying.getFirst()),
-        Stmt.Seq.EMPTY,
-        thread -> computing(role, branch.group(thread), branch.inGroup(thread)));
+        all ? allThreads(producer, branch) : oneThread(producer),
+        cluster.isPaired() ? ClusterSums.meet() : Stmt.Seq.EMPTY,
+        thread -> computing(role, thread, branch.group(thread), branch.inGroup(thread)));
+  }
+
+  private Stmt allThreads(Role role, WarpRoles branch) {
+    Var thread = Var.index("thread");
+    CopyingThreads code = new CopyingThreads(rings, thread, role.warps() * 32);
+    return new Stmt.Let(thread, branch.producer(tid), code.lowered(role.body()));
   }
 
   private static Stmt oneThread(Role role) {
@@ -192,13 +224,25 @@ final class LowerTiles {
     }.stmt(s);
   }
 
-  private Stmt computing(Role role, Expr group, Expr inGroup) {
-    Var thread = Var.index("thread");
+  /**
+   * The code of a role's threads.
+   *
+   * @param thread the thread among them
+   * @param group its warpgroup
+   * @param inGroup its number there
+   */
+  private Stmt computing(Role role, Var thread, Expr group, Expr inGroup) {
+    Var number = Var.index("thread");
     Var instance = role.instance() == null ? Var.index("group") : role.instance();
-    RoleCode code = new RoleCode(role.body(), thread, instance, role.instances(), rings, bounds);
+    int groups = LoweredPipe.groups(role);
+    RoleCode.Team team =
+        new RoleCode.Team(
+            role.instances(), groups, instance, groups == 1 ? number : thread, number);
+    RoleCode code = new RoleCode(role.body(), team, rings, cluster, func);
     Stmt body = code.lowered(role.body());
-    shared.addAll(code.panels());
-    return new Stmt.Let(instance, group, new Stmt.Let(thread, inGroup, body));
+    shared.addAll(code.shared());
+    params.addAll(code.params());
+    return new Stmt.Let(instance, group, new Stmt.Let(number, inGroup, body));
   }
 
   /** Addresses in rings count the panels. */

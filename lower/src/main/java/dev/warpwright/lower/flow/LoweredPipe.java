@@ -5,6 +5,7 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -12,6 +13,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.RingBarriers;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
@@ -75,8 +77,45 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
               : SwizzledTile.ring(tile, pipe.stages());
       rings.put(tile, ring);
     }
-    RingBarriers barriers = RingBarriers.of(count, sites.releases(pipe), 1, 1);
+    RingBarriers barriers =
+        RingBarriers.of(
+            count, sites.releases(pipe) * groups(pipe, sites), 1, producers(pipe, sites));
+    if (pipe.scope() == Scope.SHARED_CLUSTER) {
+      barriers = barriers.ofCluster();
+    }
     return new LoweredPipe(pipe, rings, barriers, resident);
+  }
+
+  /** Threads that fill a stage. */
+  private static int producers(Pipe pipe, FlowSites sites) {
+    int producers = 1;
+    for (FlowSites.Site site : sites.of(pipe)) {
+      Role role = site.role();
+      if (site.kind() == FlowSites.Kind.PRODUCE && role != null && CopyingThreads.are(role)) {
+        producers = role.warps() * 32;
+      }
+    }
+    return producers;
+  }
+
+  /** Whether all threads of a role fill it, not one that starts bulk copies. */
+  boolean isByThreads() {
+    return barriers.producers() > 1;
+  }
+
+  /** Warpgroups of an instance that reads the pipe. */
+  private static int groups(Pipe pipe, FlowSites sites) {
+    int groups = 1;
+    for (FlowSites.Site site : sites.of(pipe)) {
+      groups =
+          site.kind() == FlowSites.Kind.CONSUME ? Math.max(groups, groups(site.role())) : groups;
+    }
+    return groups;
+  }
+
+  /** Warpgroups of an instance of a role. */
+  static int groups(@Nullable Role role) {
+    return role == null ? 1 : Math.max(1, role.warps() * 32 / WarpgroupInstruction.THREADS);
   }
 
   /** Whether an empty consume may only say that the pipe ends. */
@@ -118,7 +157,8 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
             resident
                 ? init(barriers.full(), s, 1)
                 : Stmts.seq(
-                    init(barriers.full(), s, 1), init(barriers.empty(), s, barriers.consumers())));
+                    init(barriers.full(), s, barriers.producers()),
+                    init(barriers.empty(), s, barriers.consumers())));
   }
 
   private static Stmt init(Buffer barrier, Expr at, long arrivals) {
@@ -128,9 +168,10 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
         Exprs.i32(arrivals));
   }
 
-  /** An instance gives a stage back. */
-  Stmt release(Expr stage) {
+  /** An instance of so many warpgroups gives a stage back. */
+  Stmt release(Expr stage, long groups) {
     return LowerPipes.one(
+        groups,
         Exprs.evaluate(
             HopperIntrinsics.MBARRIER_ARRIVE,
             new Expr.AddressOf(barriers.empty(), List.of(stage))));

@@ -3,12 +3,14 @@ package dev.warpwright.lower.flow;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.lower.gpu.GpuLowering;
+import dev.warpwright.lower.gpu.PipelinedProgram;
+import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
-import dev.warpwright.lower.tile.StrideItems;
 import dev.warpwright.target.GpuTarget;
 
 /**
@@ -24,18 +26,22 @@ public final class Lowering {
   }
 
   /**
-   * Lowers.
+   * Lowers. Programs without products of warpgroups go the way of {@link GpuLowering}, and so do
+   * grids that are one.
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
+    if (!PipelinedProgram.isForWarpgroups(func) || MergedGrids.isMerged(func)) {
+      return GpuLowering.lower(func, listener);
+    }
     if (!target.hasHopper()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    PrimFunc program = StrideItems.apply(func, listener);
+    PrimFunc program = DistributeWork.apply(func, listener);
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);

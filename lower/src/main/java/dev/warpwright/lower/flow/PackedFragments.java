@@ -43,8 +43,12 @@ final class PackedFragments {
   /** Fragments that memory takes and gives by single elements, and so do registers. */
   private final Set<Buffer> single = new HashSet<>();
 
-  PackedFragments(ThreadCode code, Stmt body) {
+  /** What products add to, an element in a register. */
+  private final Set<Buffer> sums;
+
+  PackedFragments(ThreadCode code, Stmt body, Set<Buffer> sums) {
     this.code = code;
+    this.sums = sums;
     this.maps = new MapLowering(code, this::half);
     Walk.statements(
         body,
@@ -65,8 +69,9 @@ final class PackedFragments {
     return maps;
   }
 
-  private static boolean isHalf(Buffer buffer) {
+  private boolean isHalf(Buffer buffer) {
     return buffer.scope() == Scope.FRAGMENT
+        && !sums.contains(buffer)
         && (buffer.dtype() == DType.F16 || buffer.dtype() == DType.BF16);
   }
 

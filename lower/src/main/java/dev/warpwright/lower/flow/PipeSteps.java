@@ -1,5 +1,6 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -18,11 +19,13 @@ import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.Guards;
+import dev.warpwright.lower.gpu.RingBarriers;
 import dev.warpwright.lower.gpu.RingCursor;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -40,8 +43,11 @@ final class PipeSteps {
   private final Map<Pipe, LoweredPipe> pipes;
   private final Bounds bounds;
   private final Map<Pipe, StageNumbers> numbers = new IdentityHashMap<>();
+
+  /** Of loops that count on over all items, what they began with. */
+  private final Map<Stmt, Expr> counted = new IdentityHashMap<>();
+
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
-  private final Map<Pipe, Boolean> waitsForEmpty = new IdentityHashMap<>();
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
   private record Site(List<Stmt.For> items, Set<Var> conditional) {
@@ -73,11 +79,11 @@ final class PipeSteps {
 
   PipeSteps(@Nullable Role role, Stmt whole, Map<Pipe, LoweredPipe> pipes, Bounds bounds) {
     this.role = role;
-    this.whole = whole;
+    this.whole = fromZero(whole);
     this.pipes = pipes;
     this.bounds = bounds;
     Walk.statements(
-        whole,
+        this.whole,
         s -> {
           switch (s) {
             case Stmt.Flow.Produce p -> number(p.pipe(), true);
@@ -87,25 +93,55 @@ final class PipeSteps {
         });
   }
 
+  /** Loops that count on begin with 0; that they did is noted. */
+  private Stmt fromZero(Stmt s) {
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt inner) {
+        Stmt result = super.stmt(inner);
+        if (!(result instanceof Stmt.For f) || !f.attrs().has(DistributeWork.NUMBERED)) {
+          return result;
+        }
+        Var k = Var.index(f.var().name());
+        Stmt body = Substitution.ofVars(Map.of(f.var(), Exprs.add(f.min(), k))).stmt(f.body());
+        Attrs attrs = f.attrs().without(DistributeWork.NUMBERED);
+        Stmt.For loop = new Stmt.For(k, Exprs.i32(0), f.extent(), f.kind(), f.axis(), attrs, body);
+        counted.put(loop, f.min());
+        return loop;
+      }
+    }.stmt(s);
+  }
+
   private void number(Pipe pipe, boolean produces) {
     LoweredPipe lowered = pipes.get(pipe);
     if (lowered == null || lowered.resident() || numbers.containsKey(pipe)) {
       return;
     }
-    StageNumbers counted = StageNumbers.of(whole, pipe, produces);
+    StageNumbers counted = StageNumbers.of(whole, pipe, produces, this.counted);
     numbers.put(pipe, counted);
     long total = counted.total(whole);
     boolean wraps = total < 0 || total > pipe.stages();
+    if (produces && lowered.isByThreads()) {
+      cursors.put(pipe, RingCursor.numbered(lowered.barriers()));
+      return;
+    }
     RingCursor cursor =
         !counted.known()
             ? RingCursor.counting(lowered.barriers())
             : RingCursor.of(lowered.barriers(), wraps && !counted.constant());
     cursors.put(pipe, cursor);
-    waitsForEmpty.put(pipe, wraps);
   }
 
   Stmt lowered() {
-    Stmt body = withoutDelay(stmt(whole, new Site(List.of(), Set.of())));
+    return around(withoutDelay(stmt(whole, new Site(List.of(), Set.of()))));
+  }
+
+  /** Inside what the role allocates for all of its items. */
+  private Stmt around(Stmt s) {
+    if (s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)) {
+      return new Stmt.Alloc(buffer, around(inner));
+    }
+    Stmt body = s;
     for (RingCursor cursor : cursors.values()) {
       body = cursor.around(body);
     }
@@ -127,6 +163,9 @@ final class PipeSteps {
       case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) -> inRegisters(pipe, stmt(body, site));
       case Stmt.Flow.Produce produce -> produce(produce);
       case Stmt.Flow.Consume consume -> consume(consume, site);
+      case Stmt.Flow.Combine c ->
+          new Stmt.Flow.Combine(
+              c.sums(), c.slot(), c.part(), c.parts(), c.attrs(), stmt(c.body(), site.sometimes()));
       case Stmt.Flow.Skip _, Stmt.Flow.Roles _, Stmt.Flow.Signal _ -> throw unknown(s);
       case Stmt.Flow.Await _, Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> throw unknown(s);
       case Stmt.While _, Stmt.Block _ -> throw unknown(s);
@@ -166,15 +205,16 @@ final class PipeSteps {
     if (lowered.resident()) {
       return slices(produce.body(), lowered);
     }
-    boolean waits = waitsForEmpty.getOrDefault(pipe, true);
+    if (lowered.isByThreads()) {
+      throw new LoweringException(
+          "pipe " + pipe.name() + " is filled by threads, but not in a loop of its own");
+    }
     return cursor(pipe)
         .step(
             at(produce),
             (parity, stage, last) -> {
               List<Stmt> stmts = new ArrayList<>();
-              if (waits) {
-                stmts.add(lowered.barriers().waitEmpty(parity, stage));
-              }
+              stmts.add(lowered.barriers().waitEmpty(parity, stage));
               long bytes = 0;
               List<Stmt> loads = new ArrayList<>();
               for (Stmt s : StageNumbers.flat(produce.body())) {
@@ -236,21 +276,28 @@ final class PipeSteps {
     long columns = Guards.extent(copy.to().tile().get(1));
     long width = SwizzledTile.width(ring);
     boolean planes = from.buffer().rank() == 3;
-    return Stmts.loop(
-        ForKind.UNROLLED,
-        "p",
-        columns / width,
-        panel -> {
-          Expr column = Exprs.mul(panel, width);
-          return Exprs.evaluate(
-              planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
-              new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
-              new Expr.AddressOf(
-                  from.buffer(), Guards.indices(from, List.of(Exprs.i32(0), column))),
-              full,
-              Exprs.i32(rows),
-              Exprs.i32(width));
-        });
+    String along = copy.attrs().getString(DistributeWork.MULTICAST);
+    Stmt panels =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "p",
+            columns / width,
+            panel -> {
+              Expr column = Exprs.mul(panel, width);
+              return Exprs.evaluate(
+                  planes ? HopperIntrinsics.BULK_LOAD_3D : HopperIntrinsics.BULK_LOAD,
+                  new Expr.AddressOf(ring, List.of(stage, Exprs.i32(0), column)),
+                  new Expr.AddressOf(
+                      from.buffer(), Guards.indices(from, List.of(Exprs.i32(0), column))),
+                  full,
+                  Exprs.i32(rows),
+                  Exprs.i32(width));
+            });
+    Attrs shared = along == null ? null : Attrs.NONE.with(DistributeWork.MULTICAST, along);
+    return shared == null
+        ? panels
+        : new Stmt.For(
+            Var.index("share"), Exprs.i32(0), Exprs.i32(1), ForKind.SERIAL, null, shared, panels);
   }
 
   private Stmt consume(Stmt.Flow.Consume consume, Site site) {
@@ -335,22 +382,28 @@ final class PipeSteps {
               if (nothing) {
                 Expr empty = new Expr.AddressOf(lowered.barriers().empty(), List.of(stage));
                 return LowerPipes.one(
-                    wait, Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
+                    LoweredPipe.groups(role),
+                    wait,
+                    Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, empty));
               }
               Stmt body = LowerPipes.inRing(lowered, stage).stmt(stmt(inner, site));
               if (overlap != null) {
                 Stmt.For f = overlap.loop();
                 Expr later = Exprs.fold(BinaryOp.GT, f.var(), f.min());
                 return Stmts.seq(
-                    wait, body, done(overlap.steps()), Stmts.when(later, lowered.release(last)));
+                    wait, body, done(overlap.steps()), Stmts.when(later, release(lowered, last)));
               }
               return Stmts.seq(
                   wait,
                   body,
                   products ? done(0) : Stmt.Seq.EMPTY,
                   others ? together() : Stmt.Seq.EMPTY,
-                  lowered.release(stage));
+                  release(lowered, stage));
             });
+  }
+
+  private Stmt release(LoweredPipe lowered, Expr stage) {
+    return lowered.release(stage, LoweredPipe.groups(role));
   }
 
   private static Stmt done(int unfinished) {
@@ -385,7 +438,114 @@ final class PipeSteps {
     return found[0];
   }
 
+  /**
+   * A loop of produces whose copies are made by all threads of the role, and are under way for the
+   * pipe's {@code lag}. Products read shared memory through another proxy than these copies write
+   * it; so each thread waits for its copies, fences, and arrives.
+   *
+   * <pre>{@code
+   * for k in steps { wait(empty[k]); copies of step k; commit
+   *                  if k >= lag { wait(lag); fence; arrive(full[k - lag]) } }
+   * wait(0); fence; arrive(full[...]) for the last steps
+   * }</pre>
+   */
+  private Stmt byThreads(Stmt.For f, Stmt.Flow.Produce produce, LoweredPipe lowered) {
+    StageNumbers counted = Objects.requireNonNull(numbers.get(produce.pipe()));
+    if (!counted.known()) {
+      throw new LoweringException(
+          "nobody can number the stages of " + produce.pipe().name() + ", which threads fill");
+    }
+    RingBarriers barriers = lowered.barriers();
+    Var k = f.var();
+    Expr number = counted.at(produce);
+    List<Stmt> own = new ArrayList<>();
+    List<Stmt.TileCopy> bulk = new ArrayList<>();
+    boolean async = false;
+    for (Stmt s : StageNumbers.flat(produce.body())) {
+      Stmt.TileCopy copy = (Stmt.TileCopy) s;
+      boolean byThreads = ChooseMovement.isByThreads(copy.attrs());
+      async |= ChooseMovement.ASYNC.equals(copy.attrs().getString(ChooseMovement.BY));
+      if (byThreads) {
+        own.add(withoutDelay(copy));
+      } else {
+        bulk.add(copy);
+      }
+    }
+    boolean commits = async;
+    long steps = f.extent() instanceof Expr.IntImm n ? n.value() : Long.MAX_VALUE;
+    long lag = Math.min(steps, commits ? produce.pipe().options().lag() : 0);
+    Stmt body =
+        RingCursor.numbered(barriers)
+            .step(
+                number,
+                (parity, stage, last) ->
+                    Stmts.seq(
+                        barriers.waitEmpty(parity, stage),
+                        LowerPipes.inRing(lowered, stage).stmt(Stmts.seq(own)),
+                        commits ? Exprs.evaluate(Intrinsics.CP_ASYNC_COMMIT) : Stmt.Seq.EMPTY,
+                        lag == steps
+                            ? Stmt.Seq.EMPTY
+                            : Stmts.when(
+                                Exprs.fold(BinaryOp.GE, k, Exprs.i32(lag)),
+                                Stmts.seq(
+                                    arrived(commits, lag),
+                                    filled(
+                                        lowered, bulk, k, number, Exprs.sub(k, Exprs.i32(lag)))))));
+    Stmt loop = f.withBody(body);
+    if (lag == 0) {
+      return loop;
+    }
+    Stmt rest =
+        Stmts.loop(
+            ForKind.UNROLLED,
+            "r",
+            lag,
+            r -> {
+              Expr step = Exprs.add(Exprs.sub(f.extent(), Exprs.i32(lag)), r);
+              return Stmts.when(
+                  Exprs.fold(BinaryOp.GE, step, Exprs.i32(0)),
+                  filled(lowered, bulk, k, number, step));
+            });
+    return Stmts.seq(loop, arrived(commits, 0), rest);
+  }
+
+  /** All but so many of a thread's groups of copies are done, and products may see them. */
+  private static Stmt arrived(boolean async, long pending) {
+    Stmt fence = Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC);
+    return async
+        ? Stmts.seq(Exprs.evaluate(Intrinsics.CP_ASYNC_WAIT, Exprs.i32(pending)), fence)
+        : fence;
+  }
+
+  /** Tells the consumers of a step; one thread starts the bulk copies that the step has, too. */
+  private static Stmt filled(
+      LoweredPipe lowered, List<Stmt.TileCopy> bulk, Var k, Expr number, Expr step) {
+    RingBarriers barriers = lowered.barriers();
+    Substitution at = Substitution.ofVars(Map.of(k, step));
+    Expr stage = barriers.stage(at.expr(number));
+    if (bulk.isEmpty()) {
+      return LowerPipes.each(barriers.producers(), barriers.filled(stage));
+    }
+    List<Stmt> loads = new ArrayList<>();
+    long bytes = 0;
+    for (Stmt.TileCopy copy : bulk) {
+      bytes += LoweredPipe.bytes(copy);
+      Stmt.TileCopy now = (Stmt.TileCopy) at.stmt(copy);
+      loads.add(load(now, lowered, stage, barriers.fullAt(stage)));
+    }
+    return Stmts.seq(
+        LowerPipes.one(barriers.expect(stage, bytes), Stmts.seq(loads)),
+        LowerPipes.each(barriers.producers() - 1L, barriers.filled(stage)));
+  }
+
   private Stmt loop(Stmt.For f, Site site) {
+    if (StageNumbers.flat(f.body()) instanceof List<Stmt> inside
+        && inside.size() == 1
+        && inside.getFirst() instanceof Stmt.Flow.Produce produce
+        && pipes.get(produce.pipe()) instanceof LoweredPipe filled
+        && filled.isByThreads()) {
+      return byThreads(f, produce, filled);
+    }
     Stmt.Flow.Consume consume = overlapping(f);
     LoweredPipe lowered = consume == null ? null : pipes.get(consume.pipe());
     if (consume == null || lowered == null) {
@@ -394,8 +554,8 @@ final class PipeSteps {
     Overlap overlap = new Overlap(f, consume.pipe().options().hold());
     Stmt loop = serial(f, step(consume, lowered, site.in(f), overlap));
     StageNumbers counted = Objects.requireNonNull(numbers.get(consume.pipe()));
-    Stmt release = lowered.release(cursor(consume.pipe()).last(counted.behind(f)));
-    boolean any = bounds.of(f.extent()).min() > 0;
+    Stmt release = release(lowered, cursor(consume.pipe()).last(counted.behind(f)));
+    boolean any = bounds.of(f.extent()).min() > 0 || f.attrs().has(DistributeWork.LEAST);
     return Stmts.seq(
         loop,
         done(0),
@@ -409,15 +569,24 @@ final class PipeSteps {
         : f.withBody(body);
   }
 
-  /** How long products are under way is said by waits from here on. */
+  /** How long products and copies are under way is said by waits from here on. */
   private static Stmt withoutDelay(Stmt s) {
     return new Rewriter() {
       @Override
       public Stmt stmt(Stmt inner) {
-        return inner instanceof Stmt.TileMma m && m.attrs().has("inflight")
-            ? new Stmt.TileMma(
-                m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().without("inflight"))
-            : super.stmt(inner);
+        return switch (inner) {
+          case Stmt.TileMma m ->
+              new Stmt.TileMma(
+                  m.c(),
+                  m.a(),
+                  m.b(),
+                  m.transposeA(),
+                  m.transposeB(),
+                  m.attrs().without("inflight"));
+          case Stmt.TileCopy c ->
+              new Stmt.TileCopy(c.to(), c.from(), c.attrs().without("inflight"));
+          default -> super.stmt(inner);
+        };
       }
     }.stmt(s);
   }

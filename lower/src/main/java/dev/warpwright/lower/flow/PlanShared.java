@@ -7,6 +7,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.ResultTile;
 import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
@@ -30,11 +31,15 @@ final class PlanShared {
   private long largest;
   private String name = "";
 
-  private PlanShared() {}
+  private final boolean direct;
+
+  private PlanShared(PrimFunc func) {
+    this.direct = RoleCode.isDirect(func);
+  }
 
   static PrimFunc apply(PrimFunc func, GpuTarget target, PassListener listener) {
-    PlanShared plan = new PlanShared();
-    plan.visit(func.body(), 1);
+    PlanShared plan = new PlanShared(func);
+    plan.visit(func.body(), 1, 1);
     long most = (long) target.sharedPerBlock();
     if (plan.bytes > most) {
       throw new LoweringException(
@@ -58,32 +63,41 @@ final class PlanShared {
     }
   }
 
-  private void visit(Stmt s, int instances) {
+  /**
+   * Adds up.
+   *
+   * @param instances of the role
+   * @param groups warpgroups of an instance
+   */
+  private void visit(Stmt s, int instances, int groups) {
     switch (s) {
       case Stmt.Flow.Roles(List<Role> roles) ->
-          roles.forEach(role -> visit(role.body(), role.instances()));
+          roles.forEach(role -> visit(role.body(), role.instances(), LoweredPipe.groups(role)));
       case Stmt.Flow.PipeScope(var pipe, Stmt body) -> {
-        if (pipe.scope() == Scope.SHARED) {
+        if (pipe.scope() != Scope.LOCAL) {
           long stage = pipe.buffers().stream().mapToLong(PlanShared::size).sum();
           add("pipe " + pipe.name(), pipe.stages() * (stage + 2L * BARRIER));
         }
-        visit(body, instances);
+        visit(body, instances, groups);
       }
-      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
-        if (buffer.scope() == Scope.SHARED) {
-          add(buffer.name(), instances * panels(buffer));
+      case Stmt.Seq(List<Stmt> stmts) -> {
+        for (int i = 0; i < stmts.size(); i++) {
+          ResultTile tile = i == 0 ? null : RoleCode.tile(stmts.get(i - 1), stmts.get(i));
+          if (tile != null && !direct && tile.isForBulkStores()) {
+            add(tile.tile().name(), instances * groups * panels(tile.tile(), groups));
+          }
+          visit(stmts.get(i), instances, groups);
         }
-        visit(body, instances);
       }
-      default -> Stmts.children(s).forEach(child -> visit(child, instances));
+      default -> Stmts.children(s).forEach(child -> visit(child, instances, groups));
     }
   }
 
-  /** Results leave by panels, two of which take turns. */
-  private static long panels(Buffer buffer) {
+  /** Results leave by panels of a warpgroup, two of which take turns. */
+  private static long panels(Buffer buffer, int groups) {
     long width = OperandRing.panelWidth(buffer.extent(1), buffer.dtype().bytes());
     long panel = WarpgroupInstruction.ROWS * width * buffer.dtype().bytes();
-    return Math.min(2 * panel, size(buffer));
+    return Math.min(2 * panel, size(buffer) / groups);
   }
 
   private static long size(Buffer buffer) {

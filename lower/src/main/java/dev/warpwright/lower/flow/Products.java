@@ -29,9 +29,15 @@ final class Products {
   private final PackedFragments packed;
   private final Map<Buffer, OperandRing> rings;
   private final FoldedFills fills;
+  private final RoleCode.Team team;
 
   Products(
-      ThreadCode code, PackedFragments packed, Map<Buffer, OperandRing> rings, FoldedFills fills) {
+      ThreadCode code,
+      PackedFragments packed,
+      Map<Buffer, OperandRing> rings,
+      FoldedFills fills,
+      RoleCode.Team team) {
+    this.team = team;
     this.code = code;
     this.packed = packed;
     this.rings = rings;
@@ -63,7 +69,7 @@ final class Products {
       throw new LoweringException(
           "the product into " + mma.c().buffer().name() + " names no warpgroup instruction");
     }
-    WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, 1);
+    WarpgroupInstruction instruction = WarpgroupInstruction.of(mma, team.groups());
     Operand a = Operand.of(mma.a());
     Operand b = Operand.of(mma.b());
     boolean alongM = instruction.alongM();
@@ -96,9 +102,15 @@ final class Products {
                             acc, List.of(Exprs.mul(x, instruction.elementsPerRowTile()))),
                         a.buffer().scope() == Scope.FRAGMENT
                             ? inRegisters(a, kk)
-                            : address(a, mma, instruction, alongM, Exprs.mul(x, 64), kk),
+                            : address(a, mma, instruction, alongM, row(instruction, x), kk),
                         address(b, mma, instruction, alongN, Exprs.i32(0), kk),
                         adds(later, kk))));
+  }
+
+  /** The first of the warpgroup's rows. */
+  private Expr row(WarpgroupInstruction instruction, Expr x) {
+    Expr tile = Exprs.add(Exprs.mul(team.part(), instruction.rowTiles()), x);
+    return Exprs.mul(tile, WarpgroupInstruction.ROWS);
   }
 
   private static Expr adds(@Nullable Expr later, Expr kk) {

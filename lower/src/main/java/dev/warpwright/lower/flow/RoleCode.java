@@ -5,21 +5,24 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.lower.gpu.BulkLoad;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.ResultTile;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpRoles;
@@ -48,53 +51,117 @@ final class RoleCode {
   private final PackedFragments packed;
   private final Products products;
   private final FoldedFills fills;
-  private final Expr instance;
-  private final int instances;
+  private final Team team;
+  private final boolean direct;
+  private final boolean exact;
+  private final ClusterBlocks cluster;
+  private final CombinedSums combined;
   private final Map<Buffer, StagedStore> staged = new HashMap<>();
 
   /** Fragments that products which nobody has waited for write or read. */
   private Set<Buffer> underWay = new HashSet<>();
 
-  RoleCode(
-      Stmt body,
-      Var thread,
-      Expr instance,
-      int instances,
-      Map<Buffer, OperandRing> rings,
-      Bounds bounds) {
-    this.instance = instance;
-    this.instances = instances;
-    this.code =
-        new ThreadCode(
-            thread,
-            WarpgroupInstruction.THREADS,
-            FragmentInference.infer(body, WarpgroupInstruction.THREADS));
-    this.packed = new PackedFragments(code, body);
-    this.maps = packed.maps();
-    this.fills = FoldedFills.of(body, bounds);
-    this.products = new Products(code, packed, rings, fills);
+  /**
+   * The threads of a role.
+   *
+   * @param instances how many there are, each of which holds fragments of its own
+   * @param groups warpgroups of an instance
+   * @param group the number of the warpgroup among all of the role
+   * @param member the thread in its instance
+   * @param thread the thread in its warpgroup
+   */
+  record Team(int instances, int groups, Expr group, Var member, Expr thread) {
+    Team {
+      if (instances > 1 && groups > 1) {
+        throw new LoweringException("several instances of several warpgroups each");
+      }
+    }
+
+    /** The number of the warpgroup in its instance. */
+    Expr part() {
+      return groups == 1 ? Exprs.i32(0) : group;
+    }
+
+    /** Threads of an instance. */
+    int size() {
+      return groups * WarpgroupInstruction.THREADS;
+    }
   }
 
-  /** Registers in which a thread holds fragments. */
-  static int registers(Stmt body) {
-    Map<Buffer, FragmentLayout> layouts =
-        FragmentInference.infer(body, WarpgroupInstruction.THREADS);
+  RoleCode(
+      Stmt body, Team team, Map<Buffer, OperandRing> rings, ClusterBlocks cluster, PrimFunc func) {
+    this.cluster = cluster;
+    this.team = team;
+    this.direct = isDirect(func);
+    this.exact = func.attrs().getLong("clusterM", 1) * func.attrs().getLong("clusterN", 1) == 1;
+    Bounds bounds = Simplify.ofParams(func.params());
+    this.code =
+        new ThreadCode(team.member(), team.size(), FragmentInference.infer(body, team.size()));
+    this.packed = new PackedFragments(code, body, sums(body));
+    this.maps = packed.maps();
+    this.combined = new CombinedSums(code, team, cluster);
+    this.fills = FoldedFills.of(body, bounds);
+    this.products = new Products(code, packed, rings, fills, team);
+  }
+
+  /** What products add to. */
+  private static Set<Buffer> sums(Stmt body) {
+    Set<Buffer> sums = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileMma mma) {
+            sums.add(mma.c().buffer());
+          }
+        });
+    return sums;
+  }
+
+  /** Whether results leave from registers. */
+  static boolean isDirect(PrimFunc func) {
+    return "direct".equals(func.attrs().getString("store"));
+  }
+
+  /** Registers in which a thread of so many holds fragments. */
+  static int registers(Stmt body, int threads) {
+    Map<Buffer, FragmentLayout> layouts = FragmentInference.infer(body, threads);
     int[] sum = {0};
-    layouts.forEach((fragment, layout) -> sum[0] += WarpRoles.registers(fragment, layout));
+    Set<Buffer> sums = sums(body);
+    layouts.forEach(
+        (fragment, layout) ->
+            sum[0] +=
+                sums.contains(fragment)
+                    ? layout.registers()
+                    : WarpRoles.registers(fragment, layout));
     return sum[0];
   }
 
-  /** What results leave shared memory from. */
-  List<Buffer> panels() {
-    return staged.values().stream().map(StagedStore::panels).toList();
+  /** What is in shared memory: results, and what parts of tiles need. */
+  List<Buffer> shared() {
+    List<Buffer> shared = new ArrayList<>();
+    staged.values().forEach(store -> shared.add(store.panels()));
+    shared.addAll(combined.shared());
+    return shared;
+  }
+
+  /** Parameters of the kernel that the role needs. */
+  List<Param> params() {
+    return combined.params();
   }
 
   /** The code of the role. */
   Stmt lowered(Stmt body) {
     Stmt result = stmt(body);
     Stmt end = underWay.isEmpty() ? Stmt.Seq.EMPTY : waitForAll();
-    Stmt finish = staged.isEmpty() ? Stmt.Seq.EMPTY : StagedStore.finish(code.thread());
-    return Stmts.seq(result, end, finish);
+    Stmt finish = staged.isEmpty() ? Stmt.Seq.EMPTY : StagedStore.finish(team.thread());
+    return behind(result, Stmts.seq(end, finish));
+  }
+
+  /** Inside of what is allocated for all of it. */
+  private static Stmt behind(Stmt s, Stmt end) {
+    return s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)
+        ? new Stmt.Alloc(buffer, behind(inner, end))
+        : Stmts.seq(s, end);
   }
 
   private Stmt stmt(Stmt s) {
@@ -128,8 +195,31 @@ final class RoleCode {
     };
   }
 
+  /** What one thread of each warpgroup does, under a condition that all threads share. */
+  private @Nullable Stmt electedIf(Stmt.If s) {
+    if (s.otherwise() != null
+        || !(s.then() instanceof Stmt.For f)
+        || !f.attrs().has(LowerPipes.ELECT)) {
+      return null;
+    }
+    Stmt.If elected = elected(f);
+    return Stmts.when(Exprs.and(s.condition(), elected.condition()), elected.then());
+  }
+
+  private Stmt.If elected(Stmt.For f) {
+    Stmt body = Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body());
+    Stmt.If arrival = cluster.arrival(body, team.thread());
+    return arrival != null
+        ? arrival
+        : new Stmt.If(Exprs.eq(team.thread(), Exprs.i32(0)), body, null);
+  }
+
   /** Where one way would wait, both have waited: the other one must, sooner or later. */
   private Stmt branch(Stmt.If s) {
+    Stmt elected = electedIf(s);
+    if (elected != null) {
+      return elected;
+    }
     boolean touches = underWay.stream().anyMatch(buffer -> FoldedFills.touches(s, buffer));
     Stmt wait = touches ? waitForAll() : Stmt.Seq.EMPTY;
     Set<Buffer> before = new HashSet<>(underWay);
@@ -174,11 +264,16 @@ final class RoleCode {
         i--;
         continue;
       }
-      StagedStore store = i + 1 < stmts.size() ? staged(stmts.get(i), stmts.get(i + 1)) : null;
-      if (store != null) {
-        Stmt.TileMap map = (Stmt.TileMap) stmts.get(i);
-        Stmt.TileCopy copy = (Stmt.TileCopy) stmts.get(i + 1);
-        result.add(after(map, store(store, map, copy)));
+      if (stmts.get(i) instanceof Stmt.Flow.Combine combine) {
+        // Whoever begins a part says so before it sums.
+        Stmt product = Stmts.seq(Stmts.seq(result), after(combine, Stmt.Seq.EMPTY));
+        result = new ArrayList<>();
+        result.add(combined.around(combine, product, stmt(combine.body())));
+        continue;
+      }
+      ResultTile tile = i + 1 < stmts.size() ? tile(stmts.get(i), stmts.get(i + 1)) : null;
+      if (tile != null) {
+        result.add(after(tile.map(), store(tile)));
         i++;
       } else {
         result.add(stmt(stmts.get(i)));
@@ -220,10 +315,7 @@ final class RoleCode {
 
   private Stmt loop(Stmt.For f) {
     if (f.attrs().has(LowerPipes.ELECT)) {
-      return new Stmt.If(
-          Exprs.eq(code.thread(), Exprs.i32(0)),
-          Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()),
-          null);
+      return elected(f);
     }
     Set<Buffer> before = new HashSet<>(underWay);
     Stmt body = stmt(f.body());
@@ -275,7 +367,8 @@ final class RoleCode {
         Stmt end = pending ? waitForAll() : Stmt.Seq.EMPTY;
         Buffer registers =
             packed.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
-        yield new Stmt.Alloc(registers, Stmts.seq(inner, end));
+        List<Buffer> more = combined.registers(buffer);
+        yield new Stmt.Alloc(registers, Stmts.alloc(more, Stmts.seq(inner, end)));
       }
       case LOCAL -> new Stmt.Alloc(buffer, stmt(body));
       case SHARED -> stmt(body);
@@ -299,43 +392,31 @@ final class RoleCode {
         r -> new Stmt.Store(registers, List.of(r), fill.value()));
   }
 
-  /** A map to a tile in shared memory, all of which the next statement copies away; else null. */
-  private @Nullable StagedStore staged(Stmt first, Stmt second) {
-    if (!(first instanceof Stmt.TileMap map)
+  /** A tile that is computed in shared memory, all of which the next statement copies away. */
+  static @Nullable ResultTile tile(Stmt first, Stmt second) {
+    if (!(first instanceof Stmt.TileMap || first instanceof Stmt.TileCopy)
         || !(second instanceof Stmt.TileCopy copy)
-        || copy.from().buffer().scope() != Scope.SHARED
-        || copy.to().buffer().scope() != Scope.GLOBAL) {
+        || !ResultTile.isStoredBy(copy)) {
       return null;
     }
-    Buffer tile = copy.from().buffer();
-    Set<Buffer> fragments = FragmentInference.fragments(map);
-    String why = BulkLoad.storeRefusal(copy.to().buffer());
-    if (why == null
-        && (map.stores().size() != 1
-            || map.stores().getFirst().buffer() != tile
-            || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))
-            || fragments.isEmpty()
-            || fragments.stream().anyMatch(packed::isPacked)
-            || tile.dtype() != copy.to().buffer().dtype()
-            || !copy.from().equals(Region.whole(tile)))) {
-      why = "it is not computed from fragments, whole, right before it is stored";
-    }
-    if (why != null) {
-      throw new LoweringException("result tile " + tile.name() + ": " + why);
-    }
-    return staged.computeIfAbsent(
-        tile,
-        t -> StagedStore.of(t, code.layout(fragments.iterator().next()), 1).forGroups(instances));
+    return ResultTile.of(first, copy);
   }
 
-  private Stmt store(StagedStore store, Stmt.TileMap map, Stmt.TileCopy copy) {
-    Expr value = map.stores().getFirst().value();
-    return store.store(
-        copy.to(),
-        (row, column, register) -> maps.valueAt(map, value, row, column, register),
-        code.thread(),
-        Exprs.i32(0),
-        instance,
-        code.thread());
+  private Stmt store(ResultTile tile) {
+    if (packed.concerns(tile.map())) {
+      throw new LoweringException(
+          "result tile " + tile.tile().name() + " is computed from operands in registers");
+    }
+    if (direct || !tile.isForBulkStores()) {
+      return tile.direct(maps, exact);
+    }
+    StagedStore store =
+        staged.computeIfAbsent(
+            tile.tile(),
+            t -> {
+              StagedStore one = StagedStore.of(t, code.layout(tile.source()), team.groups());
+              return team.instances() == 1 ? one : one.forGroups(team.instances());
+            });
+    return tile.staged(store, maps, team.member(), team.part(), team.group(), team.thread());
   }
 }

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -31,17 +32,25 @@ final class StageNumbers {
   /** Behind how many stages a loop ends. */
   private final Map<Stmt, Expr> behind = new IdentityHashMap<>();
 
+  /** Of loops that count on over all items, what they begin with. */
+  private final Map<Stmt, Expr> counted;
+
   private boolean known = true;
   private boolean constant = true;
 
-  private StageNumbers(Pipe pipe, boolean produces) {
+  private StageNumbers(Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
+    this.counted = counted;
     this.pipe = pipe;
     this.produces = produces;
   }
 
-  /** Of a role's body. */
-  static StageNumbers of(Stmt role, Pipe pipe, boolean produces) {
-    StageNumbers numbers = new StageNumbers(pipe, produces);
+  /**
+   * Of a role's body.
+   *
+   * @param counted of loops, how many stages there were before them
+   */
+  static StageNumbers of(Stmt role, Pipe pipe, boolean produces, Map<Stmt, Expr> counted) {
+    StageNumbers numbers = new StageNumbers(pipe, produces, counted);
     numbers.assign(role, Exprs.i32(0), new HashSet<>());
     return numbers;
   }
@@ -85,7 +94,7 @@ final class StageNumbers {
         }
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
-        yield mentions(each, inside) ? null : rounds(each, f.extent());
+        yield mentions(each, inside) ? null : rounds(f, each, f.extent());
       }
       case Stmt.If(Expr _, Stmt then, Stmt otherwise) -> {
         Expr first = count(then);
@@ -107,11 +116,21 @@ final class StageNumbers {
     };
   }
 
-  /** So many times round: whole turns of all phases are nothing. */
-  private Expr rounds(Expr each, Expr times) {
-    return each instanceof Expr.IntImm n && n.value() % (2L * pipe.stages()) == 0
+  /** So many times round: where the code is straight, whole turns of all phases are nothing. */
+  private Expr rounds(Stmt.For f, Expr each, Expr times) {
+    return each instanceof Expr.IntImm n
+            && n.value() % (2L * pipe.stages()) == 0
+            && isStraight(f.body())
         ? Exprs.i32(0)
-        : Exprs.mul(each, times);
+        : Exprs.mul(times, each);
+  }
+
+  /** Whether no site is in a loop that stays one. */
+  private boolean isStraight(Stmt s) {
+    boolean loop = s instanceof Stmt.For f && f.kind() != ForKind.UNROLLED;
+    return loop
+        ? Exprs.isConst(Objects.requireNonNullElse(count(s), Exprs.i32(1)), 0)
+        : Stmts.children(s).stream().allMatch(this::isStraight);
   }
 
   private void assign(Stmt s, @Nullable Expr number, Set<Var> unrolled) {
@@ -130,17 +149,18 @@ final class StageNumbers {
         Set<Var> inside = bound(f.body());
         inside.add(f.var());
         Expr step = each != null && !mentions(each, inside) ? each : null;
+        Expr before = counted.getOrDefault(f, number);
         Expr first =
-            number == null || step == null
+            before == null || step == null
                 ? null
-                : Exprs.add(number, rounds(step, Exprs.sub(f.var(), f.min())));
+                : Exprs.add(before, rounds(f, step, Exprs.sub(f.var(), f.min())));
         Set<Var> more = new HashSet<>(unrolled);
         if (f.kind() == ForKind.UNROLLED) {
           more.add(f.var());
         }
         assign(f.body(), first, more);
-        if (number != null && step != null) {
-          behind.put(f, Exprs.add(number, rounds(step, f.extent())));
+        if (before != null && step != null) {
+          behind.put(f, Exprs.add(before, rounds(f, step, f.extent())));
         }
       }
       case Stmt.If(Expr _, Stmt then, Stmt otherwise) -> {

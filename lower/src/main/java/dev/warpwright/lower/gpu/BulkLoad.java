@@ -19,6 +19,7 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of an operand's tile that one thread starts and the copy engine carries out. Blocks of a
@@ -40,7 +41,7 @@ public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   private static final long ALIGNMENT = 128;
 
   /** Why bulk copies cannot move between this matrix and shared memory; null if they can. */
-  public static @org.jspecify.annotations.Nullable String refusal(Buffer global) {
+  public static @Nullable String refusal(Buffer global) {
     if (global.scope() != Scope.GLOBAL || !MatrixRows.are(global)) {
       return global.name() + " is no row-major matrix in global memory";
     }
@@ -63,7 +64,7 @@ public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   }
 
   /** Why bulk copies cannot move a tile from shared memory into this matrix; null if they can. */
-  public static @org.jspecify.annotations.Nullable String storeRefusal(Buffer global) {
+  public static @Nullable String storeRefusal(Buffer global) {
     String refusal = refusal(global);
     if (refusal != null) {
       return refusal;
@@ -76,7 +77,7 @@ public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
   }
 
   /** Whether only the alignment of its rows keeps a matrix from bulk copies. */
-  static boolean isUnaligned(Buffer global) {
+  public static boolean isUnaligned(Buffer global) {
     return global.scope() == Scope.GLOBAL
         && global.rank() >= 2
         && global.layout() == null
@@ -122,6 +123,15 @@ public record BulkLoad(Stmt.TileCopy copy, OperandRing ring, Sharing sharing) {
     long part = ring.rows() / blocks * ring.width() * to.buffer().dtype().bytes();
     boolean parts = ring.rows() % blocks == 0 && (blocks == 1 || part % ALIGNMENT == 0);
     return new BulkLoad(copy, ring, parts ? sharing : Sharing.NONE);
+  }
+
+  /** Along which dimension of a cluster blocks copy the same tile: "m" or "n"; null for none. */
+  public static @Nullable String shared(Stmt.TileCopy copy, WorkItems work) {
+    return switch (sharing(copy.from(), work)) {
+      case NONE -> null;
+      case ALONG_M -> "m";
+      case ALONG_N -> "n";
+    };
   }
 
   private static Sharing sharing(Region from, WorkItems work) {

@@ -27,10 +27,11 @@ import java.util.Locale;
  *
  * <p>Producers, too, go to the barrier of the cluster.
  *
+ * @param rank of the block
  * @param exchange shared {@code f32[groups, registers, threads]}
  * @param sums registers of a thread
  */
-record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
+public record ClusterSums(Expr rank, Buffer exchange, Buffer sums) {
   /**
    * The exchange for a lowering's groups.
    *
@@ -48,6 +49,11 @@ record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
               "two blocks share the steps of loop %s, but they do not add up one tile of f32",
               program.loop().var()));
     }
+    return of(work.rank(), sums, groups);
+  }
+
+  /** The same, of a block of this rank. */
+  public static ClusterSums of(Expr rank, Buffer sums, int groups) {
     Buffer exchange =
         Buffer.of(
             "exchange",
@@ -56,11 +62,11 @@ record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
             Math.ceilDiv(groups, 2),
             sums.extent(0),
             WarpgroupInstruction.THREADS);
-    return new ClusterSums(work, exchange, sums);
+    return new ClusterSums(rank, exchange, sums);
   }
 
   /** What all threads do that do not multiply. */
-  static Stmt meet() {
+  public static Stmt meet() {
     return Exprs.evaluate(HopperIntrinsics.CLUSTER_MEET);
   }
 
@@ -70,7 +76,7 @@ record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
    * @param product what computes the sums of the block's half of the steps
    * @param epilogue what follows the sums of all steps
    */
-  Stmt around(Expr group, Expr thread, Stmt product, Stmt epilogue) {
+  public Stmt around(Expr group, Expr thread, Stmt product, Stmt epilogue) {
     Expr owner = Exprs.mod(group, 2);
     Stmt send =
         each(
@@ -91,9 +97,9 @@ record ClusterSums(WorkItems work, Buffer exchange, Buffer sums) {
                         new Expr.Load(exchange, place(group, r, thread)))));
     return Stmts.seq(
         product,
-        new Stmt.If(Exprs.fold(BinaryOp.NE, owner, work.rank()), send, null),
+        new Stmt.If(Exprs.fold(BinaryOp.NE, owner, rank), send, null),
         meet(),
-        new Stmt.If(Exprs.eq(owner, work.rank()), Stmts.seq(add, epilogue), null));
+        new Stmt.If(Exprs.eq(owner, rank), Stmts.seq(add, epilogue), null));
   }
 
   private interface Body {

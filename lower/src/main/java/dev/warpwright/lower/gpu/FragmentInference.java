@@ -134,15 +134,15 @@ public final class FragmentInference {
     if (a.scope() != Scope.FRAGMENT || !WarpgroupInstruction.isNamedBy(mma)) {
       return;
     }
+    int consumers = threads / WarpgroupInstruction.THREADS;
     require(
         a,
-        threads == WarpgroupInstruction.THREADS
-            && a.rank() == 2
-            && a.extent(0) == WarpgroupInstruction.ROWS
+        a.rank() == 2
+            && a.extent(0) == (long) WarpgroupInstruction.ROWS * consumers
             && a.dtype().bytes() == 2
             && a.extent(1) % 16 == 0,
-        "operands in registers are 64 rows of 16-bit elements of one warpgroup");
-    assign(a, WarpgroupInstruction.operand(a.extent(1)));
+        "operands in registers are 64 rows of 16-bit elements for each warpgroup");
+    assign(a, WarpgroupInstruction.operand(consumers, a.extent(1)));
   }
 
   private FragmentLayout accumulator(Stmt.TileMma mma) {

@@ -38,10 +38,10 @@ import java.util.Map;
  *   <li>{@link FlattenShared}: the plan made explicit.
  * </ol>
  *
- * <p>Programs whose products name instructions of warpgroups go through {@link WarpgroupLowering}
- * instead, and other programs with one pipelined loop for each tile through {@link
- * MmaPipelineLowering}. Of two grids that are one, each is lowered by itself ({@link MergedGrids}),
- * but for products of warpgroups ({@link MergedWarpgroups}).
+ * <p>Programs with one pipelined loop for each tile go through {@link MmaPipelineLowering} instead.
+ * Of two grids that are one, each is lowered by itself ({@link MergedGrids}), but for products of
+ * warpgroups ({@link MergedWarpgroups}). Other programs whose products name instructions of
+ * warpgroups are for {@code dev.warpwright.lower.flow.Lowering}.
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -67,9 +67,6 @@ public final class GpuLowering {
       return PipelinedProgram.isForWarpgroups(program)
           ? MergedWarpgroups.lower(program, listener)
           : MergedGrids.lower(program, listener, GpuLowering::lower);
-    }
-    if (PipelinedProgram.isForWarpgroups(program)) {
-      return WarpgroupLowering.lower(program, listener);
     }
     if (PipelinedProgram.isPipelined(program)) {
       return MmaPipelineLowering.lower(program, listener);

@@ -137,7 +137,7 @@ final class MmaPipelineLowering {
               return Stmts.seq(
                   parts == null
                       ? Stmts.seq(product, end)
-                      : parts.around(item, Exprs.i32(0), lowering.tid, product, end),
+                      : parts.around(item.part(), Exprs.i32(0), lowering.tid, product, end),
                   // Operands read ahead must be gone before the next item's copies arrive.
                   work.repeats() ? Exprs.evaluate(Intrinsics.SYNC_THREADS) : Stmt.Seq.EMPTY);
             });

@@ -9,6 +9,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.lower.pass.LoweringException;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the parts of a tile come together, where its steps are divided ({@link WorkItems}).
@@ -32,6 +34,7 @@ import java.util.function.Function;
  * <p>The last one also sets both counters of the tile back to zero, for the next launch: nobody
  * looks at them any more.
  *
+ * @param division how many parts there are
  * @param workspace {@code [cells, registers / lanes, threads, lanes]}, a cell for the sums of one
  *     group of one part
  * @param counters {@code u32[2 · cells]}: for a group of a tile's first part, how many have begun
@@ -40,11 +43,9 @@ import java.util.function.Function;
  * @param sums registers of a thread
  * @param groups of threads in a block, which hold rows of a tile and combine them by themselves
  * @param threads of a group
- * @param pairs whether there are tiles of two parts
- * @param more whether there are tiles of more parts
  */
-record PartialSums(
-    WorkItems work,
+public record PartialSums(
+    Division division,
     Buffer workspace,
     Buffer counters,
     Buffer turn,
@@ -53,8 +54,6 @@ record PartialSums(
     Buffer sums,
     int groups,
     int threads,
-    boolean pairs,
-    boolean more,
     Function<Expr, Stmt> barrier) {
   /** Names of the parameters. */
   static final String COUNTERS = "counters";
@@ -64,6 +63,30 @@ record PartialSums(
 
   /** Registers that are read at once. */
   private static final int CHUNK = 32;
+
+  /**
+   * What parts there are.
+   *
+   * @param slots parts of all tiles that have several, of one block of a cluster
+   * @param pairs whether there are tiles of two parts
+   * @param more whether there are tiles of more parts
+   * @param blocks of a cluster: so far apart are the slots of a tile's parts
+   */
+  public record Division(long slots, boolean pairs, boolean more, long blocks) {
+    static Division of(WorkItems work, WorkList list) {
+      return new Division(list.slots(), hasPairs(list), hasMore(list), work.clusterSize());
+    }
+
+    /** Whether there are tiles of two parts. */
+    public static boolean hasPairs(WorkList list) {
+      return list.items().stream().anyMatch(item -> item.parts() == 2);
+    }
+
+    /** Whether there are tiles of more parts. */
+    public static boolean hasMore(WorkList list) {
+      return list.items().stream().anyMatch(item -> item.parts() > 2);
+    }
+  }
 
   /**
    * The combination for a lowering's groups.
@@ -78,15 +101,25 @@ record PartialSums(
       int groups,
       int threads,
       Function<Expr, Stmt> barrier) {
-    if (work.division() == null) {
+    WorkList list = work.division();
+    if (list == null) {
       throw new IllegalArgumentException("tiles are whole");
     }
+    requireOneSum(program, sums.dtype());
+    return of(Division.of(work, list), sums, groups, threads, barrier);
+  }
+
+  /**
+   * Requires what parts can be added of.
+   *
+   * @throws LoweringException if the program does not add up one tile from zero
+   */
+  public static void requireOneSum(PipelinedProgram program, DType dtype) {
     if (program.products().stream().map(mma -> mma.c().buffer()).distinct().count() != 1
         || program.fragments().size() != 1
         || !(program.fill(program.fragments().getFirst()) instanceof Stmt.TileFill fill)
-        || !fill.value().equals(Exprs.zero(Type.of(sums.dtype())))
-        || sums.dtype().bytes() < 4
-        || sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
+        || !fill.value().equals(Exprs.zero(Type.of(dtype)))
+        || dtype.bytes() < 4) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
@@ -94,13 +127,26 @@ record PartialSums(
                   + " from zero",
               program.loop().var()));
     }
-    long cells = Math.max(1, work.division().slots() * work.clusterSize() * groups);
+  }
+
+  /**
+   * The same, of a known division.
+   *
+   * @param groups of threads in a block
+   */
+  public static PartialSums of(
+      Division division, Buffer sums, int groups, int threads, Function<Expr, Stmt> barrier) {
+    if (sums.extent(0) % (ACCESS / sums.dtype().bytes()) != 0) {
+      throw new LoweringException(
+          "work is divided, but a thread's sums " + sums.name() + " are no multiple of 16 bytes");
+    }
+    long cells = Math.max(1, division.slots() * division.blocks() * groups);
     int lanes = ACCESS / sums.dtype().bytes();
     Buffer workspace =
         Buffer.of(
             "partial", sums.dtype(), Scope.GLOBAL, cells, sums.extent(0) / lanes, threads, lanes);
     return new PartialSums(
-        work,
+        division,
         workspace,
         Buffer.of(COUNTERS, DType.U32, Scope.GLOBAL, 2 * cells),
         Buffer.of("turn", DType.U32, Scope.SHARED, groups),
@@ -109,8 +155,6 @@ record PartialSums(
         sums,
         groups,
         threads,
-        work.division().items().stream().anyMatch(item -> item.parts() == 2),
-        work.division().items().stream().anyMatch(item -> item.parts() > 2),
         barrier);
   }
 
@@ -119,25 +163,26 @@ record PartialSums(
   }
 
   /** The kernel's parameters for them. */
-  List<Param> params() {
+  public List<Param> params() {
     return List.of(workspace, counters);
   }
 
   /** Local memory of a thread. */
-  List<Buffer> registers() {
+  public List<Buffer> registers() {
     return List.of(ticket, last);
   }
 
   /**
    * The code of a group for one item.
    *
+   * @param part which it is
    * @param group its number in the block
    * @param thread the thread in the group
    * @param product what computes the part's sums
    * @param epilogue what follows the sums of a whole tile
    */
-  Stmt around(WorkItems.Item item, Expr group, Expr thread, Stmt product, Stmt epilogue) {
-    WorkItems.Part part = item.part();
+  public Stmt around(
+      WorkItems.@Nullable Part part, Expr group, Expr thread, Stmt product, Stmt epilogue) {
     if (part == null) {
       throw new IllegalArgumentException("tiles are whole");
     }
@@ -190,11 +235,11 @@ record PartialSums(
 
   /** Adds the other parts; those of a tile of two are read without waiting in between. */
   private Stmt others(WorkItems.Part part, Var cell, Expr thread) {
-    if (!pairs) {
+    if (!division.pairs()) {
       return inOrder(part, cell, thread);
     }
     Stmt one = otherOfTwo(part, cell, thread);
-    return more
+    return division.more()
         ? new Stmt.If(Exprs.eq(part.count(), Exprs.i32(2)), one, inOrder(part, cell, thread))
         : one;
   }
@@ -355,17 +400,13 @@ record PartialSums(
     return Exprs.constant(Type.U32, 1);
   }
 
-  /** The cell of a group of this block in a slot. */
+  /** The cell of a group in a slot of its block. */
   private Expr cell(Expr slot, Expr group) {
-    Expr block =
-        work.clusterSize() == 1
-            ? slot
-            : Exprs.add(Exprs.mul(slot, work.clusterSize()), work.rank());
-    return Exprs.add(Exprs.mul(block, groups), group);
+    return Exprs.add(Exprs.mul(slot, groups), group);
   }
 
   private Expr cellOf(WorkItems.Part part, Var cell, Expr number) {
-    return Exprs.add(cell, Exprs.mul(number, work.clusterSize() * groups));
+    return Exprs.add(cell, Exprs.mul(number, division.blocks() * groups));
   }
 
   private Expr counter(Expr cell, int which) {

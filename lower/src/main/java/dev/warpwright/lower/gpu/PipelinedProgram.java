@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param work the loops over work items, outermost first
  * @param result the copy that stores the tile of the result, the last statement
  */
-record PipelinedProgram(
+public record PipelinedProgram(
     List<Stmt.For> work,
     List<Buffer> allocations,
     List<Stmt.TileFill> fills,
@@ -43,7 +43,7 @@ record PipelinedProgram(
     Stmt.TileCopy result) {
 
   /** Whether any product of a program names an instruction of warpgroups. */
-  static boolean isForWarpgroups(PrimFunc program) {
+  public static boolean isForWarpgroups(PrimFunc program) {
     boolean[] found = {false};
     Walk.statements(
         program.body(),
@@ -62,12 +62,12 @@ record PipelinedProgram(
    *
    * @throws LoweringException if it has another form
    */
-  static PipelinedProgram of(PrimFunc program) {
+  public static PipelinedProgram of(PrimFunc program) {
     return new Parser().parse(program.body());
   }
 
   /** The fragments among the allocations. */
-  List<Buffer> fragments() {
+  public List<Buffer> fragments() {
     return allocations.stream().filter(b -> b.scope() == Scope.FRAGMENT).toList();
   }
 

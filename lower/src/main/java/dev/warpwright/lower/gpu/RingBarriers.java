@@ -37,6 +37,12 @@ public record RingBarriers(
         producers);
   }
 
+  /** The same, where a stage is empty when all blocks of a cluster say so. */
+  public RingBarriers ofCluster() {
+    return new RingBarriers(
+        full, empty.withScope(Scope.SHARED_CLUSTER), stages, consumers, blocks, producers);
+  }
+
   /** Makes the barriers; one thread's code. */
   public Stmt init() {
     return Stmts.seq(

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of an operand's tile into a stage of its ring by all threads of a block: asynchronous
@@ -28,12 +29,8 @@ import java.util.Map;
  * @param lanes elements of a chunk
  * @param registers what is on its way through registers; null for asynchronous copies
  */
-record StageCopy(
-    Stmt.TileCopy copy,
-    OperandRing ring,
-    int threads,
-    int lanes,
-    @org.jspecify.annotations.Nullable Buffer registers) {
+public record StageCopy(
+    Stmt.TileCopy copy, OperandRing ring, int threads, int lanes, @Nullable Buffer registers) {
   private static final int CHUNK = 16;
 
   /** Chunks that {@link #move} has under way at once. */
@@ -49,7 +46,8 @@ record StageCopy(
   }
 
   /** Selects the copy into a ring. */
-  static StageCopy of(Stmt.TileCopy copy, OperandRing ring, int threads, boolean asynchronous) {
+  public static StageCopy of(
+      Stmt.TileCopy copy, OperandRing ring, int threads, boolean asynchronous) {
     Region to = copy.to();
     Region from = copy.from();
     if (from.buffer().scope() != Scope.GLOBAL
@@ -87,17 +85,24 @@ record StageCopy(
         && CopyLowering.multipleOf(from.ranges().getLast().min(), lanes);
   }
 
-  boolean isAsynchronous() {
+  public boolean isAsynchronous() {
     return registers == null;
   }
 
   /** Starts to copy the tile of a step. */
   Stmt begin(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
-    return pieces(tid, load(item, loop, step, stage));
+    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
+    return pieces(tid, load(from, stage));
   }
 
   /** Copies the tile of a step, some chunks at a time: little code, and few registers. */
   Stmt move(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
+    return move(
+        Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from())), tid, stage);
+  }
+
+  /** Copies this tile. */
+  public Stmt move(Region from, Var tid, Expr stage) {
     long together = together(rounds());
     return Stmts.loop(
         ForKind.SERIAL,
@@ -105,7 +110,7 @@ record StageCopy(
         rounds() / together,
         g -> {
           Expr first = Exprs.mul(g, together);
-          Stmt load = pieces(tid, first, together, load(item, loop, step, stage));
+          Stmt load = pieces(tid, first, together, load(from, stage));
           Buffer buffer = registers;
           return buffer == null
               ? load
@@ -114,7 +119,7 @@ record StageCopy(
   }
 
   /** The same copy for {@link #move}, which needs fewer registers. */
-  StageCopy inGroups() {
+  public StageCopy inGroups() {
     Buffer buffer = registers;
     return buffer == null
         ? this
@@ -134,8 +139,7 @@ record StageCopy(
     return together;
   }
 
-  private Piece load(WorkItems.Item item, Var loop, Expr step, Expr stage) {
-    Region from = Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from()));
+  private Piece load(Region from, Expr stage) {
     return (index, row, column) -> {
       List<Expr> at = Guards.indices(from, List.of(row, column));
       // Rows are whole numbers of chunks.

@@ -1,20 +1,13 @@
 package dev.warpwright.lower.gpu;
 
-import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
-import dev.warpwright.ir.Exprs;
-import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Var;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,15 +33,11 @@ final class TileEpilogue {
     this.program = program;
     this.code = code;
     this.maps = new MapLowering(code);
-    Buffer from = program.result().from().buffer();
-    Buffer to = program.result().to().buffer();
-    boolean staging =
-        consumers > 0
-            && from.scope() == Scope.SHARED
-            && BulkLoad.storeRefusal(to) == null
-            && to.dtype() == from.dtype()
-            && !isTransposed(staging());
-    this.staged = staging ? StagedStore.of(from, code.layout(source()), consumers) : null;
+    ResultTile tile = consumers > 0 && ResultTile.isStoredBy(program.result()) ? staging() : null;
+    this.staged =
+        tile != null && tile.isForBulkStores()
+            ? StagedStore.of(tile.tile(), code.layout(tile.source()), consumers)
+            : null;
   }
 
   /** The shared buffers that it needs. */
@@ -56,72 +45,11 @@ final class TileEpilogue {
     return staged == null ? List.of() : List.of(staged.panels());
   }
 
-  /** The map that computes the tile of the result, if it goes through shared memory. */
-  private Stmt.TileMap staging() {
-    Buffer shared = program.result().from().buffer();
+  /** The result's tile, if it goes through shared memory. */
+  private ResultTile staging() {
     List<Stmt> epilogue = program.epilogue();
     Stmt before = epilogue.size() < 2 ? null : epilogue.get(epilogue.size() - 2);
-    Stmt.TileMap map =
-        switch (before) {
-          case Stmt.TileMap m when m.stores().size() == 1 -> m;
-          case Stmt.TileCopy copy -> asMap(copy);
-          case null, default -> null;
-        };
-    if (map == null
-        || map.stores().getFirst().buffer() != shared
-        || !List.copyOf(map.vars()).equals(map.stores().getFirst().indices())
-        || FragmentInference.fragments(map).isEmpty()
-        || !program.result().from().equals(Region.whole(shared))) {
-      throw new LoweringException(
-          String.format(
-              Locale.ROOT,
-              "result tile %s is not computed from fragments, whole, right before it is stored",
-              shared.name()));
-    }
-    return map;
-  }
-
-  private static Stmt.TileMap asMap(Stmt.TileCopy copy) {
-    Var i = Var.index("i");
-    Var j = Var.index("j");
-    List<Expr> point = List.of(i, j);
-    Expr value = new Expr.Load(copy.from().buffer(), Guards.indices(copy.from(), point));
-    Buffer to = copy.to().buffer();
-    return new Stmt.TileMap(
-        List.of(i, j),
-        List.of(
-            Exprs.i32(Guards.extent(copy.to().tile().get(0))),
-            Exprs.i32(Guards.extent(copy.to().tile().get(1)))),
-        List.of(
-            new Stmt.Store(to, Guards.indices(copy.to(), point), Exprs.cast(to.dtype(), value))),
-        Attrs.NONE);
-  }
-
-  /** Whether the map takes elements of fragments at (j, i) to the point (i, j). */
-  private static boolean isTransposed(Stmt.TileMap map) {
-    List<Expr> across = List.of(map.vars().get(1), map.vars().get(0));
-    boolean[] found = {false};
-    Walk.expressions(
-        map.stores().getFirst().value(),
-        e ->
-            found[0] |=
-                e instanceof Expr.Load load
-                    && load.buffer().scope() == Scope.FRAGMENT
-                    && load.indices().equals(across));
-    return found[0];
-  }
-
-  /** The map with its variables in the order in which fragments are indexed. */
-  private static Stmt.TileMap alongFragments(Stmt.TileMap map) {
-    return isTransposed(map)
-        ? new Stmt.TileMap(
-            map.vars().reversed(), map.extents().reversed(), map.stores(), map.attrs())
-        : map;
-  }
-
-  private Buffer source() {
-    Set<Buffer> fragments = FragmentInference.fragments(staging());
-    return fragments.iterator().next();
+    return ResultTile.of(before, program.result());
   }
 
   /** The consumers' code for one work item. */
@@ -141,40 +69,20 @@ final class TileEpilogue {
             default -> throw new LoweringException("neither map nor copy behind a loop");
           });
     }
-    Stmt.TileCopy result = (Stmt.TileCopy) item.at().stmt(program.result());
     if (!shared) {
-      stmts.add(maps.copy(result));
+      stmts.add(maps.copy((Stmt.TileCopy) item.at().stmt(program.result())));
     } else {
-      Stmt.TileMap map = (Stmt.TileMap) item.at().stmt(staging());
+      ResultTile tile = staging().at(item);
       stmts.add(
           staged == null
-              ? direct(map, result)
-              : staged.store(
-                  result.to(),
-                  (row, column, register) ->
-                      maps.valueAt(map, map.stores().getFirst().value(), row, column, register),
-                  consumer,
-                  group,
-                  thread));
+              ? tile.direct(maps, exact)
+              : tile.staged(staged, maps, consumer, group, group, thread));
     }
     return Stmts.seq(stmts);
   }
 
   private static boolean writesShared(Stmt s) {
     return Accesses.of(s).writes().stream().anyMatch(b -> b.scope() == Scope.SHARED);
-  }
-
-  /** Stores what the map computes straight to the result. */
-  private Stmt direct(Stmt.TileMap map, Stmt.TileCopy result) {
-    Region to = result.to();
-    // What the map stores at a point of the staging buffer goes to that point of the result's tile.
-    List<Expr> indices = Guards.indices(to, map.stores().getFirst().indices());
-    Expr value = map.stores().getFirst().value();
-    Stmt.Store store = new Stmt.Store(to.buffer(), indices, Exprs.cast(to.buffer().dtype(), value));
-    Stmt.TileMap stored =
-        alongFragments(new Stmt.TileMap(map.vars(), map.extents(), List.of(store), Attrs.NONE));
-    return maps.guarded(
-        stored, exact ? Guards.insideOfGrid(to, indices) : Guards.inside(to, indices));
   }
 
   /** What the consumers do behind their last work item. */

@@ -129,16 +129,22 @@ public record WarpgroupInstruction(
   }
 
   /**
-   * Which thread of a warpgroup holds which element of A in registers: 64 rows, of 16-bit elements,
-   * step of K by step of K. It is what a product leaves in its accumulators.
+   * Which thread of the consumers holds which element of A in registers: 64 rows for each
+   * warpgroup, of 16-bit elements, step of K by step of K. It is what a product leaves in its
+   * accumulators.
    *
+   * @param consumers warpgroups
    * @param depth columns of the fragment
    */
-  static FragmentLayout operand(long depth) {
+  static FragmentLayout operand(int consumers, long depth) {
     return new FragmentLayout(
-        ROWS,
+        (long) ROWS * consumers,
         depth,
-        List.of(new Digit(4, 0, 2), new Digit(8, 1, 0), new Digit(4, 16, 0), new Digit(1, ROWS, 0)),
+        List.of(
+            new Digit(4, 0, 2),
+            new Digit(8, 1, 0),
+            new Digit(4, 16, 0),
+            new Digit(consumers, ROWS, 0)),
         List.of(
             new Digit(2, 0, 1),
             new Digit(2, 8, 0),

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * @param steps of the pipelined loop, of each tile
  * @param division the list of divided work, or null where tiles are whole
  */
-record WorkItems(
+public record WorkItems(
     List<ThreadBinding> bindings,
     Stmt.@Nullable For listed,
     @Nullable Buffer order,
@@ -79,7 +79,7 @@ record WorkItems(
    * @param at puts the item into the expressions of a statement or region
    * @param part which part of a tile it is; null where tiles are whole
    */
-  record Item(
+  public record Item(
       Expr before,
       Expr steps,
       Expr first,
@@ -95,9 +95,9 @@ record WorkItems(
    * @param number in the order of parts
    * @param count parts of the tile
    */
-  record Part(Var slot, Var number, Var count) {}
+  public record Part(Expr slot, Expr number, Expr count) {}
 
-  static WorkItems of(PrimFunc func, PipelinedProgram program) {
+  public static WorkItems of(PrimFunc func, PipelinedProgram program) {
     long clusterM = func.attrs().getLong("clusterM", 1);
     long clusterN = func.attrs().getLong("clusterN", 1);
     long clusterK = func.attrs().getLong("clusterK", 1);
@@ -274,13 +274,21 @@ record WorkItems(
     return bindings;
   }
 
+  /** A part of this block's tile: blocks of a cluster have slots of their own, side by side. */
+  public Part ofBlock(Part part) {
+    return clusterSize() == 1
+        ? part
+        : new Part(
+            Exprs.add(Exprs.mul(part.slot(), clusterSize()), rank), part.number(), part.count());
+  }
+
   /** Blocks of a cluster. */
-  long clusterSize() {
+  public long clusterSize() {
     return clusterM * clusterN * clusterK;
   }
 
   /** Whether two blocks of a cluster share the steps of a tile. */
-  boolean isPaired() {
+  public boolean isPaired() {
     return clusterK > 1;
   }
 
@@ -295,7 +303,7 @@ record WorkItems(
   }
 
   /** The parameters of the kernel. */
-  List<Param> params(PrimFunc func) {
+  public List<Param> params(PrimFunc func) {
     List<Param> params = new ArrayList<>(func.params());
     if (order != null) {
       params.add(order);
@@ -304,7 +312,7 @@ record WorkItems(
   }
 
   /** What the order table's maker and the launch need to know. */
-  Attrs attrs(Attrs attrs, PipelinedProgram program) {
+  public Attrs attrs(Attrs attrs, PipelinedProgram program) {
     Stmt.For loop = listed;
     if (loop == null) {
       return attrs;
@@ -337,7 +345,7 @@ record WorkItems(
   }
 
   /** The body for each of this block's work items. */
-  Stmt each(Function<Item, Stmt> body) {
+  public Stmt each(Function<Item, Stmt> body) {
     Stmt.For loop = listed;
     Buffer table = order;
     if (loop == null) {
@@ -409,7 +417,10 @@ record WorkItems(
     Var part = Var.index("part");
     Var first = Var.index("first");
     Var count = Var.index("steps");
-    Part shared = new Part(Var.index("slot"), Var.index("number"), Var.index("parts"));
+    Var slot = Var.index("slot");
+    Var number = Var.index("number");
+    Var parts = Var.index("parts");
+    Part shared = new Part(slot, number, parts);
     Expr base = Exprs.mul(at, WorkList.FIELDS);
     Stmt code = body.apply(new Item(before, count, first, row, column, atTile, shared));
     boolean gaps = division != null && division.items().stream().anyMatch(i -> i.steps() == 0);
@@ -418,12 +429,12 @@ record WorkItems(
             first,
             Exprs.shr(range, 16),
             let(
-                shared.slot(),
+                slot,
                 Exprs.shr(part, 16),
                 let(
-                    shared.number(),
+                    number,
                     Exprs.bitAnd(Exprs.shr(part, 8), 255),
-                    let(shared.count(), Exprs.bitAnd(part, 255), code))));
+                    let(parts, Exprs.bitAnd(part, 255), code))));
     Stmt guarded = gaps ? new Stmt.If(Exprs.lt(Exprs.i32(0), count), inner, null) : inner;
     return onTile(
         Exprs.load(table, base),

@@ -8,6 +8,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,10 +35,11 @@ final class MergeAccumulators extends Rewriter {
       return super.stmt(s);
     }
     Map<Buffer, Buffer> merged = new HashMap<>();
+    Set<Buffer> taken = new HashSet<>();
     for (int at = 0; at < sequence.stmts().size(); at++) {
       if (sequence.stmts().get(at) instanceof Stmt.TileMap map) {
         Buffer accumulator = mergeable(sequence, map, at);
-        if (accumulator != null && !merged.containsValue(map.stores().getFirst().buffer())) {
+        if (accumulator != null && taken.add(map.stores().getFirst().buffer())) {
           merged.put(accumulator, map.stores().getFirst().buffer());
         }
       }
@@ -60,13 +62,12 @@ final class MergeAccumulators extends Rewriter {
         || reads(map, to)) {
       return null;
     }
-    for (Buffer buffer : sequence.buffers()) {
+    for (Buffer buffer : sequence.endingAt(at)) {
       if (buffer != to
           && buffer.dtype() == DType.F32
           && buffer.layout() == null
           && buffer.shape().equals(to.shape())
           && buffer.scope() != Scope.LOCAL
-          && sequence.last(buffer) == at
           && isPointwise(map, buffer)
           && isAccumulator(sequence, buffer, at)) {
         return buffer;
@@ -96,12 +97,11 @@ final class MergeAccumulators extends Rewriter {
   /** Whether only products and what they start from write the buffer before the map. */
   private static boolean isAccumulator(ScratchSequence sequence, Buffer buffer, int end) {
     boolean multiplied = false;
-    for (Stmt s : sequence.stmts().subList(0, end)) {
-      Set<Buffer> used = ScratchSequence.used(s);
-      if (!used.contains(buffer)) {
-        continue;
+    for (int at : sequence.uses(buffer)) {
+      if (at >= end) {
+        break;
       }
-      switch (s) {
+      switch (sequence.stmts().get(at)) {
         case Stmt.TileFill fill -> {}
         case Stmt.TileMma mma -> {
           if (mma.c().buffer() != buffer

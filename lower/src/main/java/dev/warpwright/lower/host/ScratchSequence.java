@@ -7,6 +7,7 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,51 +17,70 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Allocations around a sequence of statements, and from which to which statement each buffer is
- * used.
+ * Allocations around a sequence of statements, and by which statements each buffer is used.
  *
- * @param lives buffer to the positions of its first and last use; -1 where it has none
+ * @param uses buffer to the positions of the statements that use it, in order
+ * @param endings position to the buffers that are used there last, in the order of allocation
  */
-record ScratchSequence(Map<Buffer, int[]> lives, List<Stmt> stmts) {
+record ScratchSequence(
+    Map<Buffer, List<Integer>> uses, Map<Integer, List<Buffer>> endings, List<Stmt> stmts) {
   /** The sequence that begins with this allocation; null where there is none. */
   static @Nullable ScratchSequence of(Stmt s) {
-    Map<Buffer, int[]> lives = new LinkedHashMap<>();
+    Map<Buffer, List<Integer>> uses = new LinkedHashMap<>();
     Stmt inner = s;
     while (inner instanceof Stmt.Alloc(Buffer buffer, Stmt body)) {
-      lives.put(buffer, new int[] {-1, -1});
+      uses.put(buffer, new ArrayList<>());
       inner = body;
     }
-    if (lives.isEmpty() || !(inner instanceof Stmt.Seq(List<Stmt> stmts))) {
+    if (uses.isEmpty() || !(inner instanceof Stmt.Seq(List<Stmt> stmts))) {
       return null;
     }
     for (int i = 0; i < stmts.size(); i++) {
       for (Buffer buffer : used(stmts.get(i))) {
-        int[] life = lives.get(buffer);
-        if (life != null) {
-          life[0] = life[0] < 0 ? i : life[0];
-          life[1] = i;
+        List<Integer> own = uses.get(buffer);
+        if (own != null) {
+          own.add(i);
         }
       }
     }
-    return new ScratchSequence(lives, stmts);
+    Map<Integer, List<Buffer>> endings = new HashMap<>();
+    uses.forEach(
+        (buffer, at) -> {
+          if (!at.isEmpty()) {
+            endings.computeIfAbsent(at.getLast(), x -> new ArrayList<>()).add(buffer);
+          }
+        });
+    return new ScratchSequence(uses, endings, stmts);
   }
 
   Set<Buffer> buffers() {
-    return lives.keySet();
+    return uses.keySet();
   }
 
   boolean isScratch(Buffer buffer) {
-    return lives.containsKey(buffer);
+    return uses.containsKey(buffer);
+  }
+
+  /** Positions of the statements that use the buffer. */
+  List<Integer> uses(Buffer buffer) {
+    return uses.getOrDefault(buffer, List.of());
+  }
+
+  /** The buffers whose last use is at this position. */
+  List<Buffer> endingAt(int position) {
+    return endings.getOrDefault(position, List.of());
   }
 
   /** Position of the first statement that uses the buffer, -1 where none does. */
   int first(Buffer buffer) {
-    return lives.getOrDefault(buffer, new int[] {-1, -1})[0];
+    List<Integer> own = uses(buffer);
+    return own.isEmpty() ? -1 : own.getFirst();
   }
 
   /** Position of the last one. */
   int last(Buffer buffer) {
-    return lives.getOrDefault(buffer, new int[] {-1, -1})[1];
+    List<Integer> own = uses(buffer);
+    return own.isEmpty() ? -1 : own.getLast();
   }
 
   /** The statement with some of the buffers replaced by others of them. */

@@ -48,10 +48,10 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. With {@code share = "rows"} they
- * share the rows of each item instead ({@link CutRows}), and read all stages. Without {@code
- * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
- * {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. With {@code share = "rows"},
+ * which is what {@code producers} asks for, they are one instance of so many warps, and share the
+ * rows of each item. Without {@code consumers} there are no roles: {@link ProduceAhead} lets the
+ * produces run ahead by the pipe's {@code lead}.
  *
  * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
  * of the one with the most items: behind its last item an instance that has one less reads the rest
@@ -105,10 +105,11 @@ public final class AssignRoles {
     if (share != null && !share.equals("rows") && !share.equals("items")) {
       throw new PassRefusal("consumers share \"rows\" or \"items\", not \"" + share + "\"");
     }
-    AssignRoles pass = new AssignRoles(func, (int) consumers, "rows".equals(share));
+    boolean rows = share == null ? func.attrs().has("producers") : share.equals("rows");
+    AssignRoles pass = new AssignRoles(func, (int) consumers, rows);
     Stmt body = TileFacts.insideBlock(func.body(), true, pass::roles);
     return func.withBody(pass.options(body))
-        .withAttrs(func.attrs().without("consumers").without("share"));
+        .withAttrs(func.attrs().without("consumers").without("producers").without("share"));
   }
 
   /** Whether the producer can fill a pipe: it needs nothing that the program computes. */
@@ -174,22 +175,18 @@ public final class AssignRoles {
     if (load == null || math == null) {
       throw new PassRefusal("one of the roles would have nothing to do");
     }
-    Var g = consumers > 1 ? Var.index("g") : null;
+    Var g = consumers > 1 && !shareRows ? Var.index("g") : null;
     DealItems deal = new DealItems(consumers);
     Stmt body = math;
     Stmt filled = load;
-    if (g != null && shareRows) {
-      body = CutRows.apply(math, g, consumers);
-    } else if (g != null && deal.sameForEachItem(math, load)) {
+    if (g != null && deal.sameForEachItem(math, load)) {
       body = deal.inRounds(math, g);
       filled = deal.perRound(load);
     } else if (g != null) {
       body = deal.inTurn(math, g);
     }
     if (isOnce(filled)) {
-      return Stmts.seq(
-          FreshNames.of(filled),
-          new Stmt.Flow.Roles(List.of(new Role("math", g, consumers, WARPS, Attrs.NONE, body))));
+      return Stmts.seq(FreshNames.of(filled), new Stmt.Flow.Roles(List.of(math(g, body))));
     }
     Role producer =
         new Role(
@@ -199,8 +196,14 @@ public final class AssignRoles {
             1,
             Attrs.NONE.with("registers", PRODUCER_REGISTERS),
             FreshNames.of(FillOrder.apply(filled)));
-    Role consumer = new Role("math", g, consumers, WARPS, Attrs.NONE, body);
-    return new Stmt.Flow.Roles(List.of(producer, consumer));
+    return new Stmt.Flow.Roles(List.of(producer, math(g, body)));
+  }
+
+  /** Instances with items of their own, or one of all their warps. */
+  private Role math(@Nullable Var g, Stmt body) {
+    return shareRows
+        ? new Role("math", null, 1, WARPS * consumers, Attrs.NONE, body)
+        : new Role("math", g, consumers, WARPS, Attrs.NONE, body);
   }
 
   /** What one of the roles does; null if that is nothing. */
@@ -244,7 +247,9 @@ public final class AssignRoles {
         }
         case Stmt.Let(Var v, Expr value, Stmt inner) -> {
           Stmt body = of(inner);
-          if (body == null || !TileFacts.mentions(body, List.of(v))) {
+          boolean needed = body != null && TileFacts.mentions(body, List.of(v));
+          // What both may know of a shared item stays: simplifying is not this pass's work.
+          if (body == null || !needed && !(shareRows && TileFacts.isPure(value, written))) {
             yield body;
           }
           control(value);
@@ -311,7 +316,7 @@ public final class AssignRoles {
             boolean skipped =
                 after.of(pipe).stream().anyMatch(site -> site.kind() == FlowSites.Kind.SKIP);
             Pipe.Options options = pipe.options().withLead(0);
-            if (!skipped && consumers > 1) {
+            if (!skipped && consumers > 1 && !shareRows) {
               options = options.withConsumers(Pipe.Consumers.BROADCAST);
             }
             changed.put(pipe, pipe.withOptions(options));

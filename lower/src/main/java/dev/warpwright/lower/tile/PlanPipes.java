@@ -47,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  * resident} (bytes) are copied once: a pipe of one stage, which holds all slices, is filled before
  * the first item, looked at ({@code peek}) by every item, and consumed behind the last.
  *
+ * <p>Where a loop does nothing but products of warpgroups, they are under way for a step more, and
+ * a stage is given back a step late; the loop's attribute {@code hold} says otherwise.
+ *
  * <p>A loop with {@code unrolled = 1} becomes straight-line code.
  *
  * <p>Guarantees: no loop is {@code pipeline} any more; the result computes the same, one after the
@@ -70,6 +73,21 @@ public final class PlanPipes {
     final List<Stmt.TileCopy> copies;
     final List<Stmt> rest;
     @Nullable Ring ring;
+
+    /** Whether nothing is done with tiles but products, which may be under way for a step more. */
+    boolean overlaps() {
+      return loop.attrs().getLong("stages", 2) > 1
+          && !loop.attrs().has("hold")
+          && rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma));
+    }
+
+    private static boolean overlaps(Stmt.TileMma mma) {
+      String instruction = mma.attrs().getString("instr");
+      return instruction != null
+          && instruction.startsWith("wgmma.")
+          && mma.a().buffer().scope() == Scope.SHARED
+          && !mma.attrs().has("inflight");
+    }
 
     Feed(Stmt.For loop, List<Stmt.For> around, List<Stmt.TileCopy> copies, List<Stmt> rest) {
       this.loop = loop;
@@ -107,13 +125,26 @@ public final class PlanPipes {
       @Override
       public Stmt stmt(Stmt s) {
         Stmt result = super.stmt(s);
-        return result instanceof Stmt.For f
-                && f.kind() == ForKind.PIPELINED
-                && f.body() instanceof Stmt.Alloc(Buffer buffer, Stmt inner)
-            ? new Stmt.Alloc(buffer, stmt(f.withBody(inner)))
-            : result;
+        if (!(result instanceof Stmt.For f) || f.kind() != ForKind.PIPELINED) {
+          return result;
+        }
+        List<Buffer> allocated = new ArrayList<>();
+        List<Stmt> inner = new ArrayList<>();
+        flatten(f.body(), allocated, inner);
+        return Stmts.alloc(allocated, f.withBody(Stmts.seq(inner)));
       }
     }.stmt(body);
+  }
+
+  private static void flatten(Stmt s, List<Buffer> allocated, List<Stmt> into) {
+    switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.forEach(each -> flatten(each, allocated, into));
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> {
+        allocated.add(buffer);
+        flatten(body, allocated, into);
+      }
+      default -> into.add(s);
+    }
   }
 
   private PrimFunc plan() {
@@ -306,7 +337,7 @@ public final class PlanPipes {
     for (Feed feed : ring.feeds) {
       Attrs attrs = feed.loop.attrs();
       stages = Math.max(stages, attrs.getLong("stages", 2));
-      hold = Math.max(hold, (int) attrs.getLong("hold", 0));
+      hold = Math.max(hold, (int) attrs.getLong("hold", feed.overlaps() ? 1 : 0));
       lag = Math.max(lag, (int) attrs.getLong("lag", 0));
     }
     stages = Math.max(stages, hold + lag + 1);
@@ -329,6 +360,11 @@ public final class PlanPipes {
       name = "ring_" + n;
     }
     return new Pipe(name, (int) stages, tiles.getFirst().scope(), tiles, options);
+  }
+
+  private static Stmt underWay(Stmt.TileMma m) {
+    return new Stmt.TileMma(
+        m.c(), m.a(), m.b(), m.transposeA(), m.transposeB(), m.attrs().with("inflight", 1));
   }
 
   private Stmt insideBlock(Stmt block) {
@@ -391,7 +427,12 @@ public final class PlanPipes {
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
       Stmt consume =
           new Stmt.Flow.Consume(
-              pipe, false, Stmts.seq(feed.rest.stream().map(this::stmt).toList()));
+              pipe,
+              false,
+              Stmts.seq(
+                  feed.rest.stream()
+                      .map(each -> stmt(feed.overlaps() ? underWay((Stmt.TileMma) each) : each))
+                      .toList()));
       return new Stmt.For(
           f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, Stmts.seq(produce, consume));
     }

@@ -9,7 +9,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
-import dev.warpwright.lower.pass.PassListener;
 import java.util.List;
 
 /**
@@ -35,10 +34,7 @@ public final class StrideItems {
 
   private StrideItems() {}
 
-  public static PrimFunc apply(PrimFunc func, PassListener listener) {
-    return listener.tell("StrideItems", apply(func));
-  }
-
+  /** Deals items out, where there is such a loop. */
   public static PrimFunc apply(PrimFunc func) {
     return func.withBody(dealt(func.body()));
   }

@@ -89,13 +89,15 @@ final class TileFacts {
   }
 
   /**
-   * Rewrites what one block does: what stands inside the loops that are bound to launch indices,
-   * and inside the pipes and allocations around it if {@code through} says so.
+   * Rewrites what one block does: what stands inside the loops that are bound to launch indices and
+   * the values that they give, and inside the pipes around it if {@code throughPipes} says so.
    */
   static Stmt insideBlock(Stmt s, boolean throughPipes, UnaryOperator<Stmt> rewrite) {
     return switch (s) {
       case Stmt.For f when f.kind() == ForKind.THREAD_BOUND ->
           f.withBody(insideBlock(f.body(), throughPipes, rewrite));
+      case Stmt.Let l ->
+          new Stmt.Let(l.var(), l.value(), insideBlock(l.body(), throughPipes, rewrite));
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 ->
           insideBlock(stmts.getFirst(), throughPipes, rewrite);
       case Stmt.Flow.PipeScope scope when throughPipes ->

@@ -463,7 +463,7 @@ class TilePassesTest {
             """
             primfunc f(A: f32[32, 64], W: f32[64, 16], V: f32[16, 8], y: f32[32, 8]) {
               bind bx: blockIdx.x in 2 {
-                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16]) broadcast
+                pipe ring[3] shared (As: f32[8, 16], Ws: f32[16, 16])
                 roles {
                   role load warps 1 [registers = 40] {
                     persistent t in 2 {
@@ -481,24 +481,24 @@ class TilePassesTest {
                       }
                     }
                   }
-                  role math[2] as g warps 4 {
+                  role math warps 8 {
                     persistent t in 2 {
                       let row: i32 = bx * 16 + t * 8
-                      alloc h: f32[4, 16] fragment
-                      alloc acc: f32[4, 8] fragment
-                      tile.fill h[0 +: 4, 0 +: 16] = 0.0f32
+                      alloc h: f32[8, 16] fragment
+                      alloc acc: f32[8, 8] fragment
+                      tile.fill h[0 +: 8, 0 +: 16] = 0.0f32
                       for k in 4 {
                         consume ring {
-                          tile.mma h[0 +: 4, 0 +: 16] += As[g * 4 +: 4, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
+                          tile.mma h[0 +: 8, 0 +: 16] += As[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 16]
                         }
                       }
-                      tile.fill acc[0 +: 4, 0 +: 8] = 0.0f32
+                      tile.fill acc[0 +: 8, 0 +: 8] = 0.0f32
                       for k in 2 {
                         consume ring {
-                          tile.mma acc[0 +: 4, 0 +: 8] += h[0 +: 4, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
+                          tile.mma acc[0 +: 8, 0 +: 8] += h[0 +: 8, 0 +: 16] * Ws[0 +: 16, 0 +: 8]
                         }
                       }
-                      tile.copy y[row + g * 4 +: 4, 0 +: 8] <- acc[0 +: 4, 0 +: 8]
+                      tile.copy y[row +: 8, 0 +: 8] <- acc[0 +: 8, 0 +: 8]
                     }
                   }
                 }
@@ -508,9 +508,6 @@ class TilePassesTest {
     refused(
         planned.withAttrs(planned.attrs().with("share", "columns")),
         "consumers share \"rows\" or \"items\", not \"columns\"");
-    refused(
-        planned.withAttrs(planned.attrs().with("consumers", 3)),
-        "items of [8] rows cannot be cut for 3");
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.ir.order.BlockOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
@@ -26,6 +27,17 @@ public final class OrderSearch {
   /** Heights of bands that are tried. */
   private static final int MOST_BANDS = 64;
 
+  /**
+   * Tiles and accesses of a problem that is searched: an order of so many takes a few seconds to
+   * make, to play and to print, and every order that is tried is a list of all of them.
+   */
+  static final int MOST_ITEMS = 1 << 20;
+
+  static final long MOST_ACCESSES = 1 << 22;
+
+  /** Seconds past its end that a search gives its first order, without which it has no result. */
+  private static final double GRACE_SECONDS = 2;
+
   private static final double FIRST_SHARE = 0.1;
 
   private static final double FIRST_SECONDS = 1;
@@ -35,11 +47,23 @@ public final class OrderSearch {
    *
    * @param seed of the annealing
    * @param seconds after which the best order so far is returned
+   * @throws UserError if the problem is too large to search
    */
   public record Request(TileProblem problem, CachePolicy policy, long seed, double seconds) {
     public Request {
       if (!(seconds > 0)) {
         throw new UserError("a search of " + seconds + " s: give it more than 0");
+      }
+      if (problem.items() > MOST_ITEMS || problem.accesses() > MOST_ACCESSES) {
+        throw new UserError(
+            String.format(
+                Locale.ROOT,
+                "a search among orders of %d tiles with %d accesses is too large: at most %d tiles"
+                    + " and %d accesses; take a smaller grid (order score takes this one)",
+                problem.items(),
+                problem.accesses(),
+                MOST_ITEMS,
+                MOST_ACCESSES));
       }
     }
   }
@@ -64,14 +88,16 @@ public final class OrderSearch {
 
   private final Request request;
   private final SearchMonitor monitor;
+  private final double grace;
   private final long end;
 
   /** What it takes to make and play an order, in nanoseconds. */
   private long oneOrder;
 
-  private OrderSearch(Request request, SearchMonitor monitor) {
+  private OrderSearch(Request request, SearchMonitor monitor, double grace) {
     this.request = request;
     this.monitor = monitor;
+    this.grace = grace;
     this.end = System.nanoTime() + (long) (request.seconds() * 1e9);
   }
 
@@ -107,7 +133,14 @@ public final class OrderSearch {
    * @throws UserError if the cache cannot hold what one moment uses
    */
   public static Result search(Request request, SearchMonitor monitor) {
-    return new OrderSearch(request, monitor).run();
+    return search(request, monitor, GRACE_SECONDS);
+  }
+
+  /**
+   * @param grace seconds past the end that the first order may take
+   */
+  static Result search(Request request, SearchMonitor monitor, double grace) {
+    return new OrderSearch(request, monitor, grace).run();
   }
 
   /** Loads that no order can go below, as the exact search and the result state it. */
@@ -188,8 +221,10 @@ public final class OrderSearch {
 
   /**
    * The best of the ready-made orders and of bands as high as the cache allows, both ways. The
-   * first is played to its end however long that takes, the others while there is time for as long
-   * as it took. Each is made when its turn comes: together they would not fit into memory.
+   * first may end a little late, the others are played while there is time for as long as it took.
+   * Each is made when its turn comes: together they would not fit into memory.
+   *
+   * @throws UserError if not even the first is played in time
    */
   private Candidate readyMade() {
     TileProblem problem = request.problem();
@@ -212,7 +247,20 @@ public final class OrderSearch {
     }
     long begin = System.nanoTime();
     List<WorkItem> first = orders.getFirst().get();
-    Candidate best = new Candidate(first, simulate(first));
+    long last = end + (long) (grace * 1e9);
+    OrderSimulation played =
+        OrderSimulation.runUnless(
+            () -> System.nanoTime() - last > 0, problem, first, request.policy());
+    if (played == null) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "a single order of %d tiles takes longer to play than the %s s of the search: give it"
+                  + " more seconds, or a smaller grid",
+              problem.items(),
+              request.seconds()));
+    }
+    Candidate best = new Candidate(first, played);
     oneOrder = System.nanoTime() - begin;
     SearchMonitor watched = watched();
     for (Supplier<List<WorkItem>> order : orders.subList(1, orders.size())) {

@@ -51,7 +51,7 @@ public record TileProblem(
               + depth
               + " blocks along K: each must be at least 1");
     }
-    long accesses = (long) rows * columns * (depth + (long) chained) * 2;
+    long accesses = accesses(rows, columns, depth, chained);
     if (Math.max(Math.max(rows, columns), Math.max(depth, chained)) > MOST || accesses > MOST) {
       throw new UserError(
           String.format(
@@ -71,6 +71,15 @@ public record TileProblem(
   /** One matmul whose blocks are all one unit and whose result goes past the cache. */
   public static TileProblem of(int rows, int columns, int depth, long capacity) {
     return new TileProblem(rows, columns, depth, 0, false, Sizes.ONE, capacity, 1);
+  }
+
+  private static long accesses(int rows, int columns, int depth, int chained) {
+    return (long) rows * columns * (depth + (long) chained) * 2;
+  }
+
+  /** How often the products read a block, of both operands. */
+  public long accesses() {
+    return accesses(rows, columns, depth, chained);
   }
 
   /** Tiles of all results. */

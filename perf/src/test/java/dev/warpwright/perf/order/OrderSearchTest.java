@@ -196,7 +196,7 @@ class OrderSearchTest {
 
   /** Ready-made orders of large grids take longer than the search may: the rest are left out. */
   @ParameterizedTest
-  @CsvSource({"800, 1, 0, 64", "200, 16, 0, 300", "300, 1, 20, 350"})
+  @CsvSource({"800, 1, 0, 64", "200, 16, 0, 300", "300, 1, 20, 350", "1024, 1, 0, 90"})
   void endsInTimeOnLargeGrids(int size, int depth, int chained, int capacity) {
     var problem =
         new TileProblem(size, size, depth, chained, false, TileProblem.Sizes.ONE, capacity, 1);
@@ -204,6 +204,26 @@ class OrderSearchTest {
     long before = threads.getCurrentThreadCpuTime();
     search(problem, CachePolicy.OPTIMAL, 0.2);
     assertThat((threads.getCurrentThreadCpuTime() - before) / 1e9).isLessThan(5);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8, 1000000, 1, 0", "2800, 2800, 1, 0", "1025, 1024, 1, 0", "4, 4, 131073, 0"})
+  void refusesWhatItCannotEndInTime(int rows, int columns, int depth, int chained) {
+    var problem =
+        new TileProblem(rows, columns, depth, chained, false, TileProblem.Sizes.ONE, 9, 1);
+    assertThatThrownBy(() -> new Request(problem, CachePolicy.LRU, 1, 1))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("too large: at most 1048576 tiles and 4194304 accesses");
+  }
+
+  /** The first order may end late, but not without end: here its end has long passed. */
+  @Test
+  void refusesWhenNotOneOrderIsPlayedInTime() {
+    TileProblem problem = TileProblem.of(1024, 1024, 1, 1500);
+    var late = new Request(problem, CachePolicy.OPTIMAL, 1, Double.MIN_VALUE);
+    assertThatThrownBy(() -> OrderSearch.search(late, SearchMonitor.NONE, 0))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("a single order of 1048576 tiles takes longer to play");
   }
 
   @Test

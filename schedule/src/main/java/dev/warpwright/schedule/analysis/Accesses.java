@@ -182,7 +182,13 @@ public final class Accesses {
         visit(let.body());
         inner.removeLast();
       }
-      case Stmt.Alloc alloc -> visit(alloc.body());
+      case Stmt.Alloc alloc -> {
+        Stmt body = alloc.body();
+        while (body instanceof Stmt.Alloc next) {
+          body = next.body();
+        }
+        visit(body);
+      }
       case Stmt.Store leaf -> addAlone(leaf);
       case Stmt.Evaluate leaf -> addAlone(leaf);
       case Stmt.Comment leaf -> {}

@@ -55,17 +55,22 @@ final class LongSequence {
       known = new ArrayList<>();
       KNOWN.set(new SoftReference<>(known));
     }
-    LongSequence nearest = null;
-    int most = 0;
     for (LongSequence one : known) {
       if (one.stmts == stmts) {
         return one;
       }
+    }
+    LongSequence nearest = null;
+    int most = 0;
+    for (LongSequence one : known.reversed()) {
       int same = one.prefix(stmts);
       same += one.suffix(stmts, same);
       if (same > most) {
         most = same;
         nearest = one;
+      }
+      if (same + FEW >= stmts.size()) {
+        break;
       }
     }
     if (nearest == null || most < stmts.size() / 2) {
@@ -121,7 +126,7 @@ final class LongSequence {
     if (contents.mayBeParallel()) {
       count(byThing, PARALLEL, s, by);
     }
-    if (!contents.isTidy()) {
+    if (!contents.isTidy() || Tree.isEmpty(s)) {
       count(byThing, UNTIDY, s, by);
     }
   }
@@ -154,6 +159,11 @@ final class LongSequence {
   /** Those that may be or have parallel loops, in order. */
   List<Stmt> mayBeParallel() {
     return inOrder(List.of(byThing.getOrDefault(PARALLEL, List.of())));
+  }
+
+  /** Whether none of them is empty, and none may be untidy. */
+  boolean isTidy() {
+    return !byThing.containsKey(UNTIDY);
   }
 
   /** The sequence with those rewritten that may be untidy; the same if none of them changes. */

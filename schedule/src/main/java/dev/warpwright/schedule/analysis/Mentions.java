@@ -41,6 +41,16 @@ public final class Mentions {
   }
 
   /**
+   * An allocation with what is inside it rewritten, of other buffers as they are; null if it is of
+   * this buffer, or no allocation.
+   */
+  public static @Nullable Stmt inside(Stmt s, Buffer buffer, UnaryOperator<Stmt> rewrite) {
+    return s instanceof Stmt.Alloc alloc && alloc.buffer() != buffer
+        ? Tree.inside(alloc, x -> x instanceof Stmt.Alloc own && own.buffer() == buffer, rewrite)
+        : null;
+  }
+
+  /**
    * A long sequence with only those statements rewritten that may mention a buffer; null if it is
    * none.
    */

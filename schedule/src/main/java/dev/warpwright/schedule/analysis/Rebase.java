@@ -71,6 +71,9 @@ public final class Rebase extends Rewriter {
     if (Mentions.isWithout(s, old)) {
       return s;
     }
+    if (s instanceof Stmt.Alloc alloc) {
+      return Tree.inside(alloc, x -> false, this::stmt);
+    }
     Stmt sequence = Mentions.rewritten(s, old, this::stmt);
     if (sequence != null) {
       return sequence;

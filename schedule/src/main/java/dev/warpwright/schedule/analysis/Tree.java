@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Finds statements, the way to them, and puts others in their place. */
@@ -54,7 +55,17 @@ public final class Tree {
 
   /** The same, where only statements that may hold what is sought are looked into. */
   private static @Nullable List<Stmt> path(Stmt root, Sought sought, Predicate<Stmt> wanted) {
-    return find(root, s -> sought.mayBeIn(s) ? sought.children(s) : List.of(), wanted);
+    Function<Stmt, List<Stmt>> within = s -> sought.mayBeIn(s) ? sought.children(s) : List.of();
+    Spine spine = Spine.of(root);
+    if (spine == null) {
+      return find(root, within, wanted);
+    }
+    int at = spine.indexOf(sought);
+    if (at >= 0 && wanted.test(spine.get(at))) {
+      return spine.pathTo(at);
+    }
+    List<Stmt> inside = find(spine.inner(), within, wanted);
+    return inside == null ? null : spine.pathTo(inside);
   }
 
   private static @Nullable List<Stmt> find(
@@ -65,17 +76,47 @@ public final class Tree {
 
   private static boolean find(
       Stmt s, Function<Stmt, List<Stmt>> within, Predicate<Stmt> wanted, List<Stmt> path) {
-    path.add(s);
-    if (wanted.test(s)) {
-      return true;
-    }
-    for (Stmt child : within.apply(s)) {
-      if (find(child, within, wanted, path)) {
-        return true;
+    int outside = path.size();
+    Stmt inner = s;
+    path.add(inner);
+    while (!wanted.test(inner)) {
+      if (!(inner instanceof Stmt.Alloc alloc)) {
+        for (Stmt child : within.apply(inner)) {
+          if (find(child, within, wanted, path)) {
+            return true;
+          }
+        }
+        path.subList(outside, path.size()).clear();
+        return false;
       }
+      inner = alloc.body();
+      path.add(inner);
     }
-    path.removeLast();
-    return false;
+    return true;
+  }
+
+  /**
+   * Allocations with what they are around rewritten. Of a deep network thousands are around each
+   * other, and every primitive passes all of them: in a loop, not with calls inside each other.
+   *
+   * @param stop at which allocation not to go on: it is rewritten, too
+   */
+  static Stmt inside(Stmt.Alloc outermost, Predicate<Stmt> stop, UnaryOperator<Stmt> rewrite) {
+    List<Stmt.Alloc> around = new ArrayList<>();
+    around.add(outermost);
+    Stmt inner = outermost.body();
+    while (inner instanceof Stmt.Alloc alloc && !stop.test(alloc)) {
+      around.add(alloc);
+      inner = alloc.body();
+    }
+    Stmt made = rewrite.apply(inner);
+    if (made == inner) {
+      return outermost;
+    }
+    for (Stmt.Alloc alloc : around.reversed()) {
+      made = new Stmt.Alloc(alloc.buffer(), made);
+    }
+    return made;
   }
 
   /** The path to this very statement, or null. */
@@ -90,12 +131,26 @@ public final class Tree {
 
   /** Where this very statement is on a path; -1 if it is not. */
   public static int indexOn(List<Stmt> path, Stmt s) {
+    if (path instanceof Spine.Path on) {
+      return on.index(s);
+    }
     for (int i = 0; i < path.size(); i++) {
       if (path.get(i) == s) {
         return i;
       }
     }
     return -1;
+  }
+
+  /** How many statements two paths have in common at their beginnings. */
+  public static int common(List<Stmt> a, List<Stmt> b) {
+    int common =
+        a instanceof Spine.Path first && b instanceof Spine.Path second ? first.shared(second) : 0;
+    int most = Math.min(a.size(), b.size());
+    while (common < most && a.get(common) == b.get(common)) {
+      common++;
+    }
+    return common;
   }
 
   /** The path to the block of this name, or null. */
@@ -118,7 +173,16 @@ public final class Tree {
 
   /** The loops on a path, outermost first. */
   public static List<Stmt.For> loops(List<Stmt> path) {
-    return path.stream().filter(Stmt.For.class::isInstance).map(Stmt.For.class::cast).toList();
+    if (path instanceof Spine.Path on) {
+      return on.loops();
+    }
+    List<Stmt.For> loops = new ArrayList<>();
+    for (Stmt s : path) {
+      if (s instanceof Stmt.For loop) {
+        loops.add(loop);
+      }
+    }
+    return List.copyOf(loops);
   }
 
   /** All loops inside, in program order. */
@@ -207,8 +271,16 @@ public final class Tree {
           || (block.init() != null && names(block.init(), name))
           || names(block.body(), name);
     }
-    return (s instanceof Stmt.Alloc alloc && alloc.buffer().name().equals(name.name()))
-        || name.children(s).stream().anyMatch(child -> names(child, name));
+    Stmt inner = s;
+    while (inner instanceof Stmt.Alloc alloc) {
+      if (alloc.buffer().name().equals(name.name())) {
+        return true;
+      }
+      inner = alloc.body();
+    }
+    return inner == s
+        ? name.children(s).stream().anyMatch(child -> names(child, name))
+        : names(inner, name);
   }
 
   /** Bounds of the scalar parameters and of the variables of loops on a path. */
@@ -250,6 +322,9 @@ public final class Tree {
 
   /** The statement with one of its {@link #children} exchanged. */
   private static Stmt withChild(Stmt s, Stmt old, Stmt child) {
+    if (s instanceof Stmt.Alloc alloc) {
+      return new Stmt.Alloc(alloc.buffer(), child);
+    }
     Stmt parent = s;
     return new StmtRewriter() {
       @Override
@@ -284,7 +359,14 @@ public final class Tree {
         if (isTidyLeaf(s) || (known && Contents.ofNest(s).isTidy())) {
           return s;
         }
+        if (s instanceof Stmt.Alloc alloc) {
+          Stmt tidied = inside(alloc, x -> false, this::stmt);
+          return isEmptyInside(tidied) ? Stmt.Seq.EMPTY : tidied;
+        }
         LongSequence sequence = known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;
+        if (sequence != null && sequence.isTidy()) {
+          return s;
+        }
         Stmt tidied =
             sequence == null ? super.stmt(s) : sequence.withTidied((Stmt.Seq) s, this::stmt);
         return switch (tidied) {
@@ -293,7 +375,6 @@ public final class Tree {
             yield rest.size() == seq.stmts().size() && rest.size() != 1 ? seq : Stmts.seq(rest);
           }
           case Stmt.For loop -> isEmpty(loop.body()) ? Stmt.Seq.EMPTY : loop;
-          case Stmt.Alloc alloc -> isEmpty(alloc.body()) ? Stmt.Seq.EMPTY : alloc;
           case Stmt other -> other;
         };
       }
@@ -313,7 +394,16 @@ public final class Tree {
             || s instanceof Stmt.TileReduce;
   }
 
-  private static boolean isEmpty(Stmt s) {
+  private static boolean isEmptyInside(Stmt s) {
+    Stmt inner = s;
+    while (inner instanceof Stmt.Alloc alloc) {
+      inner = alloc.body();
+    }
+    return isEmpty(inner);
+  }
+
+  /** Whether it is a sequence of nothing. */
+  static boolean isEmpty(Stmt s) {
     return s instanceof Stmt.Seq seq && seq.stmts().isEmpty();
   }
 

@@ -177,21 +177,28 @@ final class Check {
    * on another, and that no on-chip buffer is shared by iterations that run on different cores.
    */
   PrimFunc parallelLoopsIndependent(int requirement, PrimFunc result) {
-    checkLoops(requirement, result, result.body(), new ArrayList<>(), new HashSet<>());
+    checkLoops(requirement, result, result.body(), new ArrayList<>());
     return result;
   }
 
-  private void checkLoops(
-      int requirement, PrimFunc result, Stmt s, List<Stmt> path, Set<Buffer> onChip) {
+  private void checkLoops(int requirement, PrimFunc result, Stmt s, List<Stmt> path) {
     if (Independence.isSequential(s)) {
       return;
     }
+    int outside = path.size();
     path.add(s);
-    // Allocations of a deep network are around each other: one set for all, not one for each.
-    boolean entered =
-        s instanceof Stmt.Alloc alloc
-            && alloc.buffer().scope() != Scope.GLOBAL
-            && onChip.add(alloc.buffer());
+    // Allocations of a deep network are around each other: a loop over them, not a call for each.
+    if (s instanceof Stmt.Alloc) {
+      Stmt inner = s;
+      while (inner instanceof Stmt.Alloc alloc) {
+        inner = alloc.body();
+        path.add(inner);
+      }
+      path.removeLast();
+      checkLoops(requirement, result, inner, path);
+      path.subList(outside, path.size()).clear();
+      return;
+    }
     if (s instanceof Stmt.For loop && isParallel(loop)) {
       Buffer conflict =
           Independence.conflict(
@@ -209,7 +216,7 @@ final class Check {
       if (acrossCores(loop)) {
         Set<Buffer> used = new HashSet<>(Accesses.written(loop.body()));
         used.addAll(Accesses.read(loop.body()));
-        used.retainAll(onChip);
+        used.retainAll(onChip(path));
         require(
             requirement,
             used.isEmpty(),
@@ -227,12 +234,20 @@ final class Check {
       }
     }
     for (Stmt child : Independence.mayBeParallel(s)) {
-      checkLoops(requirement, result, child, path, onChip);
-    }
-    if (entered && s instanceof Stmt.Alloc alloc) {
-      onChip.remove(alloc.buffer());
+      checkLoops(requirement, result, child, path);
     }
     path.removeLast();
+  }
+
+  /** The buffers that are allocated on a path, where the cores do not share them. */
+  private static Set<Buffer> onChip(List<Stmt> path) {
+    Set<Buffer> onChip = new HashSet<>();
+    for (Stmt s : path) {
+      if (s instanceof Stmt.Alloc alloc && alloc.buffer().scope() != Scope.GLOBAL) {
+        onChip.add(alloc.buffer());
+      }
+    }
+    return onChip;
   }
 
   /** Names of the buffers in which an iteration of a persistent loop waits for earlier ones. */

@@ -29,11 +29,7 @@ final class Order {
   boolean isBefore(Stmt a, Stmt b) {
     List<Stmt> first = path(a);
     List<Stmt> second = path(b);
-    int common = 0;
-    while (common < Math.min(first.size(), second.size())
-        && first.get(common) == second.get(common)) {
-      common++;
-    }
+    int common = Tree.common(first, second);
     if (common == 0 || common == second.size()) {
       // One of them is not there, or the second one is the first one or around it.
       return false;
@@ -74,10 +70,7 @@ final class Order {
   void requireSources(
       Check check, int requirement, List<Stmt> from, List<Stmt> to, Set<Buffer> buffers) {
     List<Stmt.For> left = loopsOnlyAround(from, to);
-    int common = 0;
-    while (common < Math.min(from.size(), to.size()) && from.get(common) == to.get(common)) {
-      common++;
-    }
+    int common = Tree.common(from, to);
     // The sides of a condition happen in different iterations.
     check.require(
         requirement,
@@ -97,7 +90,7 @@ final class Order {
       List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
       check.require(
           requirement,
-          alloc == null || to.stream().anyMatch(s -> s == alloc.getLast()),
+          alloc == null || Tree.indexOn(to, alloc.getLast()) >= 0,
           buffer.name() + ", which the block reads, is not allocated around the new place",
           alloc == null ? null : alloc.getLast());
     }
@@ -105,7 +98,7 @@ final class Order {
 
   /** The loops on a path that are not on another one, outermost first. */
   static List<Stmt.For> loopsOnlyAround(List<Stmt> path, List<Stmt> other) {
-    return Tree.loops(path).stream().filter(l -> other.stream().noneMatch(s -> s == l)).toList();
+    return Tree.loops(path).stream().filter(l -> Tree.indexOn(other, l) < 0).toList();
   }
 
   /**
@@ -160,7 +153,7 @@ final class Order {
       List<Stmt> alloc = Tree.pathToAlloc(func, buffer);
       check.require(
           requirement,
-          alloc == null || to.stream().anyMatch(s -> s == alloc.getLast()),
+          alloc == null || Tree.indexOn(to, alloc.getLast()) >= 0,
           buffer.name() + ", which the block uses, is not allocated around the new place",
           alloc == null ? null : alloc.getLast());
     }

@@ -43,6 +43,10 @@ public final class SetScope {
             if (Mentions.isWithout(s, buffer)) {
               return s;
             }
+            Stmt allocation = Mentions.inside(s, buffer, this::stmt);
+            if (allocation != null) {
+              return allocation;
+            }
             Stmt sequence = Mentions.rewritten(s, buffer, this::stmt);
             return sequence != null ? sequence : super.stmt(s);
           }

@@ -15,6 +15,7 @@ import dev.warpwright.sim.expr.Frame;
 import dev.warpwright.sim.expr.LongExpr;
 import dev.warpwright.sim.memory.FlowClock;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -83,6 +84,9 @@ final class FlowBarriers {
     boolean orders =
         op == HopperIntrinsics.WGMMA_WAIT
             || op == HopperIntrinsics.FENCE_MBARRIER_INIT
+            || op == HopperIntrinsics.FENCE_PROXY_ASYNC
+            || op == Intrinsics.CP_ASYNC_COMMIT
+            || op == Intrinsics.CP_ASYNC_WAIT
             || op == HopperIntrinsics.BAR_SYNC;
     return orders ? f -> {} : null;
   }

@@ -20,6 +20,8 @@ import dev.warpwright.sim.expr.MemoryAccess;
 import dev.warpwright.sim.finding.Source;
 import dev.warpwright.sim.memory.Bytes;
 import dev.warpwright.sim.memory.FlowClock;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -151,9 +153,63 @@ public final class FlowCompiler {
       case Stmt.Flow.Roles(List<Role> roles) -> roles(roles);
       case Stmt.Flow.Signal signal -> signal(signal);
       case Stmt.Flow.Await await -> await(await);
+      case Stmt.Flow.Combine combine -> combine(combine);
       // Launches are executed one after the other.
       case Stmt.Flow.AwaitPrevious _, Stmt.Flow.SignalNext _ -> f -> {};
     };
+  }
+
+  /** Keeps the sums of a part until all have come, whichever block or instance they are of. */
+  private Exec combine(Stmt.Flow.Combine s) {
+    ExprCompiler exprs = stmts.exprs(s);
+    LongExpr at = exprs.index(s.slot());
+    LongExpr number = exprs.index(s.part());
+    LongExpr parts = exprs.index(s.parts());
+    int slot = context().symbols().slot(s.sums());
+    DType dtype = context().stored(s.sums().dtype());
+    Exec body = stmts.compile(s.body());
+    return f -> {
+      RoleProcess process = process(f);
+      process.completeAll(f);
+      int count = (int) parts.eval(f);
+      if (count > 1) {
+        long tile = at.eval(f);
+        int part = (int) number.eval(f);
+        List<byte[]> sums =
+            process.shared.parts.computeIfAbsent(
+                key(slot, tile), k -> new ArrayList<>(Collections.nCopies(count, null)));
+        if (part < 0 || part >= sums.size() || sums.set(part, f.memory[slot].clone()) != null) {
+          String what =
+              "part " + part + " of tile " + tile + ", of " + count + " parts, came before";
+          throw context().fault(Finding.Kind.PIPE, s, f, s.sums().name(), what);
+        }
+        if (sums.contains(null)) {
+          return;
+        }
+        process.shared.parts.remove(key(slot, tile));
+        add(dtype, sums, f.memory[slot]);
+      }
+      body.run(f);
+    };
+  }
+
+  private static void add(DType dtype, List<byte[]> parts, byte[] to) {
+    for (int i = 0; i < to.length; i += dtype.bytes()) {
+      if (dtype.isFloat()) {
+        double sum = 0;
+        for (byte[] part : parts) {
+          double all = sum + Bytes.real(dtype, part, i);
+          Bytes.putReal(dtype, to, i, all);
+          sum = Bytes.real(dtype, to, i);
+        }
+      } else {
+        long sum = 0;
+        for (byte[] part : parts) {
+          sum += Bytes.integer(dtype, part, i);
+        }
+        Bytes.putInteger(dtype, to, i, sum);
+      }
+    }
   }
 
   private @Nullable Role roleOf(Stmt.Flow.Skip skip) {

@@ -77,6 +77,9 @@ public final class RoleProcess extends FlowParty {
     /** Barrier objects, see {@link FlowBarriers}. */
     final Map<FlowBarriers.Place, Object> barriers = new HashMap<>();
 
+    /** Of tiles whose parts have not all come, the sums of those that have. */
+    final Map<Long, List<byte[]>> parts = new HashMap<>();
+
     private int together;
 
     /** A number for processes that run at once. */

@@ -14,6 +14,43 @@ import org.junit.jupiter.api.Test;
 
 /** What pipes, roles and signals do. */
 class PipeExecutionTest {
+  /** Blocks add up parts of a tile; whoever is last, of either order, stores all of it. */
+  private static final String PARTS =
+      """
+      primfunc f(a: f32[24, 8], y: f32[8, 8]) {
+        bind bx: blockIdx.x in 6 {
+          alloc acc: f32[4, 8] fragment
+          tile.copy acc[0 +: 4, 0 +: 8] <- a[bx * 4 +: 4, 0 +: 8]
+          combine acc at bx % 2 part bx / 2 of 3 {
+            tile.copy y[bx % 2 * 4 +: 4, 0 +: 8] <- acc[0 +: 4, 0 +: 8]
+          }
+        }
+      }
+      """;
+
+  @Test
+  void partsAreAddedInTheirOrder() {
+    Flows.clean(
+        PARTS,
+        """
+        primfunc f(a: f32[24, 8], y: f32[8, 8]) {
+          for i in 8 { for j in 8 {
+            y[i, j] = a[i, j] + a[i + 8, j] + a[i + 16, j]
+          } }
+        }
+        """,
+        "y");
+  }
+
+  @Test
+  void aPartComesOnce() {
+    Flows.found(
+        PARTS.replace("part bx / 2", "part bx / 4"),
+        Options.CHECKED,
+        Finding.Kind.PIPE,
+        "part 0 of tile 0, of 3 parts, came before");
+  }
+
   private static final String HEAD = "primfunc f(a: f32[8, 16], y: f32[8, 16], c: i32[4]) {\n";
 
   /** What most programs here compute. */

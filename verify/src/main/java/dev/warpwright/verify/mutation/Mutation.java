@@ -7,23 +7,41 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * A kind of mistake.
  *
  * @param name a few words
  * @param kinds what the simulator may report it as
- * @param mayOnlyChangeResults whether a kernel with it may do nothing undefined, so that only its
- *     results tell
+ * @param mayOnlyChangeResults whether a kernel with it may do nothing undefined, wherever it is, so
+ *     that only its results tell
  * @param changes the statements that may stand, by this mistake, for one of a kernel; none for most
+ * @param definedAt statements of a kernel at which it may do nothing undefined, though elsewhere it
+ *     always does
  */
 public record Mutation(
     String name,
     Set<Finding.Kind> kinds,
     boolean mayOnlyChangeResults,
-    Function<Kernel, Function<Stmt, List<Stmt>>> changes) {
+    Function<Kernel, Function<Stmt, List<Stmt>>> changes,
+    Function<Kernel, Predicate<Stmt>> definedAt) {
   public Mutation {
     kinds = Set.copyOf(kinds);
+  }
+
+  /** The same at every statement. */
+  Mutation(
+      String name,
+      Set<Finding.Kind> kinds,
+      boolean mayOnlyChangeResults,
+      Function<Kernel, Function<Stmt, List<Stmt>>> changes) {
+    this(name, kinds, mayOnlyChangeResults, changes, kernel -> s -> mayOnlyChangeResults);
+  }
+
+  /** This, which at some statements only computes something else. */
+  Mutation definedAt(Function<Kernel, Predicate<Stmt>> some) {
+    return new Mutation(name, kinds, mayOnlyChangeResults, changes, some);
   }
 
   /** A mistake that does something undefined. */

@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 final class PipelineMutations {
   private static final String LOAD = "bulk.load.2d";
 
+  /** Before its shape and types. */
+  static final String PRODUCT = "wgmma.m";
+
   private PipelineMutations() {}
 
   static final List<Mutation> ALL =
@@ -69,14 +72,14 @@ final class PipelineMutations {
               RACE,
               UNINITIALISED),
           Mutation.undefined(
-              "product reads the next stage",
-              s ->
-                  s instanceof Stmt.Evaluate(Expr.Call call)
-                          && call.op().text().startsWith("wgmma.m")
-                      ? Planting.inExpressions(s, Planting::nextStage)
-                      : List.of(),
-              RACE,
-              UNINITIALISED),
+                  "product reads the next stage",
+                  s ->
+                      Planting.call(s, PRODUCT) == null
+                          ? List.of()
+                          : Planting.inExpressions(s, Planting::nextStage),
+                  RACE,
+                  UNINITIALISED)
+              .definedAt(ResidentSlices::areReadBy),
           Mutation.wrong(
               "fragment read from the next stage",
               argument("ldmatrix", 1, Planting::nextStage),
@@ -99,9 +102,10 @@ final class PipelineMutations {
               BARRIER,
               INTRINSIC),
           Mutation.undefined(
-              "first product adds to nothing",
-              argument("wgmma.m", 3, e -> Exprs.i32(1)),
-              UNINITIALISED),
+                  "first product adds to nothing",
+                  argument(PRODUCT, 3, e -> Exprs.i32(1)),
+                  UNINITIALISED)
+              .definedAt(ResidentSlices::shareAccumulators),
           Mutation.undefined(
               "operand in registers written again at once",
               PipelineMutations::operandWritten,

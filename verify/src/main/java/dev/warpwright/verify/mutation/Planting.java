@@ -28,6 +28,7 @@ final class Planting {
 
   static List<Mutant> plant(Kernel kernel, Mutation mutation) {
     Function<Stmt, List<Stmt>> changes = mutation.changes().apply(kernel);
+    Predicate<Stmt> definedAt = mutation.definedAt().apply(kernel);
     List<Stmt> statements = new ArrayList<>();
     List<List<Stmt>> variants = new ArrayList<>();
     new Rewriter() {
@@ -52,7 +53,14 @@ final class Planting {
               : printed.text().lines().skip(line - 1L).findFirst().orElse("");
       Kernel trap = with(kernel, place, Stmts.seq(trap(), original));
       for (Stmt variant : variants.get(place)) {
-        mutants.add(new Mutant(mutation, with(kernel, place, variant), line, text.strip(), trap));
+        mutants.add(
+            new Mutant(
+                mutation,
+                with(kernel, place, variant),
+                line,
+                text.strip(),
+                definedAt.test(original),
+                trap));
       }
     }
     return mutants;

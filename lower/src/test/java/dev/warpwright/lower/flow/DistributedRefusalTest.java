@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.flow;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -6,22 +6,31 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import org.junit.jupiter.api.Test;
 
 /** Pipelined tile programs that cannot be lowered are refused by one line that says why. */
-class PipelineRefusalTest {
+class DistributedRefusalTest {
   private static final String GOOD =
       IrPrinter.text(
-          WarpgroupLoweringTest.gemm(
-              256, 256, 128, 128, 128, 64, 3, 2, "clusterM = 2, clusterN = 1, consumers = 2"));
+          DistributedGemmTest.gemm(
+              256,
+              256,
+              128,
+              128,
+              128,
+              64,
+              3,
+              2,
+              "clusterM = 2, clusterN = 1, consumers = 2, producers = 1"));
 
   private static void refused(String what, String by, String why) {
     if (!GOOD.contains(what)) {
       throw new IllegalArgumentException("'" + what + "' is not in " + GOOD);
     }
     PrimFunc func = new IrParser(Intrinsics::find).primFunc("test", GOOD.replace(what, by));
-    assertThatThrownBy(() -> GpuLowering.lower(func))
+    assertThatThrownBy(() -> Lowering.lower(func, GpuTarget.SM_90A))
         .isInstanceOf(LoweringException.class)
         .hasMessageContaining(why)
         .hasMessageNotContaining("\n");
@@ -29,7 +38,6 @@ class PipelineRefusalTest {
 
   @Test
   void refusals() {
-    refused("stages = 3", "stages = 1", "1 stages");
     refused("blocks = 2", "blocks = 3", "multiple of 2");
     refused("wgmma.m64n128k16", "wgmma.m64n64k16", "computes 64 columns, not 128");
     refused("wgmma.m64n128k16", "wgmma.m64n128k99", "unknown warpgroup instruction");

@@ -1,4 +1,4 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,6 +14,7 @@ import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
 import java.util.Locale;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tile programs of warpgroup products, lowered and executed beside the tile program itself. */
-class WarpgroupLoweringTest {
+class DistributedGemmTest {
   private static final long SEED = Long.getLong("seed", 77);
 
   /** A persistent product with a staged epilogue; sizes by placeholder. */
@@ -95,13 +96,13 @@ class WarpgroupLoweringTest {
     String attrs =
         String.format(
             Locale.ROOT,
-            "clusterM = %d, clusterN = %d, consumers = %d, workload = \"gemm_nt\"",
+            "clusterM = %d, clusterN = %d, consumers = %d, producers = 1, workload = \"gemm_nt\"",
             clusterM,
             clusterN,
             consumers);
     PrimFunc func = gemm(m, n, k, tm, tn, tk, stages, blocks, attrs);
     assertThat(Verifier.verify(func)).isEmpty();
-    Kernel kernel = GpuLowering.lower(func);
+    Kernel kernel = Lowering.lower(func, GpuTarget.SM_90A);
     assertThat(Verifier.verify(kernel)).as(IrPrinter.text(kernel)).isEmpty();
     Arguments expected = Arguments.random(func.params(), SEED);
     Interpreter.of(func, Options.CHECKED).run(expected);

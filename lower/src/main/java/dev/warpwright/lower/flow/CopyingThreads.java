@@ -1,0 +1,140 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Role;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.StageCopy;
+import dev.warpwright.lower.pass.LoweringException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The part of {@code LowerTiles} for a role all threads of which copy: what no tensor map
+ * describes, because its rows are no multiples of 16 bytes.
+ *
+ * <pre>{@code
+ * tile.copy As[s, …] <- A[…] [by = "cp.async"]      let copy_row = thread / 8 …
+ * cp.async.commit()                              →  unroll r in 8 { cp.async.16(&As[s, …], &A[…], …) }
+ * for t in 128 [each = 1] { mbarrier.arrive(…) }    cp.async.commit(); mbarrier.arrive(…)
+ * }</pre>
+ */
+final class CopyingThreads {
+  private final Map<Buffer, OperandRing> rings;
+  private final Var thread;
+  private final int threads;
+  private final List<Buffer> registers = new ArrayList<>();
+
+  CopyingThreads(Map<Buffer, OperandRing> rings, Var thread, int threads) {
+    this.rings = rings;
+    this.thread = thread;
+    this.threads = threads;
+  }
+
+  /** Whether all threads of a role copy, and none multiplies. */
+  static boolean are(Role role) {
+    boolean[] found = {false, true};
+    Walk.statements(
+        role.body(),
+        s -> {
+          found[0] |= s instanceof Stmt.TileCopy c && ChooseMovement.isByThreads(c.attrs());
+          found[1] &= !(s instanceof Stmt.TileMma || s instanceof Stmt.TileMap);
+        });
+    return found[0] && found[1];
+  }
+
+  /** The code of a thread. */
+  Stmt lowered(Stmt body) {
+    Stmt code = stmt(body);
+    return Stmts.alloc(registers, code);
+  }
+
+  private Stmt stmt(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> sequence(stmts);
+      case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), stmt(l.body()));
+      case Stmt.If i ->
+          new Stmt.If(
+              i.condition(), stmt(i.then()), i.otherwise() == null ? null : stmt(i.otherwise()));
+      case Stmt.For f -> loop(f);
+      case Stmt.TileCopy copy -> copy(copy);
+      case Stmt.Evaluate _, Stmt.Comment _ -> s;
+      default ->
+          throw new LoweringException(
+              s.getClass().getSimpleName() + " stands in a role whose threads copy");
+    };
+  }
+
+  /** One thread does this, and the others that. */
+  private Stmt sequence(List<Stmt> stmts) {
+    List<Stmt> result = new ArrayList<>();
+    for (int i = 0; i < stmts.size(); i++) {
+      Stmt.If one = stmts.get(i) instanceof Stmt.For f && isElected(f) ? elected(f) : null;
+      Stmt.For others =
+          one != null && i + 1 < stmts.size() && stmts.get(i + 1) instanceof Stmt.For f ? f : null;
+      if (one != null && others != null && isOfOthers(others)) {
+        result.add(new Stmt.If(one.condition(), one.then(), once(others)));
+        i++;
+      } else {
+        result.add(stmt(stmts.get(i)));
+      }
+    }
+    return Stmts.seq(result);
+  }
+
+  private static boolean isElected(Stmt.For f) {
+    return f.attrs().has(LowerPipes.ELECT);
+  }
+
+  private boolean isOfOthers(Stmt.For f) {
+    return f.attrs().has(LowerPipes.EACH) && Exprs.isConst(f.extent(), threads - 1L);
+  }
+
+  private Stmt.If elected(Stmt.For f) {
+    return new Stmt.If(Exprs.eq(thread, Exprs.i32(0)), once(f), null);
+  }
+
+  private Stmt once(Stmt.For f) {
+    return Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body());
+  }
+
+  private Stmt loop(Stmt.For f) {
+    Attrs attrs = f.attrs();
+    if (isElected(f)) {
+      return elected(f);
+    }
+    if (attrs.has(LowerPipes.EACH)) {
+      if (!Exprs.isConst(f.extent(), threads)) {
+        throw new LoweringException("some of the threads that copy do what the others do not");
+      }
+      return once(f);
+    }
+    ForKind kind = f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind();
+    return new Stmt.For(f.var(), f.min(), f.extent(), kind, null, attrs, stmt(f.body()));
+  }
+
+  private Stmt copy(Stmt.TileCopy copy) {
+    OperandRing ring = rings.get(copy.to().buffer());
+    if (ring == null) {
+      throw new LoweringException(copy.to().buffer().name() + " is no ring of tiles");
+    }
+    Stmt.TileCopy ofTile = new Stmt.TileCopy(Region.whole(ring.tile()), copy.from(), copy.attrs());
+    StageCopy all = StageCopy.of(ofTile, ring, threads, true).inGroups();
+    Buffer own = all.registers();
+    if (own != null) {
+      registers.add(own);
+    }
+    Expr stage = copy.to().ranges().getFirst().min();
+    return all.move(copy.from(), thread, stage);
+  }
+}
