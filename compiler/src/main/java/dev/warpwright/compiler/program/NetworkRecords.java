@@ -34,7 +34,7 @@ public final class NetworkRecords {
   public static Point point(String name) {
     List<String> strategy = new ArrayList<>();
     List<String> choices = new ArrayList<>();
-    for (String word : name.split(" ")) {
+    for (String word : name.split(" ", -1)) {
       (word.indexOf('=') > 0 ? choices : strategy).add(word);
     }
     return Point.parse(
