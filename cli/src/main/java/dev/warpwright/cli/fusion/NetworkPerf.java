@@ -154,8 +154,7 @@ public final class NetworkPerf implements Action<NetworkRequest> {
     }
   }
 
-  private static @Nullable ProductKernels products(
-      TuningDevice here) {
+  private static @Nullable ProductKernels products(TuningDevice here) {
     // The device itself belongs to the bench.
     try (Gpu gpu = Gpu.require(here.target())) {
       return new GpuDevice(gpu).products();

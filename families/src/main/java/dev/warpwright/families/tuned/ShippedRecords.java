@@ -28,10 +28,7 @@ public final class ShippedRecords {
    * @param kind the first word of their keys
    */
   public static List<String> lines(String kind) {
-    return text()
-        .lines()
-        .filter(line -> line.contains("\"workload\":\"" + kind + " "))
-        .toList();
+    return text().lines().filter(line -> line.contains("\"workload\":\"" + kind + " ")).toList();
   }
 
   private static String text() {
