@@ -18,7 +18,7 @@ if [[ -z ${CLASSES-} ]]; then
   export JAVA_HOME
   JAVA=$JAVA_HOME/bin/java
   ./mvnw -q -pl cli -am test-compile dependency:build-classpath -DincludeScope=test -Dmdep.outputFile=build/classpath >&2
-  classpath=$(printf '%s/build/classes:' "$PWD"/*)$(printf '%s/build/test-classes:' "$PWD/ir" "$PWD/cli")$(<cli/build/classpath)
+  classpath=$(printf '%s/build/classes:' "$PWD"/*)$(printf '%s/build/test-classes:' "$PWD/text" "$PWD/cli")$(<cli/build/classpath)
 else
   CLASSES=$(cd "$CLASSES" && pwd)
   JAVA=${JAVA:-${JAVA_HOME:+$JAVA_HOME/bin/}java}

@@ -3,42 +3,34 @@ module dev.warpwright.cli {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.schedule;
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.cuda;
-  requires transitive dev.warpwright.jvm;
+  requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
   requires transitive dev.warpwright.tune;
   requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
+  requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.model;
   requires transitive dev.warpwright.compiler;
-  requires transitive dev.warpwright.verify;
   requires transitive dev.warpwright.export;
   requires transitive dev.warpwright.examples;
   requires transitive dev.warpwright.explorer;
+  requires transitive dev.warpwright.profiler;
 
   exports dev.warpwright.cli;
 
-  opens dev.warpwright.cli.command to
-      info.picocli;
-  opens dev.warpwright.cli.devices to
-      info.picocli;
   opens dev.warpwright.cli.explore to
-      info.picocli;
-  opens dev.warpwright.cli.jobs to
-      info.picocli;
-  opens dev.warpwright.cli.kernels to
       info.picocli;
   opens dev.warpwright.cli.ladder to
       info.picocli;
   opens dev.warpwright.cli.orders to
       info.picocli;
   opens dev.warpwright.cli.run to
-      info.picocli;
-  opens dev.warpwright.cli.tuning to
       info.picocli;
 }

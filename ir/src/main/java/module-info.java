@@ -5,12 +5,8 @@ module dev.warpwright.ir {
   exports dev.warpwright.ir;
   exports dev.warpwright.ir.accuracy;
   exports dev.warpwright.ir.arith;
-  exports dev.warpwright.ir.equality;
   exports dev.warpwright.ir.layout;
   exports dev.warpwright.ir.order;
-  exports dev.warpwright.ir.testing;
-  exports dev.warpwright.ir.text;
   exports dev.warpwright.ir.type;
-  exports dev.warpwright.ir.verify;
   exports dev.warpwright.ir.visit;
 }

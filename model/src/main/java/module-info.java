@@ -4,11 +4,10 @@ module dev.warpwright.model {
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.workload;
+  requires transitive dev.warpwright.graph;
 
   exports dev.warpwright.model;
   exports dev.warpwright.model.arch;
-  exports dev.warpwright.model.function;
-  exports dev.warpwright.model.graph;
   exports dev.warpwright.model.image;
   exports dev.warpwright.model.io;
   exports dev.warpwright.model.npy;

@@ -5,6 +5,7 @@ module dev.warpwright.runtime {
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.cuda;
 
+  exports dev.warpwright.runtime.cublas;
   exports dev.warpwright.runtime.cuda;
   exports dev.warpwright.runtime.launch;
 }

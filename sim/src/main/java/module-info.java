@@ -1,9 +1,8 @@
 module dev.warpwright.sim {
   requires static org.jspecify;
-  requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
   requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.interpreter;
 
   exports dev.warpwright.sim;
-  exports dev.warpwright.sim.api;
 }

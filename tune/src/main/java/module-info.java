@@ -5,6 +5,7 @@ module dev.warpwright.tune {
   requires jdk.unsupported;
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.workload;
 
   exports dev.warpwright.tune;

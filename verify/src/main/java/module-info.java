@@ -2,15 +2,16 @@ module dev.warpwright.verify {
   requires static org.jspecify;
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.text;
   requires transitive dev.warpwright.target;
   requires transitive dev.warpwright.workload;
   requires transitive dev.warpwright.perf;
   requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.interpreter;
   requires transitive dev.warpwright.sim;
   requires transitive dev.warpwright.runtime;
-  requires transitive dev.warpwright.families;
   requires transitive dev.warpwright.measure;
-  requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.graph;
   requires transitive dev.warpwright.compiler;
 
   exports dev.warpwright.verify;

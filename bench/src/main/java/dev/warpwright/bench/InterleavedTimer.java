@@ -8,7 +8,7 @@ import java.util.List;
  * of them. Before each turn everybody's worker threads have time to fall asleep: some libraries let
  * theirs spin for milliseconds, on cores that the next contender needs.
  */
-final class InterleavedTimer {
+public final class InterleavedTimer {
   private static final long TURN_NANOS = 15_000_000;
 
   /** Until the scheduler has spread the threads that wake up over the cores. */
@@ -23,7 +23,7 @@ final class InterleavedTimer {
    *
    * @param warmUpNanos how long each contender runs before its calls count
    */
-  InterleavedTimer(int rounds, long pauseMillis, long warmUpNanos) {
+  public InterleavedTimer(int rounds, long pauseMillis, long warmUpNanos) {
     this.rounds = rounds;
     this.pauseMillis = pauseMillis;
     this.warmUpNanos = warmUpNanos;
@@ -38,7 +38,7 @@ final class InterleavedTimer {
   record Time(double micros, double spread) {}
 
   /** Times, in the order of the contenders. */
-  List<Time> measure(List<Contender> contenders) {
+  public List<Time> measure(List<Contender> contenders) {
     int[] calls = new int[contenders.size()];
     for (int c = 0; c < calls.length; c++) {
       calls[c] = warmUp(contenders.get(c).call());

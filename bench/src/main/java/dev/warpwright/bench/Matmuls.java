@@ -13,11 +13,11 @@ final class Matmuls {
     float[] a = Products.random(size * size, 1, 31);
     float[] b = Products.random(size * size, 1, 32);
     double[] reference = Products.product(Products.widened(a), b, size, size, size);
-    OnnxPeer onnx =
-        new OnnxPeer(
+    OnnxBaseline onnx =
+        new OnnxBaseline(
             OnnxFile.matmul(size, size, size),
             threads,
-            List.of(new OnnxPeer.Matrix(a, size, size), new OnnxPeer.Matrix(b, size, size)),
+            List.of(new OnnxBaseline.Matrix(a, size, size), new OnnxBaseline.Matrix(b, size, size)),
             size,
             size);
     return new Workload(
@@ -26,8 +26,8 @@ final class Matmuls {
         2L * size * size * size,
         List.of(
             ours(device, a, b, size, reference),
-            BlasPeer.openBlas(size, size, size, a, b, reference),
-            BlasPeer.oneDnn(size, size, size, a, b, reference),
+            BlasBaseline.openBlas(size, size, size, a, b, reference),
+            BlasBaseline.oneDnn(size, size, size, a, b, reference),
             onnx.contender(reference)));
   }
 

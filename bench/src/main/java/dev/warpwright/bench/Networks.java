@@ -61,10 +61,10 @@ final class Networks {
           0,
           List.of(
               ours(model, input, rows, reference, bf16 ? 2e-2 : Contender.F32_TOLERANCE, false),
-              new OnnxPeer(
+              new OnnxBaseline(
                       Files.readAllBytes(peer),
                       threads,
-                      List.of(new OnnxPeer.Matrix(input, rows, features)),
+                      List.of(new OnnxBaseline.Matrix(input, rows, features)),
                       rows,
                       outputs)
                   .contender(peerReference)));
@@ -82,11 +82,11 @@ final class Networks {
     RandomMlp mlp = RandomMlp.of(MLP_LAYERS, MLP_WIDTH);
     float[] input = Products.random(rows * MLP_WIDTH, 1, 1);
     double[] reference = mlp.outputs(input, rows);
-    OnnxPeer peer =
-        new OnnxPeer(
+    OnnxBaseline peer =
+        new OnnxBaseline(
             mlp.onnx(),
             threads,
-            List.of(new OnnxPeer.Matrix(input, rows, MLP_WIDTH)),
+            List.of(new OnnxBaseline.Matrix(input, rows, MLP_WIDTH)),
             rows,
             MLP_WIDTH);
     return new Workload(

@@ -14,7 +14,7 @@ record Workload(String group, String name, long flops, List<Contender> contender
   @Override
   public void close() {
     for (Contender contender : contenders) {
-      if (contender.call() instanceof OnnxPeer peer) {
+      if (contender.call() instanceof OnnxBaseline peer) {
         peer.close();
       }
     }

@@ -1,5 +1,6 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Command;
@@ -7,7 +8,6 @@ import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.output.LiveProgress;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.DeepStack;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;

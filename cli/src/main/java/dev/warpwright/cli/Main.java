@@ -1,5 +1,7 @@
 package dev.warpwright.cli;
 
+import dev.warpwright.cli.accept.AcceptAction;
+import dev.warpwright.cli.accept.AcceptCommand;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.command.ExitCode;
 import dev.warpwright.cli.command.Version;
@@ -34,8 +36,6 @@ import dev.warpwright.cli.run.PlanAction;
 import dev.warpwright.cli.run.PlanCommand;
 import dev.warpwright.cli.run.RunAction;
 import dev.warpwright.cli.run.RunCommand;
-import dev.warpwright.cli.tuning.AcceptAction;
-import dev.warpwright.cli.tuning.AcceptCommand;
 import dev.warpwright.cli.tuning.DbAction;
 import dev.warpwright.cli.tuning.DbCommand;
 import dev.warpwright.cli.tuning.ExplainAction;

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.Names;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.FileBytes;
@@ -9,8 +10,7 @@ import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkKey;
-import dev.warpwright.families.tuned.ProductKernels;
-import dev.warpwright.ir.DeepStack;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
 import dev.warpwright.target.GpuTarget;
@@ -253,7 +253,7 @@ public final class CompiledModel implements AutoCloseable {
           null,
           variant.preferred().isEmpty() ? null : variant.preferred());
     }
-    try (ProductKernels products = device.products()) {
+    try (GemmKernels products = device.products()) {
       return NetworkCompiler.compile(graph, device.target(), precision, rows, products);
     }
   }

@@ -1,16 +1,14 @@
 package dev.warpwright.compiler;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.HostExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.jvm.HostMachine;
 import dev.warpwright.jvm.ParallelRunner;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
@@ -47,25 +45,13 @@ public final class CpuDevice implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    if (precision == Precision.TF32) {
-      throw new UserError("precision tf32 exists on GPUs only; use f32, f16 or bf16 on the CPU");
-    }
-  }
-
-  @Override
-  public @Nullable ProductKernels products() {
+  public @Nullable GemmKernels products() {
     return null;
   }
 
   @Override
   public @Nullable String preferred(WorkloadKey network) {
     return null;
-  }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    throw new UserError("the CPU runs bytecode, not CUDA; name a GPU target such as sm_90a");
   }
 
   @Override

@@ -1,10 +1,13 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
@@ -29,15 +32,21 @@ public sealed interface Device extends AutoCloseable
   /**
    * Refuses a precision that the device cannot compute in.
    *
-   * @throws dev.warpwright.base.UserError if so
+   * @throws UserError if so
    */
-  void checkPrecision(Precision precision);
+  default void checkPrecision(Precision precision) {
+    if (target() instanceof GpuTarget gpu) {
+      precision.check(gpu);
+    } else if (precision == Precision.TF32) {
+      throw new UserError("precision tf32 exists on GPUs only; use f32, f16 or bf16 on the CPU");
+    }
+  }
 
   /**
    * The kernels for products of networks that are too wide for one kernel; to be closed. Null if
    * the device takes none.
    */
-  @Nullable ProductKernels products();
+  @Nullable GemmKernels products();
 
   /**
    * The name of the way to make a network one kernel that was fastest when it was measured on such
@@ -50,10 +59,15 @@ public sealed interface Device extends AutoCloseable
   /**
    * The CUDA C++ of a program.
    *
-   * @throws dev.warpwright.base.UserError if the device runs no CUDA
+   * @throws UserError if the device runs no CUDA
    */
-  String cudaSource(CompiledProgram program);
+  default String cudaSource(CompiledProgram program) {
+    if (target() instanceof GpuTarget gpu) {
+      return CudaPrinter.print(program.program(), gpu);
+    }
+    throw new UserError("the CPU runs bytecode, not CUDA; name a GPU target such as sm_90a");
+  }
 
   @Override
-  void close();
+  default void close() {}
 }

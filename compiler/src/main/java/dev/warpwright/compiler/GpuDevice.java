@@ -5,13 +5,11 @@ import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkRecords;
-import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
-import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
@@ -44,14 +42,9 @@ public final class GpuDevice implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu.target());
-  }
-
-  @Override
-  public ProductKernels products() {
+  public GemmKernels products() {
     // Which compiler this is, is not asked: it would have to be loaded.
-    return ProductKernels.of(
+    return GemmKernels.of(
             gpu.target(),
             new Environment(
                 gpu.target().name(), gpu.device().name(), gpu.device().driver(), "", ""),
@@ -62,11 +55,6 @@ public final class GpuDevice implements Device {
   @Override
   public @Nullable String preferred(WorkloadKey network) {
     return NetworkRecords.best(network, gpu.target(), gpu.device().name());
-  }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu.target());
   }
 
   @Override

@@ -5,11 +5,9 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkRecords;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
@@ -31,25 +29,12 @@ public record OfflineGpu(GpuTarget gpu) implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu);
-  }
-
-  @Override
-  public ProductKernels products() {
-    return ProductKernels.of(gpu);
+  public GemmKernels products() {
+    return GemmKernels.of(gpu);
   }
 
   @Override
   public @Nullable String preferred(WorkloadKey network) {
     return NetworkRecords.best(network, gpu, "");
   }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu);
-  }
-
-  @Override
-  public void close() {}
 }

@@ -4,11 +4,9 @@ import dev.warpwright.compiler.execute.ConstantStore;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.execute.SimulatedExecutable;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.cuda.CudaPrinter;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
-import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
 import org.jspecify.annotations.Nullable;
 
@@ -30,25 +28,12 @@ public record SimulatedDevice(GpuTarget gpu) implements Device {
   }
 
   @Override
-  public void checkPrecision(Precision precision) {
-    precision.check(gpu);
-  }
-
-  @Override
-  public ProductKernels products() {
-    return ProductKernels.uncompiled(gpu);
+  public GemmKernels products() {
+    return GemmKernels.uncompiled(gpu);
   }
 
   @Override
   public @Nullable String preferred(WorkloadKey network) {
     return null;
   }
-
-  @Override
-  public String cudaSource(CompiledProgram program) {
-    return CudaPrinter.print(program.program(), gpu);
-  }
-
-  @Override
-  public void close() {}
 }

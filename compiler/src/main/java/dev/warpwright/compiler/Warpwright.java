@@ -1,7 +1,7 @@
 package dev.warpwright.compiler;
 
+import dev.warpwright.base.DeepStack;
 import dev.warpwright.base.files.FileBytes;
-import dev.warpwright.ir.DeepStack;
 import dev.warpwright.model.ModelFile;
 import dev.warpwright.model.arch.Architecture;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadBinding;

@@ -318,23 +318,23 @@ public final class FamilySamples {
     threads(
         "simt-nt",
         GemmWorkload.nt(67, 130, 44, DType.F32),
-        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1));
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1));
     threads(
         "simt-tn-asynchronous",
         GemmWorkload.of(37, 67, 50, DType.F32, Layout.TN),
-        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1));
+        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, false, 1));
     threads(
         "simt-tt-scaled",
         new GemmWorkload(36, 68, 20, DType.F32, DType.F32, Layout.TT, ALL),
-        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1));
+        new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, false, 1));
     threads(
         "simt-sliced",
         GemmWorkload.nt(3, 130, 96, DType.F32),
-        new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1));
+        new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, false, 1));
     threads(
         "simt-shared-tiles",
         GemmWorkload.nt(67, 70, 44, DType.F32),
-        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 3, true, true, 1).shared(3, 3));
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 3, true, true, false, 1).shared(3, 3));
     threads(
         "simt-along-k",
         GemmWorkload.nt(1, 130, 96, DType.F32),
@@ -352,7 +352,7 @@ public final class FamilySamples {
     threads(
         "simt-f64",
         GemmWorkload.nt(37, 67, 19, DType.F64),
-        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1));
+        new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1));
   }
 
   /** Products of one thread for each element. */
@@ -414,7 +414,7 @@ public final class FamilySamples {
         w ->
             MergedGemm.schedule(
                 w,
-                new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1),
+                new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1),
                 new MergedGemm.Sharing(WorkOrder.ROWS, WaitPolicy.ROW, 3),
                 GpuTarget.SM_80));
   }

@@ -2,6 +2,7 @@ package dev.warpwright.explorer;
 
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.base.UserError;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -9,11 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Work that takes longer than a request: it is started, asked after, and cancelled. Each runs in a
- * thread of its own; the oldest finished ones are forgotten.
+ * thread of its own; the oldest finished ones are forgotten. Work that nobody asks after any more
+ * has lost its page, and ends as if it were cancelled.
  */
 public final class Jobs implements AutoCloseable {
   private static final int MOST_RUNNING = 2;
   private static final int MOST_KEPT = 16;
+
+  /** Browsers wake a page in the background once a minute. */
+  private static final Duration PATIENCE = Duration.ofSeconds(75);
 
   /** What a job does. */
   @FunctionalInterface
@@ -28,14 +33,20 @@ public final class Jobs implements AutoCloseable {
 
   /** One job, as its work sees it. */
   public static final class Job {
+    private final long patience;
     private volatile boolean cancelled;
+    private volatile long asked = System.nanoTime();
     private volatile String state = "null";
     private volatile @Nullable String result;
     private volatile @Nullable String error;
 
+    private Job(long patience) {
+      this.patience = patience;
+    }
+
     /** Whether the work should end, with what it has. */
     public boolean cancelled() {
-      return cancelled;
+      return cancelled || System.nanoTime() - asked > patience;
     }
 
     /** Tells how far it is, as a JSON document. */
@@ -49,7 +60,22 @@ public final class Jobs implements AutoCloseable {
   }
 
   private final Map<Long, Job> jobs = new LinkedHashMap<>();
+  private final Duration patience;
   private long last;
+
+  /** For pages in a browser. */
+  public Jobs() {
+    this(PATIENCE);
+  }
+
+  /**
+   * As above.
+   *
+   * @param patience for so long nobody need ask after a job
+   */
+  public Jobs(Duration patience) {
+    this.patience = patience;
+  }
 
   /**
    * Starts a job.
@@ -64,7 +90,7 @@ public final class Jobs implements AutoCloseable {
     }
     jobs.values().removeIf(job -> jobs.size() > MOST_KEPT && !job.running());
     long number = ++last;
-    var job = new Job();
+    var job = new Job(patience.toNanos());
     jobs.put(number, job);
     Thread.ofPlatform()
         .daemon()
@@ -85,6 +111,7 @@ public final class Jobs implements AutoCloseable {
   /** How a job stands: running, its last report, its result or its error. */
   public String status(String number) {
     Job job = find(number);
+    job.asked = System.nanoTime();
     String error = job.error;
     String result = job.result;
     return String.format(

@@ -10,9 +10,11 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -208,6 +210,29 @@ class ExplorerTest {
       assertThat(jobs.status(id)).contains("\"result\": 42");
       assertThatThrownBy(() -> jobs.status("99")).hasMessageContaining("no such job");
       assertThatThrownBy(() -> jobs.status("x")).hasMessageContaining("no such job");
+    }
+  }
+
+  @Test
+  void workThatLostItsPageEnds() throws InterruptedException {
+    try (var jobs = new Jobs(Duration.ofMillis(400))) {
+      var ended = new CountDownLatch(1);
+      String id =
+          Long.toString(
+              jobs.start(
+                  "test",
+                  job -> {
+                    while (!job.cancelled()) {
+                      Thread.onSpinWait();
+                    }
+                    ended.countDown();
+                    return "1";
+                  }));
+      for (int i = 0; i < 12; i++) {
+        assertThat(jobs.status(id)).as("somebody asks").contains("\"running\": true");
+        Thread.sleep(50);
+      }
+      assertThat(ended.await(10, TimeUnit.SECONDS)).as("nobody asks any more").isTrue();
     }
   }
 

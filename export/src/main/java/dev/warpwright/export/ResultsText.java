@@ -7,7 +7,7 @@ import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Epilogue;
-import dev.warpwright.workload.ProductDeviation;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
@@ -183,9 +183,9 @@ final class ResultsText {
     }
   }
 
-  /** As {@link dev.warpwright.workload.ProductDeviation}. */
+  /** As {@link dev.warpwright.workload.GemmDeviation}. */
   private String deviation(BoundWorkload.Gemm product) {
-    ProductDeviation spread = product.deviation(0);
+    GemmDeviation spread = product.deviation(0);
     line(
         String.format(
             Locale.ROOT,

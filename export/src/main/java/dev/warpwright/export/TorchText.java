@@ -10,8 +10,8 @@ import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.accuracy.ErrorBound;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.workload.Epilogue;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.GemmWorkload.Layout;
-import dev.warpwright.workload.ProductDeviation;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
 import java.util.List;
@@ -364,7 +364,7 @@ final class TorchText {
 
   /** By how much the worst element is further off than its own products allow: {@code worst}. */
   private static List<String> deviation(BoundWorkload.Gemm product, Signature signature) {
-    ProductDeviation spread = product.deviation(0);
+    GemmDeviation spread = product.deviation(0);
     ErrorBound bound = ErrorBound.of(product.c().dtype());
     Layout layout = product.layout();
     String a = signature.text().of(product.a()) + ".double()" + (layout.transposedA() ? ".mT" : "");

@@ -1,15 +1,82 @@
 package dev.warpwright.families;
 
+import dev.warpwright.base.UserError;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Features;
+import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Sketch;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** A sketch of a product, whose candidates can be had with their schedules. */
-public interface GemmSketch extends Sketch {
+/**
+ * A GEMM with the decisions of a family left open: which there are, which fit together, what is
+ * expected of them, and the schedule that they make.
+ *
+ * @param <C> the decisions of the family
+ */
+public abstract class GemmSketch<C> implements Sketch {
+  protected final GemmWorkload workload;
+  protected final GpuTarget target;
+
+  /** SMs of the device, which persistent kernels fill. */
+  protected final int multiprocessors;
+
+  protected GemmSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    this.workload = workload;
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+  }
+
+  /** Decides, each decision narrowing the next. */
+  protected abstract C config(Decisions decisions);
+
+  /** What does not fit together; null if all does. */
+  protected abstract @Nullable String problem(C config);
+
+  /** What is expected, quickly: hundreds are weighed for one that is measured. */
+  protected abstract Features features(C config);
+
   /**
    * Schedules and lowers.
    *
-   * @throws dev.warpwright.tune.space.Rejected if what was decided does not fit together
-   * @throws dev.warpwright.base.UserError if the schedule is refused
+   * @throws UserError if the schedule is refused
    */
-  ScheduledGemm schedule(Decisions decisions);
+  protected abstract ScheduledGemm schedule(C config);
+
+  @Override
+  public final Plan plan(Decisions decisions) {
+    C config = config(decisions);
+    String problem = problem(config);
+    if (problem != null) {
+      // Problems differ in numbers; what is left without them is what they are counted by.
+      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
+    }
+    return new Plan(
+        features(config),
+        () -> {
+          try {
+            return schedule(config).kernel();
+          } catch (UserError e) {
+            throw new Rejected("schedule", String.valueOf(e.getMessage()));
+          }
+        },
+        Map.of());
+  }
+
+  /**
+   * Schedules and lowers what was decided.
+   *
+   * @throws Rejected if it does not fit together
+   * @throws UserError if the schedule is refused
+   */
+  public final ScheduledGemm schedule(Decisions decisions) {
+    return schedule(config(decisions));
+  }
+
+  /** An integer that is decided. */
+  protected static int number(Decisions d, String name, long... options) {
+    return Math.toIntExact(d.choose(name, options));
+  }
 }

@@ -188,25 +188,25 @@ class CompiledFamiliesTest {
             "threads",
             SimtGemm.schedule(
                 GemmWorkload.of(4096, 4096, 4096, DType.F32, Layout.NN),
-                new SimtConfig(128, 128, 16, 64, 64, 4, 1, 2, true, true, 2),
+                new SimtConfig(128, 128, 16, 64, 64, 4, 1, 2, true, true, false, 2),
                 GpuTarget.SM_90A)),
         set(
             "threads, asynchronous",
             SimtGemm.schedule(
                 GemmWorkload.nt(4096, 4096, 4096, DType.F32),
-                new SimtConfig(128, 256, 16, 32, 128, 4, 1, 4, true, false, 1),
+                new SimtConfig(128, 256, 16, 32, 128, 4, 1, 4, true, false, false, 1),
                 GpuTarget.SM_90A)),
         set(
             "threads, one row",
             SimtGemm.schedule(
                 GemmWorkload.nt(1, 14336, 4096, DType.F32),
-                new SimtConfig(1, 128, 64, 1, 128, 1, 4, 3, true, false, 1),
+                new SimtConfig(1, 128, 64, 1, 128, 1, 4, 3, true, false, false, 1),
                 GpuTarget.SM_90A)),
         set(
             "threads, two parts of each step",
             SimtGemm.schedule(
                 GemmWorkload.nt(1000, 2000, 3000, DType.F32),
-                new SimtConfig(128, 128, 16, 32, 128, 2, 2, 2, false, true, 1),
+                new SimtConfig(128, 128, 16, 32, 128, 2, 2, 2, false, true, false, 1),
                 GpuTarget.SM_90A)),
         set(
             "threads, along K",
@@ -224,7 +224,7 @@ class CompiledFamiliesTest {
             "threads, f64",
             SimtGemm.schedule(
                 GemmWorkload.nt(2048, 2048, 2048, DType.F64),
-                new SimtConfig(128, 128, 8, 32, 64, 4, 1, 2, true, true, 1),
+                new SimtConfig(128, 128, 8, 32, 64, 4, 1, 2, true, true, false, 1),
                 GpuTarget.SM_90A)),
         set(
             "mma.sync, odd",

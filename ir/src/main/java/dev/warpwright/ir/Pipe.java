@@ -132,10 +132,6 @@ public final class Pipe {
     return new Pipe(name, stages, scope, newBuffers, options);
   }
 
-  public Pipe withStages(int newStages) {
-    return new Pipe(name, newStages, scope, buffers, options);
-  }
-
   public Pipe withOptions(Options newOptions) {
     return new Pipe(name, stages, scope, buffers, newOptions);
   }

@@ -9,6 +9,9 @@ import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.measure.reference.OutputError;
+import dev.warpwright.measure.timing.AdaptiveTimer;
+import dev.warpwright.measure.timing.TimedGraph;
 import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
 import dev.warpwright.runtime.cuda.CudaStream;
@@ -33,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * Compiles candidates for a target, and runs them on the first GPU that it fits: verified on fresh
  * random data before, and after, they are timed. Each is timed in turn with one of the fastest of
  * its workload so far, by launches in graphs as long as those in which products are compared with
- * their peers.
+ * their baselines.
  */
 public final class GpuCandidateRunner implements CandidateRunner {
   /** How long a candidate runs before the other one does. */

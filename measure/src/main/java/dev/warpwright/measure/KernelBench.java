@@ -11,14 +11,22 @@ import dev.warpwright.families.tuned.FastKernelCheck;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.accuracy.ErrorBound;
-import dev.warpwright.measure.KernelReport.Compiled;
-import dev.warpwright.measure.KernelReport.Peer;
-import dev.warpwright.measure.KernelReport.Repeats;
-import dev.warpwright.measure.KernelReport.Times;
-import dev.warpwright.measure.KernelReport.Timing;
+import dev.warpwright.measure.baseline.Baselines;
+import dev.warpwright.measure.baseline.CublasBaseline;
+import dev.warpwright.measure.reference.BenchMemory;
+import dev.warpwright.measure.reference.DeviceReference;
+import dev.warpwright.measure.reference.OutputError;
+import dev.warpwright.measure.timing.InterleavedTimer;
+import dev.warpwright.measure.timing.KernelReport;
+import dev.warpwright.measure.timing.KernelReport.Baseline;
+import dev.warpwright.measure.timing.KernelReport.Compiled;
+import dev.warpwright.measure.timing.KernelReport.Repeats;
+import dev.warpwright.measure.timing.KernelReport.Times;
+import dev.warpwright.measure.timing.KernelReport.Timing;
+import dev.warpwright.measure.timing.TimedWork;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.predict.Prediction;
-import dev.warpwright.runtime.cuda.Cublas;
+import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaFunction;
@@ -54,7 +62,7 @@ public final class KernelBench {
    * @param seed of the random data
    * @param rounds of timing, at least 5; 0 to verify only
    * @param repeats launches to be compared bit by bit, in each of three modes; 0 for none
-   * @param rivals other kernels of the same workload to be timed beside it
+   * @param baselineKernels other kernels of the same workload to be timed beside it
    * @param predictedUs what the model by which the kernel was chosen expects; empty for the model
    *     of products in general
    */
@@ -64,25 +72,25 @@ public final class KernelBench {
       long seed,
       int rounds,
       int repeats,
-      List<Rival> rivals,
+      List<BaselineKernel> baselineKernels,
       OptionalDouble predictedUs) {
     public Request {
       values = Map.copyOf(values);
-      rivals = List.copyOf(rivals);
+      baselineKernels = List.copyOf(baselineKernels);
       if ((rounds < 5 && rounds != 0) || repeats < 0) {
         throw new UserError("at least 5 rounds of timing, and no negative number of repeats");
       }
     }
 
-    /** Of a kernel that no model chose, without rivals. */
+    /** Of a kernel that no model chose, without baselineKernels. */
     public Request(Kernel kernel, Map<String, Long> values, long seed, int rounds, int repeats) {
       this(kernel, values, seed, rounds, repeats, List.of(), OptionalDouble.empty());
     }
   }
 
   /** Another kernel of the workload. */
-  public record Rival(String name, Kernel kernel, Map<String, Long> values) {
-    public Rival {
+  public record BaselineKernel(String name, Kernel kernel, Map<String, Long> values) {
+    public BaselineKernel {
       values = Map.copyOf(values);
     }
   }
@@ -201,23 +209,23 @@ public final class KernelBench {
       List<CudaLaunch> launches,
       OutputError first,
       List<Repeats> repeats) {
-    List<Contestant> contestants = new ArrayList<>();
-    contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
-    List<RivalKernel> loaded = new ArrayList<>();
-    List<KernelReport.Rival> rivals = new ArrayList<>();
-    try (Baselines baselines =
+    List<TimedWork> timed = new ArrayList<>();
+    timed.add(new TimedWork("ours", set -> launches.get(set).run(stream)));
+    List<LoadedBaseline> loaded = new ArrayList<>();
+    List<KernelReport.BaselineKernel> baselineKernels = new ArrayList<>();
+    try (Baselines libraries =
         Baselines.open(workload, memory, reference, device, stream, progress)) {
-      contestants.addAll(baselines.admitted());
-      int peerCount = baselines.admitted().size();
-      baselines.excluded().forEach(excluded -> contestants.add(excluded.contestant()));
-      for (Rival rival : request.rivals()) {
-        rivals.add(prepare(rival, memory, reference, stream, loaded, contestants));
+      timed.addAll(libraries.admitted());
+      int admitted = libraries.admitted().size();
+      libraries.excluded().forEach(excluded -> timed.add(excluded.work()));
+      for (BaselineKernel baselineKernel : request.baselineKernels()) {
+        baselineKernels.add(prepare(baselineKernel, memory, reference, stream, loaded, timed));
       }
       int last = memory.count() - 1;
       memory.poison(last);
       List<Times> times =
           new InterleavedTimer(device.context(), stream, memory.count(), request.rounds())
-              .measure(contestants);
+              .measure(timed);
       stream.synchronize();
       // The last set was written by the launches that were timed.
       OutputError after = error(memory, reference, last);
@@ -251,53 +259,56 @@ public final class KernelBench {
               expected(peak),
               memory.count(),
               request.rounds());
-      List<Peer> peers = new ArrayList<>();
-      for (int i = 1; i <= peerCount; i++) {
+      List<Baseline> baselines = new ArrayList<>();
+      for (int i = 1; i <= admitted; i++) {
         Times its = times.get(i);
-        peers.add(new Peer(contestants.get(i).name(), its, its.graphUs() / ours.graphUs()));
+        baselines.add(new Baseline(timed.get(i).name(), its, its.graphUs() / ours.graphUs()));
       }
-      int next = peerCount + 1;
+      int next = admitted + 1;
       List<KernelReport.Excluded> excluded = new ArrayList<>();
-      for (Baselines.TooImprecise one : baselines.excluded()) {
+      for (Baselines.TooImprecise one : libraries.excluded()) {
         Times its = times.get(next++);
         excluded.add(
             new KernelReport.Excluded(
-                one.contestant().name(), its, its.graphUs() / ours.graphUs(), one.relError()));
+                one.work().name(), its, its.graphUs() / ours.graphUs(), one.relError()));
       }
-      for (int i = 0; i < rivals.size(); i++) {
-        KernelReport.Rival rival = rivals.get(i);
-        if (rival.failure() == null) {
+      for (int i = 0; i < baselineKernels.size(); i++) {
+        KernelReport.BaselineKernel baselineKernel = baselineKernels.get(i);
+        if (baselineKernel.failure() == null) {
           double us = times.get(next++).graphUs();
-          rivals.set(i, new KernelReport.Rival(rival.name(), us, us / ours.graphUs(), null));
+          baselineKernels.set(
+              i,
+              new KernelReport.BaselineKernel(
+                  baselineKernel.name(), us, us / ours.graphUs(), null));
         }
       }
       OutputError worse = after.relative() > first.relative() ? after : first;
-      return report(compiled, worse, null, timing, peers, repeats)
+      return report(compiled, worse, null, timing, baselines, repeats)
           .withExcluded(excluded)
-          .withRivals(rivals);
+          .withBaselineKernels(baselineKernels);
     } finally {
-      loaded.forEach(RivalKernel::close);
+      loaded.forEach(LoadedBaseline::close);
     }
   }
 
   /** Prepares and verifies another kernel; what is returned has no time yet. */
-  private KernelReport.Rival prepare(
-      Rival rival,
+  private KernelReport.BaselineKernel prepare(
+      BaselineKernel baselineKernel,
       BenchMemory memory,
       DeviceReference reference,
       CudaStream stream,
-      List<RivalKernel> loaded,
-      List<Contestant> contestants) {
+      List<LoadedBaseline> loaded,
+      List<TimedWork> timed) {
     String failure = null;
     try {
-      RivalKernel kernel = RivalKernel.load(rival, workload, memory, device, stream);
+      LoadedBaseline kernel = LoadedBaseline.load(baselineKernel, workload, memory, device, stream);
       loaded.add(kernel);
       kernel.enqueue(0);
       stream.synchronize();
       // The reference is that of set 0.
       OutputError error = reference.error(kernel.result(0));
       if (error.within(workload.tolerance())) {
-        contestants.add(new Contestant(rival.name(), kernel::enqueue));
+        timed.add(new TimedWork(baselineKernel.name(), kernel::enqueue));
       } else {
         failure = wrong("its result is wrong", error);
       }
@@ -307,7 +318,7 @@ public final class KernelBench {
       }
       failure = String.valueOf(e.getMessage());
     }
-    return new KernelReport.Rival(rival.name(), Double.NaN, Double.NaN, failure);
+    return new KernelReport.BaselineKernel(baselineKernel.name(), Double.NaN, Double.NaN, failure);
   }
 
   /** The bound is for units that reach {@code peak} operations a second. */
@@ -379,7 +390,7 @@ public final class KernelBench {
           return check.run(request.repeats(), () -> scratch.poison((byte) 1, other), other);
         }
         cublas.setWorkspace(memory.allocate(CUBLAS_WORKSPACE));
-        CublasPeer busy = new CublasPeer(workload, memory, cublas);
+        CublasBaseline busy = new CublasBaseline(workload, memory, cublas);
         int set = memory.count() - 1;
         return check.run(request.repeats(), () -> busy.enqueue(set), other);
       } finally {
@@ -427,7 +438,7 @@ public final class KernelBench {
       @Nullable OutputError error,
       @Nullable String failure,
       @Nullable Timing timing,
-      List<Peer> peers,
+      List<Baseline> baselines,
       List<Repeats> repeats) {
     double relative =
         error == null
@@ -444,7 +455,7 @@ public final class KernelBench {
         failure,
         compiled,
         timing,
-        peers,
+        baselines,
         List.of(),
         List.of(),
         repeats);

@@ -7,7 +7,14 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.runtime.cuda.Cublas;
+import dev.warpwright.measure.baseline.CublasBaseline;
+import dev.warpwright.measure.reference.BenchMemory;
+import dev.warpwright.measure.reference.DeviceReference;
+import dev.warpwright.measure.reference.OutputError;
+import dev.warpwright.measure.timing.InterleavedTimer;
+import dev.warpwright.measure.timing.KernelReport;
+import dev.warpwright.measure.timing.TimedWork;
+import dev.warpwright.runtime.cublas.Cublas;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaLaunch;
 import dev.warpwright.runtime.cuda.CudaModule;
@@ -37,7 +44,7 @@ public final class KernelSeries {
    * One kernel's outcome.
    *
    * @param timeUs of a launch, back to back with others; NaN if the result is wrong
-   * @param peerUs cuBLAS, measured in turn; NaN if it is not installed
+   * @param baselineUs cuBLAS, measured in turn; NaN if it is not installed
    * @param relError ‖out − reference‖ / ‖reference‖, the worse of before and after timing
    * @param failure why there is no time; null if all is well
    */
@@ -46,7 +53,7 @@ public final class KernelSeries {
       int sharedBytes,
       int spills,
       double timeUs,
-      double peerUs,
+      double baselineUs,
       double relError,
       @Nullable String failure) {}
 
@@ -91,14 +98,14 @@ public final class KernelSeries {
           new KernelSeries(device, stream, memory, reference, bound.workload(), rounds);
       @Nullable Cublas cublas = Cublas.open(stream).orElse(null);
       try {
-        CublasPeer peer = null;
+        CublasBaseline baseline = null;
         if (cublas != null) {
           cublas.setWorkspace(memory.allocate(CUBLAS_WORKSPACE));
-          peer = new CublasPeer(bound.workload(), memory, cublas);
-          series.check(peer);
+          baseline = new CublasBaseline(bound.workload(), memory, cublas);
+          series.check(baseline);
         }
         for (Kernel kernel : kernels) {
-          Result result = series.measure(kernel, peer);
+          Result result = series.measure(kernel, baseline);
           done.accept(series.text(kernel, result));
           results.add(result);
         }
@@ -127,19 +134,19 @@ public final class KernelSeries {
     }
   }
 
-  private void check(CublasPeer peer) {
-    peer.enqueue(0);
+  private void check(CublasBaseline baseline) {
+    baseline.enqueue(0);
     stream.synchronize();
-    if (!CublasPeer.isWhole(workload)) {
+    if (!CublasBaseline.isWhole(workload)) {
       return;
     }
-    OutputError error = reference.error(peer.result(0));
+    OutputError error = reference.error(baseline.result(0));
     if (!error.within(workload.tolerance())) {
-      throw new DeviceError("the result of " + peer.name() + " is wrong: " + why(error));
+      throw new DeviceError("the result of " + baseline.name() + " is wrong: " + why(error));
     }
   }
 
-  private Result measure(Kernel kernel, @Nullable CublasPeer peer) {
+  private Result measure(Kernel kernel, @Nullable CublasBaseline baseline) {
     GpuTarget target = (GpuTarget) device.target();
     Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
     try (CudaModule module = device.context().load(cubin.bytes())) {
@@ -168,15 +175,14 @@ public final class KernelSeries {
             relative(first),
             "wrong result: " + why(first));
       }
-      List<Contestant> contestants = new ArrayList<>();
-      contestants.add(new Contestant("ours", set -> launches.get(set).run(stream)));
-      if (peer != null) {
-        contestants.add(new Contestant(peer.name(), peer::enqueue));
+      List<TimedWork> timed = new ArrayList<>();
+      timed.add(new TimedWork("ours", set -> launches.get(set).run(stream)));
+      if (baseline != null) {
+        timed.add(new TimedWork(baseline.name(), baseline::enqueue));
       }
       memory.poison(0);
       List<KernelReport.Times> times =
-          new InterleavedTimer(device.context(), stream, memory.count(), rounds, 0)
-              .measure(contestants);
+          new InterleavedTimer(device.context(), stream, memory.count(), rounds, 0).measure(timed);
       OutputError after = error();
       boolean right = after.within(workload.tolerance());
       return new Result(

@@ -4,6 +4,8 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.measure.reference.BenchMemory;
+import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaGraph;
 import dev.warpwright.runtime.cuda.CudaLaunch;

@@ -1,6 +1,7 @@
 package dev.warpwright.measure;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.measure.reference.BenchMemory;
 import dev.warpwright.runtime.cuda.CudaBuffer;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaLaunch;

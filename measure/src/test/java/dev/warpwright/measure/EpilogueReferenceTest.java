@@ -10,6 +10,11 @@ import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.reference.ErrorSum;
+import dev.warpwright.measure.reference.HostMatrix;
+import dev.warpwright.measure.reference.HostReference;
+import dev.warpwright.measure.reference.OutputError;
+import dev.warpwright.measure.reference.ReferenceGemm;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -54,14 +59,14 @@ class EpilogueReferenceTest {
     assertThat(bound.contents().get(gemm.extras().getFirst()))
         .isInstanceOf(BoundKernel.Content.Random.class);
 
-    Kernel reference = ReferenceProduct.of(gemm).getFirst().kernel();
+    Kernel reference = ReferenceGemm.of(gemm).getFirst().kernel();
     Arguments arguments = Arguments.random(reference.params(), SEED);
     new GridInterpreter(reference, GridOptions.DEFAULT).run(arguments);
     List<Buffer> params = reference.buffers();
     NdArray a = arguments.get(params.get(0).name());
     NdArray b = arguments.get(params.get(1).name());
     NdArray out = arguments.get(params.getLast().name());
-    Kernel spreads = ReferenceProduct.of(gemm).getFirst().deviation();
+    Kernel spreads = ReferenceGemm.of(gemm).getFirst().deviation();
     Arguments same = Arguments.random(spreads.params(), SEED);
     for (int p = 0; p < params.size() - 1; p++) {
       same.bind(spreads.buffers().get(p), arguments.get(params.get(p)));
@@ -119,7 +124,7 @@ class EpilogueReferenceTest {
     Arguments ours = Arguments.random(kernel.params(), SEED);
     ours.get("C").poison();
     new GridInterpreter(kernel, GridOptions.DEFAULT).run(ours);
-    Kernel reference = ReferenceProduct.of(gemm).getFirst().kernel();
+    Kernel reference = ReferenceGemm.of(gemm).getFirst().kernel();
     assertThat(reference.buffers()).hasSize(gemm.inputs().size() + 1);
     Arguments theirs = Arguments.random(reference.params(), SEED);
     for (Buffer input : gemm.inputs()) {

@@ -2,6 +2,8 @@ package dev.warpwright.measure;
 
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.fake.FakeGpu;
+import dev.warpwright.measure.reference.ErrorSum;
+import dev.warpwright.measure.reference.ReferenceGemm;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.Map;
 
@@ -25,12 +27,12 @@ public final class FakeBench {
       }
       """;
 
-  static final Map<String, Long> SHAPE = Map.of("M", 24L, "N", 17L, "K", 8L);
+  public static final Map<String, Long> SHAPE = Map.of("M", 24L, "N", 17L, "K", 8L);
 
   private FakeBench() {}
 
   /** A kernel of the sample workload; right unless an error is added. */
-  static Kernel gemm(String name, String error) {
+  public static Kernel gemm(String name, String error) {
     return SampleKernels.parse(GEMM.replace("NAME", name).replace("ERROR", error));
   }
 
@@ -38,7 +40,7 @@ public final class FakeBench {
   public static FakeGpu teach(FakeGpu gpu, Kernel kernel, Map<String, Long> values) {
     BoundKernel bound = BoundKernel.of(kernel, values);
     gpu.knows(bound.kernel());
-    ReferenceProduct.of(bound.workload())
+    ReferenceGemm.of(bound.workload())
         .forEach(
             product -> {
               gpu.knows(product.kernel());

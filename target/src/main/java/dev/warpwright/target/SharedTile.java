@@ -3,8 +3,8 @@ package dev.warpwright.target;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
-import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.Layout.Mode;
+import dev.warpwright.ir.Layout.Swizzle;
 import java.util.List;
 import java.util.stream.LongStream;
 

@@ -44,10 +44,6 @@ public record CheckOptions(
     return new CheckOptions(seed, count, resident, scalars, rows);
   }
 
-  public CheckOptions withResident(int blocks) {
-    return new CheckOptions(seed, schedules, OptionalInt.of(blocks), scalars, rows);
-  }
-
   /** Whether nobody asked for fewer orders, or for so many blocks at a time. */
   boolean isUsual() {
     return schedules >= USUAL_SCHEDULES && resident.isEmpty();

@@ -40,8 +40,4 @@ public record CheckReport(
     scalars = Map.copyOf(scalars);
     findings = List.copyOf(findings);
   }
-
-  public boolean clean() {
-    return findings.isEmpty();
-  }
 }

@@ -82,11 +82,6 @@ public final class MutationTesting {
     return subject;
   }
 
-  /** All mutants of all kinds. */
-  public List<Mutant> mutants() {
-    return Mutations.ALL.stream().flatMap(m -> m.plant(subject.kernel()).stream()).toList();
-  }
-
   /**
    * At most so many mutants of each kind: the first, the last, and those evenly between.
    *

@@ -2,7 +2,7 @@ package dev.warpwright.verify;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.accuracy.ErrorBound;
-import dev.warpwright.measure.WorkloadReference;
+import dev.warpwright.measure.reference.WorkloadReference;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.NdArray;
 import dev.warpwright.sim.api.Finding;

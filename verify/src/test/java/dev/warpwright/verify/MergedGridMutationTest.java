@@ -57,7 +57,7 @@ class MergedGridMutationTest {
   static Kernel threads() {
     return MergedGemm.schedule(
             new FfnWorkload(40, 16, 70, 68, DType.F32),
-            new SimtConfig(32, 64, 8, 32, 32, 4, 1, 2, true, true, 1),
+            new SimtConfig(32, 64, 8, 32, 32, 4, 1, 2, true, true, false, 1),
             SHARING,
             GpuTarget.SM_80)
         .kernel();

@@ -71,13 +71,12 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
   }
 
   @Override
-  public ProductDeviation deviation(int product) {
+  public GemmDeviation deviation(int product) {
     SumAccuracy sums = precision().accuracy();
     return product == 0
         ? first().deviation(0)
         // A kernel's first product may be rounded to a neighbour of the reference's.
-        : ProductDeviation.of(
-            sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE);
+        : GemmDeviation.of(sums.ofRounded(ErrorBound.of(operands).unit()), hidden, Epilogue.NONE);
   }
 
   /** The first product by itself. */

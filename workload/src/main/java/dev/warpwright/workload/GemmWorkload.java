@@ -511,8 +511,8 @@ public record GemmWorkload(
   }
 
   @Override
-  public ProductDeviation deviation(int product) {
-    return ProductDeviation.of(precision.accuracy(), k, epilogue);
+  public GemmDeviation deviation(int product) {
+    return GemmDeviation.of(precision.accuracy(), k, epilogue);
   }
 
   @Override

@@ -35,7 +35,7 @@ public sealed interface Workload permits GemmWorkload, FfnWorkload {
   PrimFunc func();
 
   /** What may be added to the elements of a product, counted in the workload's order. */
-  ProductDeviation deviation(int product);
+  GemmDeviation deviation(int product);
 
   /**
    * The greatest relative error that counts as right: the contract's for the coarser of the type of

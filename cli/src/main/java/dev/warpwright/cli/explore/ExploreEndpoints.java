@@ -1,5 +1,6 @@
 package dev.warpwright.cli.explore;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.devices.TargetName;
@@ -8,45 +9,34 @@ import dev.warpwright.cli.kernels.KernelFile;
 import dev.warpwright.cli.kernels.KernelRequest;
 import dev.warpwright.cli.kernels.KernelRequest.Task;
 import dev.warpwright.cli.kernels.KernelRequest.Timing;
-import dev.warpwright.cli.orders.AnalyzeAction;
-import dev.warpwright.cli.orders.AnalyzeRequest;
 import dev.warpwright.cli.orders.OrderAction;
 import dev.warpwright.cli.orders.OrderRequest;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.explorer.Endpoint;
 import dev.warpwright.explorer.Jobs;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.order.BlockOrder;
-import dev.warpwright.perf.analyze.Analysis;
-import dev.warpwright.perf.analyze.GemmPrediction;
-import dev.warpwright.perf.analyze.Gpus;
-import dev.warpwright.perf.analyze.MeasuredOrders;
 import dev.warpwright.perf.analyze.Part.GemmShape;
-import dev.warpwright.perf.analyze.Staircase;
-import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.perf.order.OrderSearch;
 import dev.warpwright.perf.order.SearchMonitor;
-import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
-import dev.warpwright.target.DeviceCatalogue;
-import dev.warpwright.target.DeviceModel;
-import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /**
  * What the page asks for. Answers are those of the commands: {@code /api/analyze?words=gemm+M=16…}
  * is {@code warpwright analyze gemm M=16… --json}.
  */
 final class ExploreEndpoints {
-  private static final int LARGEST = 1_000_000;
   private static final long SHOWN_ROWS = 16;
   private static final long SHOWN_EXTENT = 4096;
+  private static final int MOST_CAPACITIES = 16;
+
+  /** That a search may take for one capacity. */
+  private static final String CAPACITY_SECONDS = "4";
 
   private final KernelFolder kernels;
   private final TuningRuns tuning;
@@ -70,10 +60,10 @@ final class ExploreEndpoints {
   /** What changes nothing. */
   Map<String, Endpoint> readers() {
     return Map.ofEntries(
-        Map.entry("devices", p -> devices().write()),
-        Map.entry("analyze", p -> analyze(p).write()),
-        Map.entry("device", p -> device(p).write()),
-        Map.entry("staircase", p -> staircase(p).write()),
+        Map.entry("devices", p -> AnalyzeEndpoints.devices().write()),
+        Map.entry("analyze", p -> AnalyzeEndpoints.analyze(p).write()),
+        Map.entry("device", p -> AnalyzeEndpoints.device(p).write()),
+        Map.entry("staircase", p -> AnalyzeEndpoints.staircase(p).write()),
         Map.entry("gpu", p -> measuring.gpu().write()),
         Map.entry("recorded", p -> recorded(p).write()),
         Map.entry("job", p -> jobs.status(p.getOrDefault("id", ""))),
@@ -89,7 +79,9 @@ final class ExploreEndpoints {
   /** What starts or ends work. */
   Map<String, Endpoint> actors() {
     return Map.of(
+        "analyze", p -> AnalyzeEndpoints.analyze(p).write(),
         "search", this::search,
+        "optima", this::optima,
         "simulate", this::simulate,
         "measure", this::measure,
         "explain", p -> started(jobs.start("explain", tuned.explain(p))),
@@ -97,142 +89,19 @@ final class ExploreEndpoints {
         "cancel", this::cancel);
   }
 
-  private static Json devices() {
-    return Json.object()
-        .with(
-            "devices",
-            Json.array(
-                DeviceCatalogue.ALL,
-                device ->
-                    Json.object()
-                        .with("id", Gpus.shortName(device))
-                        .with("name", device.name())
-                        .with("multiprocessors", device.multiprocessors())
-                        .with("bandwidth", device.dramGBs() * 1e9)
-                        .with("l2Bytes", (double) device.l2Bytes())
-                        .with("dtypes", Json.array(types(device), t -> Json.of(t.text())))));
-  }
-
-  private static List<Precision> types(DeviceModel device) {
-    return Stream.of(
-            Precision.F32,
-            Precision.TF32,
-            Precision.F16,
-            Precision.BF16,
-            Precision.E4M3,
-            Precision.INT8)
-        .filter(type -> type.supportedBy(device))
-        .toList();
-  }
-
-  private static Json analyze(Map<String, String> parameters) {
-    String words = parameters.getOrDefault("words", "").strip();
-    List<String> list = words.isEmpty() ? List.of() : List.of(words.split("\\s+"));
-    AnalyzeRequest request = AnalyzeRequest.of(list, null, null);
-    return AnalyzeAction.json(
-        request, request.gpus().stream().map(gpu -> Analysis.of(request.workload(), gpu)).toList());
-  }
-
-  private static KeyValues values(Map<String, String> parameters) {
-    return new KeyValues(
-        parameters.entrySet().stream()
-            .filter(e -> !e.getValue().isEmpty())
-            .map(e -> e.getKey() + "=" + e.getValue())
-            .toList());
-  }
-
-  private static GemmShape shape(KeyValues values) {
-    Precision type = Precision.parse(values.text("dtype", "bf16"));
-    return new GemmShape(
-        values.number("M", 1, LARGEST),
-        values.number("N", 1, LARGEST),
-        values.number("K", 1, LARGEST),
-        type);
-  }
-
-  /** Predictions for every order and tile, and what was measured of them. */
-  private static Json device(Map<String, String> parameters) {
-    KeyValues values = values(parameters);
-    GemmShape shape = shape(values);
-    DeviceModel device = Gpus.find(values.text("gpu", "h200"));
-    values.finish("M, N, K, dtype, gpu");
-    List<String> orders = new ArrayList<>(TileOrders.READY_MADE);
-    orders.remove("grouped:2");
-    orders.add(orders.indexOf("grouped:8") + 1, "grouped:16");
-    List<GemmPrediction> predictions =
-        Tiling.usual(device).parallelStream()
-            .flatMap(
-                tiling ->
-                    orders.stream()
-                        .map(BlockOrder::parse)
-                        .map(order -> GemmPrediction.of(shape, tiling, order, device)))
-            .toList();
-    List<MeasuredOrders.Row> measured =
-        device == MeasuredOrders.device()
-            ? MeasuredOrders.all().stream().filter(row -> row.shape().equals(shape)).toList()
-            : List.of();
-    return Json.object()
-        .with("gpu", device.name())
-        .with("leastBytes", shape.leastBytes())
-        .with("flops", shape.flops())
-        .with(
-            "shapesMeasured",
-            Json.array(
-                MeasuredOrders.all().stream().map(row -> row.shape().text()).distinct().toList(),
-                Json::of))
-        .with("predictions", Json.array(predictions, AnalyzeAction::prediction))
-        .with(
-            "measured",
-            Json.array(
-                measured,
-                row ->
-                    Json.object()
-                        .with("kernel", row.kernel())
-                        .with("tile", row.tiling().text())
-                        .with("order", row.order().text())
-                        .with("timeUs", row.timeUs())
-                        .with("dramBytes", row.dramBytes())
-                        .with("l2Bytes", row.l2Bytes())
-                        .with("hitRate", row.hitRate())));
-  }
-
   private Json recorded(Map<String, String> parameters) {
-    KeyValues values = values(parameters);
-    GemmShape shape = shape(values);
+    KeyValues values = AnalyzeEndpoints.values(parameters);
+    GemmShape shape = AnalyzeEndpoints.shape(values);
     values.finish("M, N, K, dtype");
     return measuring.recorded(shape);
-  }
-
-  private static Json staircase(Map<String, String> parameters) {
-    KeyValues values = values(parameters);
-    GemmShape shape = shape(values);
-    DeviceModel device = Gpus.find(values.text("gpu", "h200"));
-    Tiling tiling = Tiling.parse(values.text("tile", "128x128"));
-    String dimension = values.text("along", "M");
-    long last = values.number("last", 1, LARGEST, 4096);
-    values.finish("M, N, K, dtype, gpu, tile, along, last");
-    Staircase stairs = Staircase.of(shape, dimension, last, tiling, device);
-    List<Json> points = new ArrayList<>();
-    for (int i = 0; i < stairs.values().size(); i++) {
-      GemmPrediction p = stairs.points().get(i);
-      points.add(
-          Json.object()
-              .with("at", stairs.values().get(i))
-              .with("timeUs", p.timeUs())
-              .with("waves", p.waves())
-              .with("tail", p.tail())
-              .with("flops", p.shape().flops()));
-    }
-    return Json.object()
-        .with("gpu", device.name())
-        .with("tile", tiling.text())
-        .with("points", new Json.Array(points));
   }
 
   private String search(Map<String, String> parameters) {
     OrderRequest request =
         OrderRequest.of(
-            OrderRequest.Task.SEARCH, values(parameters), new OrderRequest.Files(null, null));
+            OrderRequest.Task.SEARCH,
+            AnalyzeEndpoints.values(parameters),
+            new OrderRequest.Files(null, null));
     TileProblem problem = request.problem();
     long id =
         jobs.start(
@@ -251,6 +120,45 @@ final class ExploreEndpoints {
     return started(id);
   }
 
+  /** The least loads with each of some capacities, proven where there is time. */
+  private String optima(Map<String, String> parameters) {
+    Map<String, String> rest = new TreeMap<>(parameters);
+    String[] capacities = rest.getOrDefault("capacities", "").split(" ", -1);
+    rest.remove("capacities");
+    if (capacities.length > MOST_CAPACITIES) {
+      throw new UserError("capacities: at most " + MOST_CAPACITIES);
+    }
+    List<OrderRequest> requests = new ArrayList<>();
+    for (String capacity : capacities) {
+      rest.put("capacity", capacity);
+      rest.put("seconds", CAPACITY_SECONDS);
+      requests.add(
+          OrderRequest.of(
+              OrderRequest.Task.SEARCH,
+              AnalyzeEndpoints.values(rest),
+              new OrderRequest.Files(null, null)));
+    }
+    return started(
+        jobs.start(
+            "optima",
+            job -> {
+              List<Json> optima = new ArrayList<>();
+              for (OrderRequest request : requests) {
+                OrderSearch.Result result =
+                    OrderSearch.search(
+                        new OrderSearch.Request(
+                            request.problem(), request.policy(), 1, request.limits().seconds()),
+                        new Watching(job, request.problem()));
+                optima.add(
+                    Json.object()
+                        .with("loads", result.simulation().loads())
+                        .with("lowerBound", result.lowerBound())
+                        .with("proven", result.proven()));
+              }
+              return Json.object().with("optima", new Json.Array(optima)).write();
+            }));
+  }
+
   private static String started(long id) {
     return Json.object().with("id", id).write();
   }
@@ -258,7 +166,7 @@ final class ExploreEndpoints {
   private String measure(Map<String, String> parameters) {
     Map<String, String> rest = new TreeMap<>(parameters);
     boolean counters = !"no".equals(rest.remove("counters"));
-    return started(measuring.measure(values(rest), counters));
+    return started(measuring.measure(AnalyzeEndpoints.values(rest), counters));
   }
 
   private String cancel(Map<String, String> parameters) {
@@ -277,10 +185,10 @@ final class ExploreEndpoints {
     String name = parameters.getOrDefault("name", "");
     KernelFile file = KernelFile.read(kernels.file(name));
     Map<String, Long> values = new TreeMap<>();
-    file.gridKernels(Map.of()).getFirst().scalars().stream()
-        .map(ScalarParam::name)
-        .filter(scalar -> !scalar.startsWith("T"))
-        .forEach(scalar -> values.put(scalar, scalar.equals("M") ? SHOWN_ROWS : SHOWN_EXTENT));
+    file.gridKernels(Map.of()).stream()
+        .flatMap(kernel -> kernel.scalars().stream())
+        .filter(scalar -> !scalar.name().startsWith("T"))
+        .forEach(scalar -> values.put(scalar.name(), shown(scalar)));
     List<String> shape = values.entrySet().stream().map(Map.Entry::toString).toList();
     return Json.object()
         .with("name", name)
@@ -288,6 +196,12 @@ final class ExploreEndpoints {
         .with("text", kernels.text(name))
         .with("cuda", cuda(name, values))
         .with("shape", String.join(" ", shape));
+  }
+
+  /** A value that a kernel takes. */
+  private static long shown(ScalarParam scalar) {
+    long usual = scalar.name().equals("M") ? SHOWN_ROWS : SHOWN_EXTENT;
+    return Math.clamp(usual, scalar.min(), scalar.max());
   }
 
   private String cuda(String name, Map<String, Long> values) {
@@ -312,7 +226,8 @@ final class ExploreEndpoints {
     Map<String, String> rest = new TreeMap<>(parameters);
     String name = rest.getOrDefault("name", "");
     rest.remove("name");
-    KernelRequest request = request(name, Task.SIMULATE, values(rest).otherNumbers());
+    KernelRequest request =
+        request(name, Task.SIMULATE, AnalyzeEndpoints.values(rest).otherNumbers());
     long id =
         jobs.start(
             "simulate",

@@ -56,7 +56,7 @@ public final class ExportAction implements Action<ExportRequest> {
       return rung(request, target);
     }
     if (request.what().equals("gemm")) {
-      return ProductExport.files(request.values(), target, progress);
+      return GemmExport.files(request.values(), target, progress);
     }
     return request.what().endsWith(".kernel") ? kernel(request, target) : model(request, target);
   }

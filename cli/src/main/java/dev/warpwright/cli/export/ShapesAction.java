@@ -11,8 +11,8 @@ import dev.warpwright.cuda.compile.CompileRequest;
 import dev.warpwright.cuda.compile.CudaCompiler;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.families.tuned.CompiledCheck;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.KernelCheck;
-import dev.warpwright.families.tuned.ProductKernels;
 import dev.warpwright.families.tuned.RejectedKernels;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
@@ -82,14 +82,14 @@ public final class ShapesAction implements Action<ShapesRequest> {
       ShapesRequest request,
       CudaCompiler compiler,
       Progress progress) {
-    Map<GpuTarget, ProductKernels> kernels = new HashMap<>();
+    Map<GpuTarget, GemmKernels> kernels = new HashMap<>();
     Uncached check = new Uncached(compiler);
     ExecutorService threads =
         Executors.newFixedThreadPool(request.jobs(), Thread.ofPlatform().daemon().factory());
     Path temporary = temporaryFolder();
     try {
       for (GpuTarget target : request.targets()) {
-        kernels.put(target, ProductKernels.shipped(target, check, new RejectedKernels(temporary)));
+        kernels.put(target, GemmKernels.shipped(target, check, new RejectedKernels(temporary)));
       }
       List<Future<Result>> futures = new ArrayList<>();
       for (RandomShapes.Shape shape : shapes) {
@@ -97,7 +97,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
           if (!hasType(shape, target)) {
             continue;
           }
-          ProductKernels products = Objects.requireNonNull(kernels.get(target));
+          GemmKernels products = Objects.requireNonNull(kernels.get(target));
           futures.add(threads.submit(() -> result(shape, target, products, check)));
         }
       }
@@ -120,7 +120,7 @@ public final class ShapesAction implements Action<ShapesRequest> {
       throw new DeviceError("interrupted");
     } finally {
       threads.shutdownNow();
-      kernels.values().forEach(ProductKernels::close);
+      kernels.values().forEach(GemmKernels::close);
       delete(temporary);
     }
   }
@@ -132,12 +132,12 @@ public final class ShapesAction implements Action<ShapesRequest> {
   }
 
   private static Result result(
-      RandomShapes.Shape shape, GpuTarget target, ProductKernels products, Uncached check) {
+      RandomShapes.Shape shape, GpuTarget target, GemmKernels products, Uncached check) {
     check.begin();
     String failure = null;
     try {
-      ProductKernels.Found found = products.require(shape.workload());
-      Map<String, byte[]> files = ProductExport.files(shape.workload(), target, found, line -> {});
+      GemmKernels.Found found = products.require(shape.workload());
+      Map<String, byte[]> files = GemmExport.files(shape.workload(), target, found, line -> {});
       if (!files.containsKey("kernel.cuh")) {
         failure = "the export has no kernel";
       } else if (check.isUnseen()) {

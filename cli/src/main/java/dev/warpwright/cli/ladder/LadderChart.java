@@ -19,8 +19,8 @@ final class LadderChart {
     List<RungReport> reports = all.stream().filter(r -> r.dtype() == DType.F32).toList();
     double cublas =
         reports.stream()
-            .filter(r -> !Double.isNaN(r.peerUs()) && !Double.isNaN(r.timeUs()))
-            .mapToDouble(r -> r.gflops() * r.timeUs() / r.peerUs())
+            .filter(r -> !Double.isNaN(r.baselineUs()) && !Double.isNaN(r.timeUs()))
+            .mapToDouble(r -> r.gflops() * r.timeUs() / r.baselineUs())
             .average()
             .orElse(Double.NaN);
     double most =

@@ -50,7 +50,7 @@ final class LadderTable {
               number("%.1f", r.predictedUs()),
               number("%.1f", r.least().micros()),
               number("%.0f", r.gflops()),
-              number("%.1f%%", 100 * r.peerUs() / r.timeUs()),
+              number("%.1f%%", 100 * r.baselineUs() / r.timeUs()),
               r.registers(),
               r.sharedBytes(),
               100 * r.occupancy(),
@@ -156,7 +156,7 @@ final class LadderTable {
     return new Figure(r.timeUs(), r.predictedUs(), r.least())
         .into(time)
         .with("gflops", r.gflops())
-        .with("cublasUs", r.peerUs())
+        .with("cublasUs", r.baselineUs())
         .with("relError", r.relError())
         .with("verified", r.verified())
         .with("predicted", r.predicted())

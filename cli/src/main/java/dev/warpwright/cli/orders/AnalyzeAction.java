@@ -10,12 +10,15 @@ import dev.warpwright.cli.output.Report;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.analyze.Analysis;
 import dev.warpwright.perf.analyze.GemmPrediction;
+import dev.warpwright.perf.analyze.MeasuredOrders;
+import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Roofline;
 import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 
 /** Tells which parts of a workload are bound by memory, how full the device is, and why. */
 public final class AnalyzeAction implements Action<AnalyzeRequest> {
@@ -37,6 +40,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       lines.add("");
       text(analysis, lines);
     }
+    request.notes().forEach(lines::add);
     return new Report(true, String.join(System.lineSeparator(), lines), json(request, analyses));
   }
 
@@ -87,6 +91,12 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
       lines.add("  * not there where neighbours are fused");
     }
     lines.add("  all parts, fused: at least " + time(analysis.boundUs()));
+    if (!analysis.fits()) {
+      lines.add(
+          format(
+              "  does not fit: %s of weights, keys and values, and %s has %d GB",
+              bytes(analysis.residentBytes()), gpu.name(), gpu.dramGB()));
+    }
     if (!analysis.device().fitted()) {
       lines.add(
           "  extrapolated: the models were fitted on another device, this one's figures are those"
@@ -138,6 +148,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
     return Json.object()
         .with("workload", request.workload().name())
         .with("dtype", request.workload().type().text())
+        .with("notes", Json.array(request.notes(), Json::of))
         .with(
             "devices",
             Json.array(
@@ -149,7 +160,11 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
                         .with("bandwidth", analysis.device().dramGBs() * 1e9)
                         .with("extrapolated", !analysis.device().fitted())
                         .with("boundUs", analysis.boundUs())
-                        .with("parts", Json.array(analysis.lines(), AnalyzeAction::part))));
+                        .with("needBytes", analysis.residentBytes())
+                        .with("memoryBytes", analysis.device().dramGB() * 1e9)
+                        .with("fits", analysis.fits())
+                        .with(
+                            "parts", Json.array(analysis.lines(), line -> part(line, analysis)))));
   }
 
   /** One occurrence. */
@@ -163,7 +178,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
             roofline.memoryBound() ? LeastTime.By.BYTES : LeastTime.By.OPERATIONS));
   }
 
-  private static Json part(Analysis.Line line) {
+  private static Json part(Analysis.Line line, Analysis analysis) {
     Json.Members json =
         figure(line)
             .into(Json.object())
@@ -182,7 +197,24 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
     if (shape != null) {
       json = json.with("M", shape.m()).with("N", shape.n()).with("K", shape.k());
     }
-    return line.best() == null ? json : json.with("best", prediction(line.best()));
+    GemmPrediction best = line.best();
+    json = json.with("l2Bytes", best == null ? line.part().l2Bytes() : best.l2Bytes());
+    OptionalDouble measured =
+        shape == null ? OptionalDouble.empty() : measuredUs(shape, analysis.device());
+    if (measured.isPresent()) {
+      json = json.with("measuredUs", measured.getAsDouble());
+    }
+    return best == null ? json : json.with("best", prediction(best));
+  }
+
+  /** The fastest launch of a product that comes along as measured. */
+  private static OptionalDouble measuredUs(GemmShape shape, DeviceModel device) {
+    return device == MeasuredOrders.device()
+        ? MeasuredOrders.all().stream()
+            .filter(row -> row.shape().equals(shape))
+            .mapToDouble(MeasuredOrders.Row::timeUs)
+            .min()
+        : OptionalDouble.empty();
   }
 
   /** A prediction. */
@@ -191,6 +223,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
         .with("tile", p.tiling().text())
         .with("order", p.order().text())
         .with("tiles", p.tiles())
+        .with("atOnce", p.tiling().atOnce(p.device()))
         .with("waves", p.waves())
         .with("tail", p.tail())
         .with("timeUs", p.timeUs())

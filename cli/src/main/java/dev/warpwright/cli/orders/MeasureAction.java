@@ -119,7 +119,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
   }
 
   private static String head(OrderMeasurement m) {
-    return m.tiling().text() + " " + m.order().text();
+    return m.tiling().text() + " " + m.order().label();
   }
 
   private static String line(OrderMeasurement m) {
@@ -144,7 +144,7 @@ public final class MeasureAction implements Action<MeasureRequest> {
     return format(
         "%-9s %-12s %-9s %12s %22s %22s %16s  %s",
         m.tiling().text(),
-        m.order().text(),
+        m.order().label(),
         m.kernel(),
         m.times() == null ? "-" : AnalyzeAction.time(m.times().timeUs()),
         time,

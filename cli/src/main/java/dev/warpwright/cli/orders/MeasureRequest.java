@@ -9,9 +9,11 @@ import dev.warpwright.measure.orders.RecordedOrders;
 import dev.warpwright.perf.analyze.Gpus;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.order.OrderText;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -72,10 +74,15 @@ public record MeasureRequest(
         };
     String tiles = values.text("tile");
     String orders = values.text("order");
+    String file = values.text("file");
+    Integer line = file == null ? null : OrderRequest.line(values);
+    if (orders != null && file != null) {
+      throw new UserError("give order= or file=, not both");
+    }
     DeviceModel gpu = Gpus.find(values.text("gpu", "h200"));
     long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
     double seconds = values.seconds("seconds", COUNTER_SECONDS);
-    values.finish("M, N, K, dtype, tile, order, from, gpu, seed, seconds");
+    values.finish("M, N, K, dtype, tile, order, file, line, from, gpu, seed, seconds");
     List<Tiling> tilings =
         tiles != null
             ? list(tiles, Tiling::parse)
@@ -83,11 +90,16 @@ public record MeasureRequest(
                 ? recorded(OrderMeasurement::tiling)
                 : List.of(Tiling.of(128, 128));
     List<BlockOrder> all =
-        orders != null
-            ? BlockOrder.parseAll(orders).stream().distinct().toList()
-            : from == From.RECORDED
-                ? recorded(OrderMeasurement::order)
-                : BlockOrder.parseAll("row,grouped:8,hilbert");
+        file != null
+            ? read(Path.of(file), line)
+            : orders != null
+                ? BlockOrder.parseAll(orders).stream().distinct().toList()
+                : from == From.RECORDED
+                    ? recorded(OrderMeasurement::order)
+                    : BlockOrder.parseAll("row,grouped:8,hilbert");
+    if (from != From.RECORDED) {
+      tilings.forEach(tiling -> all.forEach(order -> check(shape, tiling, order)));
+    }
     if (from != From.RECORDED && tilings.size() * all.size() > MOST_KERNELS) {
       throw new UserError(
           String.format(
@@ -101,6 +113,38 @@ public record MeasureRequest(
         from,
         gpu,
         files);
+  }
+
+  /** A list of tiles has to be of the grid that a size of tiles makes. */
+  private static void check(GemmShape shape, Tiling tiling, BlockOrder order) {
+    if (order instanceof BlockOrder.Explicit) {
+      try {
+        var unused =
+            order.tiles(
+                (int) Math.ceilDiv(shape.m(), tiling.m()),
+                (int) Math.ceilDiv(shape.n(), tiling.n()));
+      } catch (UserError e) {
+        throw new UserError("tile=" + tiling.text() + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
+  /** Orders of a file, as lists of tiles; on a device all tiles that fit run at a time. */
+  private static List<BlockOrder> read(Path file, @Nullable Integer line) {
+    List<OrderText> texts = line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line));
+    List<BlockOrder> orders = new ArrayList<>();
+    for (OrderText text : texts) {
+      if (text.items().stream().anyMatch(item -> item.gemm() != 0)) {
+        throw new UserError(
+            file + ": line " + text.line() + ": an order of two matmuls; one is measured");
+      }
+      orders.add(
+          new BlockOrder.Explicit(
+              text.items().stream()
+                  .map(item -> new BlockOrder.Tile(item.row(), item.column()))
+                  .toList()));
+    }
+    return orders;
   }
 
   private static <T> List<T> recorded(Function<OrderMeasurement, T> part) {

@@ -4,11 +4,9 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.base.files.AtomicFile;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
-import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.Csv;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
-import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.order.OrderBounds;
 import dev.warpwright.perf.order.OrderSearch;
 import dev.warpwright.perf.order.OrderSimulation;
@@ -17,10 +15,7 @@ import dev.warpwright.perf.order.SearchMonitor;
 import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -194,27 +189,35 @@ public final class OrderAction implements Action<OrderRequest> {
   private static Report score(OrderRequest request) {
     TileProblem problem = request.problem();
     Map<String, List<WorkItem>> orders = new LinkedHashMap<>();
-    if (request.file() != null || request.order() != null) {
+    Path file = request.file();
+    if (file != null && request.line() == null) {
+      List<OrderText> all = OrderFile.all(file);
+      for (OrderText each : all) {
+        orders.put(
+            all.size() == 1 ? file.toString() : file + ":" + each.line(),
+            checked(request, each).items());
+      }
+    } else if (file != null || request.order() != null) {
       orders.put(
-          request.order() != null ? request.order().text() : String.valueOf(request.file()),
-          order(request));
+          request.order() != null ? request.order() : file + ":" + request.line(), order(request));
     } else {
-      TileOrders.READY_MADE.forEach(
-          name -> orders.put(name, TileOrders.of(problem, BlockOrder.parse(name))));
+      TileOrders.names(problem).forEach(name -> orders.put(name, TileOrders.of(problem, name)));
     }
     long bound = OrderBounds.loads(problem);
+    long leastStores = problem.items();
     List<String> lines = new ArrayList<>();
     List<Json> scores = new ArrayList<>();
     var csv = new StringBuilder("order,loads,hits,stores,lowerBound\n");
     lines.add(
         String.format(
             Locale.ROOT,
-            "%-14s %10s %10s %10s %14s",
+            "%-14s %10s %10s %10s %10s %10s",
             "order",
             "loads",
-            "hits",
+            "of bound",
             "stores",
-            "of bound"));
+            "of bound",
+            "hits"));
     orders.forEach(
         (name, order) -> {
           problem.check(order, true);
@@ -222,12 +225,13 @@ public final class OrderAction implements Action<OrderRequest> {
           lines.add(
               String.format(
                   Locale.ROOT,
-                  "%-14s %10d %10d %10d %13.2fx",
+                  "%-14s %10d %9.2fx %10d %9.2fx %10d",
                   name,
                   run.loads(),
-                  run.hits(),
+                  run.loads() / (double) bound,
                   run.stores(),
-                  ratio(run, bound)));
+                  run.stores() / (double) leastStores,
+                  run.hits()));
           csv.append(
               String.format(
                   Locale.ROOT,
@@ -239,16 +243,17 @@ public final class OrderAction implements Action<OrderRequest> {
                   bound));
           scores.add(totals(Json.object().with("order", name), run));
         });
-    lines.add("no order loads less than " + bound + " blocks");
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "no order loads less than %d blocks or stores less than %d",
+            bound,
+            leastStores));
     write(request.files().csv(), csv.toString());
     return new Report(
         true,
         String.join(System.lineSeparator(), lines),
         head(request).with("lowerBound", bound).with("orders", new Json.Array(scores)));
-  }
-
-  private static double ratio(OrderSimulation run, long bound) {
-    return run.loads() / (double) bound;
   }
 
   private static List<WorkItem> order(OrderRequest request) {
@@ -259,28 +264,22 @@ public final class OrderAction implements Action<OrderRequest> {
     if (file == null) {
       throw new IllegalArgumentException("no order");
     }
-    try {
-      if (Files.size(file) > OrderText.LONGEST) {
-        throw new UserError(file + ": too large for an order");
-      }
-      OrderText text = OrderText.parse(String.join("\n", TextFile.lines(file)));
-      if (text.atOnce() != request.problem().atOnce()) {
-        throw new UserError(
-            String.format(
-                Locale.ROOT,
-                "%s: t1 = %d, but at=%d; give at=%d",
-                file,
-                text.atOnce(),
-                request.problem().atOnce(),
-                text.atOnce()));
-      }
-      return text.items();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (UserError e) {
-      String message = String.valueOf(e.getMessage());
-      throw message.startsWith(file.toString()) ? e : new UserError(file + ": " + message);
+    return checked(request, OrderFile.one(file, request.line())).items();
+  }
+
+  private static OrderText checked(OrderRequest request, OrderText text) {
+    if (text.atOnce() != request.problem().atOnce()) {
+      throw new UserError(
+          String.format(
+              Locale.ROOT,
+              "%s: line %d: t1 = %d, but at=%d; give at=%d",
+              request.file(),
+              text.line(),
+              text.atOnce(),
+              request.problem().atOnce(),
+              text.atOnce()));
     }
+    return text;
   }
 
   private static void writeFiles(OrderRequest request, List<WorkItem> order, OrderSimulation run) {

@@ -32,14 +32,21 @@ import picocli.CommandLine.Parameters;
       "chained=0      columns of tiles of a second matmul that reads the first's result",
       "results=past   past the cache, or cached and written back",
       "at=1           tiles at a time",
-      "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...",
-      "file=          an order as text: t1 = 1 Order 0: [(x, y, gemmId), ...]",
+      "order=         row, column, serpentine, grouped:4, morton, hilbert, nested:4, ...; chained:",
+      "               rows:2 of both in turn, halves of rows, mixed:2 rows high, tile by tile",
+      "file=          orders as text: t1 = 1 Order 0: [(x, y, gemmId), ...] or t = 1 Order: [(x,"
+          + " y), ...]",
+      "line=          which of them: the line on which it begins; else the first, score: all",
       "seconds=30     after which search returns the best so far; seed=1",
       "",
       "measure:",
       "M= N= K=       the product; dtype=bf16 or f16",
       "tile=128x128   sizes of tiles, with commas; 256x256 on Hopper: a cluster of two blocks",
-      "order=         orders, with commas: row,grouped:8,hilbert",
+      "order=         orders, with commas: row,grouped:8,hilbert,explicit:0,0;0,1;...",
+      "file= line=    instead: an order as search printed it, or all orders of a file",
+      "N2=            also a second product Y = gelu(C) D of N2 columns, in the same grid; order="
+          + " then is",
+      "               row,rows:1,... of both; wait=row or grid: what a tile of Y waits for",
       "seconds=300    that Nsight Compute may take to count; seed=1",
       "from=gpu       or recorded: what an H200 said; or simulator, in turns, of gpu=h200",
       ""
@@ -76,6 +83,13 @@ public final class OrderCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
+    if (task.equals("measure") && ChainMeasureRequest.isOne(words)) {
+      if (svg != null || timeline != null) {
+        throw new UserError("--svg and --timeline are of one product; N2= makes two");
+      }
+      return ChainMeasureAction.perform(
+          ChainMeasureRequest.of(new KeyValues(words), !noCounters, csv), progress);
+    }
     if (task.equals("measure")) {
       return measuring.perform(
           MeasureRequest.of(

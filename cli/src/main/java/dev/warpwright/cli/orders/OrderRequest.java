@@ -3,8 +3,8 @@ package dev.warpwright.cli.orders;
 import dev.warpwright.base.UserError;
 import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.KeyValues;
-import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.order.CachePolicy;
+import dev.warpwright.perf.order.TileOrders;
 import dev.warpwright.perf.order.TileProblem;
 import dev.warpwright.perf.order.WorkItem;
 import java.nio.file.Path;
@@ -16,15 +16,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks for orders of tiles.
  *
- * @param order a ready-made one; null for all of them
+ * @param order the name of a ready-made one; null for all of them
  * @param file to read an order from; null for none
+ * @param line of the file on which the order begins; null for the first one, or all where they are
+ *     scored
  */
 public record OrderRequest(
     Task task,
     TileProblem problem,
     CachePolicy policy,
-    @Nullable BlockOrder order,
+    @Nullable String order,
     @Nullable Path file,
+    @Nullable Integer line,
     Limits limits,
     Files files) {
   /** What to do. */
@@ -53,11 +56,15 @@ public record OrderRequest(
         CachePolicy.parse(values.text("policy", task == Task.SEARCH ? "optimal" : "lru"));
     String order = task == Task.SEARCH ? null : values.text("order");
     String file = task == Task.SEARCH ? null : values.text("file");
+    Integer line = file == null ? null : line(values);
     if (order != null && file != null) {
       throw new UserError("give order= or file=, not both");
     }
     if (task == Task.SHOW && order == null && file == null) {
       throw new UserError("order show needs order=hilbert or file=FILE");
+    }
+    if (order != null) {
+      TileOrders.check(order, problem.chained() > 0);
     }
     var limits =
         task == Task.SEARCH
@@ -65,15 +72,14 @@ public record OrderRequest(
             : new Limits(1, 1);
     values.finish(
         "grid, capacity, policy, depth, chained, results, at, "
-            + (task == Task.SEARCH ? "seconds, seed" : "order, file"));
+            + (task == Task.SEARCH ? "seconds, seed" : "order, file, line"));
     return new OrderRequest(
-        task,
-        problem,
-        policy,
-        order == null ? null : BlockOrder.parse(order),
-        file == null ? null : Path.of(file),
-        limits,
-        files);
+        task, problem, policy, order, file == null ? null : Path.of(file), line, limits, files);
+  }
+
+  /** Which order of a file; null if it is not said. */
+  static @Nullable Integer line(KeyValues values) {
+    return values.text("line") == null ? null : (int) values.number("line", 1, Integer.MAX_VALUE);
   }
 
   /** The tiles and the cache. */

@@ -51,7 +51,7 @@ final class TimelineDrawing {
         top - 14,
         m.shape().text(),
         m.tiling().text(),
-        m.order().text(),
+        m.order().label(),
         escaped(m.device()));
     for (Timeline.Event e : timeline.events()) {
       double part = items == 1 ? 0 : e.item() / (double) (items - 1);

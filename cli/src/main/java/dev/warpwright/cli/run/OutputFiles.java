@@ -28,10 +28,6 @@ public record OutputFiles(String option, List<String> given) {
     given = List.copyOf(given);
   }
 
-  boolean isEmpty() {
-    return given.isEmpty();
-  }
-
   /**
    * The files, of some outputs or of all.
    *

@@ -18,7 +18,8 @@ final class BoardPageTest extends PageTest {
     assertThat(figure("Loads")).startsWith("4 ");
     assertThat(figure("Hits")).startsWith("2");
     assertThat(figure("Tiles")).isEqualTo("3 / 36");
-    assertThat(page.locator(".path").getAttribute("d")).matches("M[\\d. ]+L[\\d. ]+L[\\d. ]+");
+    assertThat(page.locator(".path:not(.across)").getAttribute("d"))
+        .matches("M[\\d. ]+L[\\d. ]+L[\\d. ]+");
     button("Undo").click();
     assertThat(figure("Loads")).startsWith("3 ");
     button("Redo").click();
@@ -44,7 +45,7 @@ final class BoardPageTest extends PageTest {
 
   @Test
   void touchWorksOnASmallScreen() {
-    visit(NARROW, "");
+    visit(NARROW, BLOCKS);
     button("Reset").tap();
     tile(0, 0).tap();
     tile(1, 0).tap();
@@ -54,7 +55,7 @@ final class BoardPageTest extends PageTest {
   @Test
   void badParametersGetAMessage() {
     set("Rows of tiles", "1000");
-    assertThat(message()).contains("Rows must be a whole number between 1 and 64");
+    assertThat(message()).contains("Rows of tiles must be a whole number between 1 and 128");
     set("Rows of tiles", "6");
     set("Cache, blocks", "1");
     page.getByText("cannot hold what is used").waitFor();

@@ -128,4 +128,29 @@ final class DevicePageTest extends PageTest {
     assertThat(page.locator(".timeline").count()).isEqualTo(1);
     assertThat(page.locator("i:text('Test')").count()).isZero();
   }
+
+  /** From a board to the GPU: its order as it stands, tile by tile. */
+  @Test
+  void theOrderOfABoardIsMeasured() {
+    done.countDown();
+    visit(WIDE, "#preset=square-8192");
+    for (String[] field :
+        new String[][] {
+          {"M", "512"}, {"N", "1024"}, {"K", "64"}, {"tile M", "128"}, {"tile N", "128"}
+        }) {
+      Locator input = page.locator("[data-name='" + field[0] + "']:visible").first();
+      input.fill(field[1]);
+      input.dispatchEvent("change");
+    }
+    page.getByLabel("Fill with a ready-made order").selectOption("hilbert");
+    button("Measure this order").click();
+    page.getByText("the result is verified").waitFor();
+    OrderMeasurer.Request request = asked.get();
+    assertThat(request.shape()).isEqualTo(SHAPE);
+    assertThat(request.orders())
+        .containsExactly(new BlockOrder.Explicit(new BlockOrder.Hilbert().tiles(4, 8)));
+    button("Reset").click();
+    button("Measure this order").click();
+    assertThat(message()).contains("the order is not complete");
+  }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.AriaRole;
@@ -66,7 +67,7 @@ final class KernelPageTest extends PageTest {
         List.of(
             String.format(Locale.ROOT, point, 2, 4),
             String.format(Locale.ROOT, point, 2, 8),
-            String.format(Locale.ROOT, point, 1, 4)));
+            String.format(Locale.ROOT, point, 1, 8)));
     // The first kernel, which is shown unasked, is answered only after the run was chosen.
     page.locator("pre").first().waitFor();
     List<Route> late = new ArrayList<>();
@@ -97,6 +98,24 @@ final class KernelPageTest extends PageTest {
                         default -> "func gemm";
                       }));
     }
+    // In one form and in the other: what is pointed at, and what another record has otherwise.
+    button("Side by side").click();
+    page.locator(".levels .linked").first().waitFor();
+    Locator word =
+        page.locator(".levels .linked")
+            .nth(1)
+            .locator("b", new Locator.LocatorOptions().setHasText("A_shared"))
+            .first();
+    word.click();
+    assertThat(page.locator(".levels .linked").nth(1).locator(".lit-line").count()).isPositive();
+    assertThat(page.locator(".levels .linked").nth(0).locator(".lit-line").count()).isPositive();
+    button("Difference to…").click();
+    page.getByText("Decided otherwise there: minBlocks=1.").waitFor();
+    assertThat(page.locator(".difference .gone").count()).isPositive();
+    assertThat(page.locator(".difference .come").count()).isPositive();
+    page.getByLabel("Filter tuning runs").fill("h200 k=64");
+    assertThat(page.locator(".list").last().locator("button:visible").count()).isEqualTo(1);
+    page.getByLabel("Filter tuning runs").fill("");
     button("Simulator counters").click();
     page.getByText("Statements of the kernel by what they ask").waitFor();
   }

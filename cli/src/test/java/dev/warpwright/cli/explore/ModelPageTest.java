@@ -83,9 +83,9 @@ final class ModelPageTest extends PageTest {
         page.evaluate(
             """
             async cases => {
-              const m = await import('/model.js');
+              const m = {...await import('/model.js'), ...await import('/cache.js')};
               return cases.map(([problem, order]) => {
-                const run = m.simulate(problem, order);
+                const run = m.simulate(problem, order, 'all');
                 const out = [[run.loads, run.loaded, run.hits, run.stores, run.stored, run.flushed, m.bounds(problem).loads]];
                 for (const s of run.steps) out.push(s.loaded, s.evicted, s.contents);
                 return out;
@@ -135,7 +135,7 @@ final class ModelPageTest extends PageTest {
       for (int[] grid : new int[][] {{1, 1}, {5, 3}, {8, 8}, {3, 13}}) {
         Object tiles =
             page.evaluate(
-                "async ([name, r, c]) => (await import('/model.js')).tiles(name, r, c)",
+                "async ([name, r, c]) => (await import('/orders.js')).tiles(name, r, c)",
                 List.of(name, grid[0], grid[1]));
         assertThat(tiles)
             .as("%s %dx%d", name, grid[0], grid[1])
@@ -143,6 +143,26 @@ final class ModelPageTest extends PageTest {
                 BlockOrder.parse(name).tiles(grid[0], grid[1]).stream()
                     .map(t -> List.of(t.m(), t.n()))
                     .toList());
+      }
+    }
+  }
+
+  /** Those of two chained products too, with several tiles at a time. */
+  @Test
+  void readyMadeChainsAreThoseOfJava() {
+    for (int[] s : new int[][] {{3, 2, 2, 1}, {5, 4, 3, 1}, {6, 4, 4, 2}, {8, 6, 3, 6}}) {
+      var problem = new TileProblem(s[0], s[1], 1, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
+      for (String name : TileOrders.names(problem)) {
+        Object tiles =
+            page.evaluate(
+                """
+                async ([problem, name]) => (await import('/orders.js')).readyMade(problem, name)
+                  .map(({gemm, row, column}) => ({gemm, row, column}))
+                """,
+                List.of(forThePage(problem, CachePolicy.LRU), name));
+        assertThat(tiles)
+            .as("%s %s", problem, name)
+            .isEqualTo(forThePage(TileOrders.of(problem, name)));
       }
     }
   }

@@ -7,6 +7,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
 import dev.warpwright.base.DeviceError;
 import dev.warpwright.explorer.Explorer;
@@ -39,6 +40,9 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class PageTest {
   static final int WIDE = 1280;
   static final int NARROW = 390;
+
+  /** A small board of equal blocks, for those who draw by hand. */
+  static final String BLOCKS = "#preset=blocks";
 
   private final List<String> strayRequests = new ArrayList<>();
   private final List<String> troubles = new ArrayList<>();
@@ -96,10 +100,14 @@ abstract class PageTest {
   void open() {
     strayRequests.clear();
     troubles.clear();
-    visit(WIDE, "");
+    visit(WIDE, BLOCKS);
   }
 
   void visit(int width, String fragment) {
+    visit(width, fragment, ColorScheme.LIGHT);
+  }
+
+  void visit(int width, String fragment, ColorScheme theme) {
     if (context != null) {
       context.close();
     }
@@ -107,10 +115,11 @@ abstract class PageTest {
         browser.newContext(
             new Browser.NewContextOptions()
                 .setViewportSize(width, 900)
+                .setColorScheme(theme)
                 .setHasTouch(width == NARROW)
                 .setAcceptDownloads(true));
     page = context.newPage();
-    page.setDefaultTimeout(90_000);
+    page.setDefaultTimeout(60_000);
     page.onRequest(
         request -> {
           String url = request.url();
@@ -121,7 +130,7 @@ abstract class PageTest {
     page.onPageError(troubles::add);
     page.onDialog(dialog -> troubles.add("dialog: " + dialog.message()));
     page.navigate(address() + fragment);
-    page.locator(".tile").first().waitFor();
+    page.locator(".tile, table.heat button, .chart .line, .list button").first().waitFor();
   }
 
   String address() {

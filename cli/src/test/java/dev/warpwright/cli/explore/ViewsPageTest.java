@@ -48,4 +48,25 @@ final class ViewsPageTest extends PageTest {
             .setPath(Path.of("build", "screenshots", view + "-" + width + ".png"))
             .setFullPage(true));
   }
+
+  /** A board that is wider than the screen says so, and is scrolled, not squeezed. */
+  @Test
+  void aLargeBoardScrollsOnASmallScreen() {
+    visit(NARROW, PageTest.BLOCKS);
+    page.locator("details.fold summary").first().tap();
+    set("Rows of tiles", "32");
+    set("Columns", "32");
+    page.getByText("Scroll the board sideways and down to see all tiles").waitFor();
+    assertThat((Integer) page.evaluate("document.documentElement.scrollWidth")).isEqualTo(NARROW);
+    assertThat(
+            (Boolean)
+                page.evaluate(
+                    "() => { const s = document.querySelector('.stage'); return s.scrollWidth >"
+                        + " s.clientWidth; }"))
+        .isTrue();
+    tile(31, 31).scrollIntoViewIfNeeded();
+    assertThat(tile(31, 31).boundingBox().width).isGreaterThanOrEqualTo(13);
+    tile(31, 31).tap();
+    assertThat(figure("Tiles")).isEqualTo("1 / 1,024");
+  }
 }

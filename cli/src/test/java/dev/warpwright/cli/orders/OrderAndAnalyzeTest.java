@@ -58,6 +58,100 @@ final class OrderAndAnalyzeTest {
   }
 
   @Test
+  void filesWithSeveralOrdersAreReadByTheirLines() throws IOException {
+    Path file = folder.resolve("orders.txt");
+    Files.writeString(
+        file,
+        """
+        outer_width = 2, inner_width = 1
+        t = 1 Order: [(0, 0), (1, 0), (1, 1), (0, 1)]
+        t = 1 Order: [(0, 0), (1, 1), (1, 0), (0, 1)]
+        """);
+    String score = "order score grid=2x2 capacity=2 file=" + file;
+    assertThat(execute(score.split(" "))).isZero();
+    assertThat(out()).containsPattern(file + ":1 +5 +").containsPattern(file + ":3 +7 +");
+    assertThat(execute((score + " line=3").split(" "))).isZero();
+    assertThat(out()).containsPattern(file + ":3 +7 +").doesNotContain(file + ":1 ");
+    assertThat(execute((score + " line=2").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("line=2; they begin on lines 1, 3");
+    String measure = "order measure M=256 N=256 K=64 from=simulator file=" + file;
+    assertThat(execute(measure.split(" "))).isZero();
+    assertThat(out()).contains("explicit:0,0;0,1;1,1;1,0 ", "explicit:0,0;1,1;0,1;1,0 ");
+    assertThat(execute((measure + " line=3 tile=64x64").split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("4 tiles for a grid of 4 x 4");
+  }
+
+  /** A found or drawn order of two chained products runs as it stands in its file. */
+  @Test
+  void ordersOfTwoChainedProductsAreMeasured() throws IOException {
+    String chain = "order measure M=128 N=128 K=64 N2=64 tile=64x64 from=simulator gpu=a100 ";
+    assertThat(execute((chain + "order=row,rows:1,mixed:1,halves").split(" "))).isZero();
+    assertThat(out()).contains("row            row", "mixed:1        row").doesNotContain("WRONG");
+    assertThat(execute((chain + "order=row wait=grid,row").split(" "))).isZero();
+    assertThat(out()).contains("row            grid");
+    Path file = folder.resolve("chain.txt");
+    Files.writeString(
+        file, "t1 = 1 Order 0: [(1,1,0), (0,1,0), (0,1,1), (0,0,0), (1,0,0), (0,0,1)]");
+    assertThat(execute((chain + "file=" + file).split(" "))).isZero();
+    assertThat(out()).contains("line 1         row").doesNotContain("WRONG");
+    assertThat(execute((chain + "wait=grid file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("give wait=row");
+    Files.writeString(
+        file, "t1 = 1 Order 0: [(1,1,0), (0,1,1), (0,1,0), (0,0,0), (1,0,0), (0,0,1)]");
+    assertThat(execute((chain + "file=" + file).split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("line 1: tile (1, 0) of matmul 1, number 1 of the order, comes before row 1");
+  }
+
+  @Test
+  void filesThatAreNoOrdersAreRefusedByTheirLine() throws IOException {
+    Path file = folder.resolve("order.txt");
+    Files.writeString(file, "t1 = 1 Order 0: [(0, 0, 0)]\nand more\n");
+    for (String[] wrong :
+        new String[][] {
+          {file.toString(), file + ": line 2: behind an order only another one may follow"},
+          {folder.toString(), folder + ": is a folder; give a file"},
+          {"/dev/zero", "/dev/zero: is no regular file"}
+        }) {
+      int code = execute("order", "score", "grid=1x1", "capacity=4", "file=" + wrong[0]);
+      assertThat(code).isEqualTo(ExitCode.USAGE);
+      assertThat(err.toString(StandardCharsets.UTF_8)).contains(wrong[1]).hasLineCount(1);
+    }
+  }
+
+  @Test
+  void loadsAndStoresStandBesideTheirOwnBounds() {
+    execute("order", "score", "grid=4x4", "capacity=4", "chained=2", "order=row", "at=1");
+    assertThat(out()).contains("loads   of bound     stores   of bound");
+    assertThat(out()).containsPattern("row +\\d+ +\\d\\.\\d\\dx +24 +1.00x");
+  }
+
+  @Test
+  void modelsDevicesAndRangesAreAnalyzed() throws IOException {
+    Path model = folder.resolve("m.json");
+    Files.writeString(
+        model, "{\"layers\": [{\"name\": \"up\", \"N\": 13824, \"K\": 5120, \"times\": 40}]}");
+    Path device = folder.resolve("d.json");
+    Files.writeString(
+        device, "{\"name\": \"my card\", \"like\": \"a100\", \"GBs\": 1000, \"GB\": 4}");
+    assertThat(execute("analyze", "file=" + model, "M=64", "gpufile=" + device)).isZero();
+    assertThat(out()).contains("my card: 312 TFLOP/s, 1000 GB/s", "does not fit: 5.66 GB");
+    assertThat(execute("analyze", "file=" + model)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("no M; give it there");
+    assertThat(execute("analyze", "ffn", "M=1..100", "gpu=a100")).isZero();
+    assertThat(out().lines().filter(line -> line.matches(" +\\d+ .*(memory|compute)"))).hasSize(8);
+    assertThat(execute("analyze", "ffn", "M=9..2")).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("analyze", "gemm", "M=1..2", "N=1..2", "K=1")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void devicesWithoutTheTypeAreSkippedWithANote() {
+    assertThat(execute("analyze", "gemm", "MNK=4096", "dtype=fp8", "gpu=a100,h200")).isZero();
+    assertThat(out())
+        .contains("H200 SXM: 1979 TFLOP/s", "A100 SXM 80 GB is skipped: it multiplies no e4m3");
+  }
+
+  @Test
   void tablesAndPicturesAreWritten() throws IOException {
     Path csv = folder.resolve("t.csv");
     Path svg = folder.resolve("t.svg");

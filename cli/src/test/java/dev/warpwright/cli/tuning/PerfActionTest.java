@@ -12,8 +12,8 @@ import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.families.tuned.RejectedKernels;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.measure.KernelReport;
-import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.timing.KernelReport;
+import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.measure.CandidateFailure;
@@ -97,7 +97,7 @@ final class PerfActionTest {
   void oneThatCannotBeMeasuredDoesNotStopTheOthers() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, rivals, here, progress) -> {
+        (kernel, rounds, baselineKernels, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -112,7 +112,7 @@ final class PerfActionTest {
     assertThatThrownBy(
             () ->
                 perform(
-                    (kernel, rounds, rivals, here, progress) -> {
+                    (kernel, rounds, baselineKernels, here, progress) -> {
                       throw new DeviceError("out of memory");
                     },
                     "MNK=64"))
@@ -124,7 +124,7 @@ final class PerfActionTest {
   void wrongIsWorseThanNotMeasured() {
     int[] calls = {0};
     PerfAction.Bench bench =
-        (kernel, rounds, rivals, here, progress) -> {
+        (kernel, rounds, baselineKernels, here, progress) -> {
           if (++calls[0] == 2) {
             throw new DeviceError("out of memory");
           }
@@ -139,7 +139,7 @@ final class PerfActionTest {
   void aKernelThatIsWrongIsNotSeenByTheUser() {
     List<String> points = new ArrayList<>();
     PerfAction.Bench bench =
-        (kernel, rounds, rivals, here, progress) -> {
+        (kernel, rounds, baselineKernels, here, progress) -> {
           points.add(kernel.point().text());
           if (points.size() == 1) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -194,7 +194,8 @@ final class PerfActionTest {
   @Test
   void aRecordThatDoesNotHoldIsVerifiedTimedAndStored() {
     List<Candidate> before = recordBefore();
-    Report report = perform((kernel, rounds, rivals, here, progress) -> report(null), false, SHAPE);
+    Report report =
+        perform((kernel, rounds, baselineKernels, here, progress) -> report(null), false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.OK);
     assertThat(report.text())
         .contains("recorded with driver 0.9, here 1.0, verified and timed again just now")
@@ -219,7 +220,7 @@ final class PerfActionTest {
   void aRecordThatDoesNotHoldAndIsWrongIsStoredAsSuchAndTheNextOneTaken() {
     List<Candidate> before = recordBefore();
     PerfAction.Bench bench =
-        (kernel, rounds, rivals, here, progress) -> {
+        (kernel, rounds, baselineKernels, here, progress) -> {
           if (kernel.point().equals(before.getFirst().point())) {
             throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
           }
@@ -245,7 +246,8 @@ final class PerfActionTest {
   void aMeasurementThatCannotBeIsNotStored() {
     recordBefore();
     KernelReport impossible = report("more than the peak: the measurement is wrong");
-    Report report = perform((kernel, rounds, rivals, here, progress) -> impossible, false, SHAPE);
+    Report report =
+        perform((kernel, rounds, baselineKernels, here, progress) -> impossible, false, SHAPE);
     assertThat(report.code()).isEqualTo(ExitCode.WRONG);
     assertThat(recordedHere()).isEmpty();
   }

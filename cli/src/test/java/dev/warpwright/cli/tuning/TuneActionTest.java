@@ -9,8 +9,8 @@ import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.families.tuned.GemmChooser;
 import dev.warpwright.families.tuned.RejectedKernels;
-import dev.warpwright.measure.KernelReport;
-import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.timing.KernelReport;
+import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.measure.tuning.GemmTuning;
 import dev.warpwright.perf.predict.Prediction;
 import dev.warpwright.target.GpuTarget;
@@ -137,7 +137,7 @@ final class TuneActionTest {
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, rivals, here, progress) -> {
+                (kernel, rounds, baselineKernels, here, progress) -> {
                   winners.add(kernel);
                   if (winners.size() == 1) {
                     throw new CandidateFailure(FailureReason.WRONG, "the result is wrong");
@@ -180,7 +180,7 @@ final class TuneActionTest {
           public void close() {}
         };
     Report report =
-        action(mostlySpilling, (kernel, rounds, rivals, here, progress) -> verified())
+        action(mostlySpilling, (kernel, rounds, baselineKernels, here, progress) -> verified())
             .perform(
                 new TuneRequest(List.of(search("MNK=256")), folder.resolve("tuning.db"), folder, 9),
                 line -> {});
@@ -191,17 +191,17 @@ final class TuneActionTest {
   @Test
   void aProductWithoutAKernelCostsTheOthersNothing() {
     PerfAction.Bench bench =
-        (kernel, rounds, rivals, here, progress) -> {
+        (kernel, rounds, baselineKernels, here, progress) -> {
           throw new DeviceError("out of memory");
         };
     List<String> calls = new ArrayList<>();
     Report report =
         action(
                 new Fake(false, ConcurrentHashMap.newKeySet()),
-                (kernel, rounds, rivals, here, progress) -> {
+                (kernel, rounds, baselineKernels, here, progress) -> {
                   calls.add(kernel.point().text());
                   return calls.size() == 1
-                      ? bench.of(kernel, rounds, rivals, here, progress)
+                      ? bench.of(kernel, rounds, baselineKernels, here, progress)
                       : verified();
                 })
             .perform(

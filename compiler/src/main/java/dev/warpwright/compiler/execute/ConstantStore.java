@@ -4,7 +4,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.program.PackedConstant;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.Layout.Swizzle;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Numerics;
 import dev.warpwright.model.graph.ConstantTensor;

@@ -1,14 +1,10 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Var;
-import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.ir.arith.Specialization;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Ending;
@@ -17,47 +13,23 @@ import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** A network's function for one number of rows. */
 final class FixedRows {
-  private final Substitution all;
-  private final Map<Buffer, Buffer> buffers;
+  private final Specialization fixed;
 
   private FixedRows(NetworkFunction network, int rows) {
-    Map<Var, Expr> constant = Map.of(network.rows().var(), Exprs.i32(rows));
-    Substitution shapes = Substitution.ofVars(constant);
-    buffers = new HashMap<>();
-    network.func().buffers().forEach(buffer -> fix(buffer, shapes));
-    Walk.statements(
-        network.func().body(),
-        s -> {
-          if (s instanceof Stmt.Alloc alloc) {
-            fix(alloc.buffer(), shapes);
-          }
-        });
-    all = new Substitution(constant, buffers);
-  }
-
-  private void fix(Buffer buffer, Substitution shapes) {
-    List<Expr> shape = buffer.shape().stream().map(shapes::expr).toList();
-    if (!shape.equals(buffer.shape())) {
-      buffers.put(
-          buffer,
-          new Buffer(
-              buffer.name(),
-              buffer.dtype(),
-              shape,
-              buffer.scope(),
-              buffer.layout(),
-              buffer.alignment()));
-    }
+    fixed =
+        Specialization.of(
+            Map.of(network.rows().var(), Exprs.i32(rows)),
+            network.func().buffers(),
+            network.func().body());
   }
 
   private Buffer of(Buffer buffer) {
-    return buffers.getOrDefault(buffer, buffer);
+    return fixed.of(buffer);
   }
 
   /** The same function; the row count stays a parameter, which nothing reads. */
@@ -71,7 +43,7 @@ final class FixedRows {
         new PrimFunc(
             network.func().name(),
             params,
-            fixed.all.stmt(network.func().body()),
+            fixed.fixed.substitution().stmt(network.func().body()),
             network.func().attrs());
     return new NetworkFunction(
         func,

@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.base.UserError;
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Program;
 import dev.warpwright.lower.host.HostLowering;
@@ -63,16 +63,12 @@ public final class NetworkCompiler {
    *     them the program may be for just this row count, which it then says. Null for none
    */
   public static CompiledProgram compile(
-      Graph graph,
-      Target target,
-      Precision precision,
-      int rows,
-      @Nullable ProductKernels products) {
+      Graph graph, Target target, Precision precision, int rows, @Nullable GemmKernels products) {
     return compile(graph, target, precision, rows, products, null);
   }
 
   /**
-   * As {@link #compile(Graph, Target, Precision, int, ProductKernels)}.
+   * As {@link #compile(Graph, Target, Precision, int, GemmKernels)}.
    *
    * @param preferred name of the {@linkplain #alternatives alternative} that was fastest when it
    *     was measured; null, or one that there is not any more, for the presumably fastest
@@ -82,7 +78,7 @@ public final class NetworkCompiler {
       Target target,
       Precision precision,
       int rows,
-      @Nullable ProductKernels products,
+      @Nullable GemmKernels products,
       @Nullable String preferred) {
     return switch (target) {
       case GpuTarget gpu -> {
@@ -136,7 +132,7 @@ public final class NetworkCompiler {
       GpuTarget target,
       Precision precision,
       int rows,
-      @Nullable ProductKernels products) {
+      @Nullable GemmKernels products) {
     boolean fma = precision == Precision.F32;
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));

@@ -1,6 +1,6 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.families.tuned.ProductKernels;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
@@ -42,7 +42,7 @@ final class WideNetwork {
   private final StageReads reads;
   private final Precision precision;
   private final GpuKernels simple;
-  private final ProductKernels products;
+  private final GemmKernels products;
   private final String why;
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
@@ -54,7 +54,7 @@ final class WideNetwork {
       NetworkFunction network,
       Precision precision,
       GpuKernels simple,
-      ProductKernels products,
+      GemmKernels products,
       String why) {
     this.network = network;
     this.reads = StageReads.of(network.func());
@@ -66,7 +66,7 @@ final class WideNetwork {
 
   /** A kernel that layers of one shape share, and what their calls have in common. */
   private record Chosen(
-      ProductKernels.Found found, BoundKernel bound, java.util.Map<Buffer, Buffer> tables) {}
+      GemmKernels.Found found, BoundKernel bound, java.util.Map<Buffer, Buffer> tables) {}
 
   /**
    * A program.
@@ -88,7 +88,7 @@ final class WideNetwork {
       Target target,
       Precision precision,
       GpuKernels simple,
-      ProductKernels products,
+      GemmKernels products,
       String why) {
     WideNetwork wide =
         new WideNetwork(FixedRows.of(network, rows), precision, simple, products, why);
@@ -184,7 +184,7 @@ final class WideNetwork {
     if (known != null) {
       return known;
     }
-    Optional<ProductKernels.Found> found = products.find(workload);
+    Optional<GemmKernels.Found> found = products.find(workload);
     if (found.isEmpty()) {
       return null;
     }

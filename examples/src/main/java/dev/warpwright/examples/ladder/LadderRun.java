@@ -5,8 +5,8 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.KernelBench;
-import dev.warpwright.measure.KernelReport;
 import dev.warpwright.measure.KernelSeries;
+import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.perf.LeastTime;
 import dev.warpwright.perf.LowerBounds;
 import dev.warpwright.perf.SimtTime;
@@ -94,7 +94,7 @@ public final class LadderRun {
               rung.change(),
               DType.F32,
               result.timeUs(),
-              result.peerUs(),
+              result.baselineUs(),
               gflops(result.timeUs()),
               predicted.predictedUs(),
               least(DType.F32),
@@ -194,7 +194,9 @@ public final class LadderRun {
                       rung,
                       kernel,
                       timing == null ? Double.NaN : timing.times().graphUs(),
-                      r.peers().isEmpty() ? Double.NaN : r.peers().getFirst().times().graphUs(),
+                      r.baselines().isEmpty()
+                          ? Double.NaN
+                          : r.baselines().getFirst().times().graphUs(),
                       r.relError(),
                       false,
                       r.compiled().registers(),
@@ -246,7 +248,7 @@ public final class LadderRun {
       TensorRung rung,
       Kernel kernel,
       double micros,
-      double peer,
+      double baseline,
       double relError,
       boolean predicted,
       int registers,
@@ -259,7 +261,7 @@ public final class LadderRun {
         rung.change(),
         DType.BF16,
         micros,
-        peer,
+        baseline,
         gflops(micros),
         tensorUs(rung),
         least(DType.BF16),

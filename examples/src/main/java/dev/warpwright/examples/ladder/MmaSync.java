@@ -1,6 +1,6 @@
 package dev.warpwright.examples.ladder;
 
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
@@ -21,10 +21,10 @@ final class MmaSync {
     Schedule s = new Schedule(matmul);
     // Rows of an odd number of elements pass through registers, which tiles of 128 leave none of.
     boolean odd = k % 2 != 0;
-    StagedProduct tiles =
+    StagedGemm tiles =
         odd
-            ? StagedProduct.of(s, StagedProduct.Names.GEMM, 64, 64, 64, 3)
-            : StagedProduct.of(s, StagedProduct.Names.GEMM, 128, 128, 32, 4);
+            ? StagedGemm.of(s, StagedGemm.Names.GEMM, 64, 64, 64, 3)
+            : StagedGemm.of(s, StagedGemm.Names.GEMM, 128, 128, 32, 4);
     LoopRef blocks = s.blockOrder(tiles.rows(), tiles.columns(), new BlockOrder.Grouped(8));
     s.bind(blocks, ThreadAxis.BLOCK_X);
     s.annotate("threads", 128L);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dtype of the operands
  * @param timeUs of one product; NaN if there is none
- * @param peerUs of cuBLAS, measured in turn; NaN if it was not
+ * @param baselineUs of cuBLAS, measured in turn; NaN if it was not
  * @param predictedUs by the model, also where the time was measured; NaN if it knows none
  * @param least below which no kernel for this product gets on the device
  * @param relError NaN if nothing ran
@@ -32,7 +32,7 @@ public record RungReport(
     String change,
     DType dtype,
     double timeUs,
-    double peerUs,
+    double baselineUs,
     double gflops,
     double predictedUs,
     LeastTime least,
@@ -58,7 +58,7 @@ public record RungReport(
       String change,
       DType dtype,
       double timeUs,
-      double peerUs,
+      double baselineUs,
       double gflops,
       double predictedUs,
       LeastTime least,
@@ -77,7 +77,7 @@ public record RungReport(
         change,
         dtype,
         timeUs,
-        peerUs,
+        baselineUs,
         gflops,
         predictedUs,
         least,
@@ -117,7 +117,7 @@ public record RungReport(
         change,
         dtype,
         micros,
-        peerUs,
+        baselineUs,
         gflops * timeUs / micros,
         micros,
         least,

@@ -2,6 +2,7 @@ package dev.warpwright.examples.ladder;
 
 import dev.warpwright.examples.ladder.Steps.Blocks;
 import dev.warpwright.examples.ladder.Steps.Tile;
+import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.schedule.LoopRef;
@@ -39,8 +40,8 @@ final class SharedTiles implements Rung {
 
     s.computeAt(blocks.a(), k.outer());
     s.computeAt(blocks.b(), k.outer());
-    Steps.fetch(s, s.loops(blocks.a()).subList(3, 5), TILE * TILE, 1);
-    Steps.fetch(s, s.loops(blocks.b()).subList(3, 5), TILE * TILE, 1);
+    ThreadLoops.together(s, s.loops(blocks.a()).subList(3, 5), TILE * TILE, 1);
+    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), TILE * TILE, 1);
     tile.bind(s);
     s.compactAll();
     s.decomposeReduction(blocks.product(), k.outer());

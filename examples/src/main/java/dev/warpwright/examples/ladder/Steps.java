@@ -6,7 +6,6 @@ import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Schedule;
 import dev.warpwright.schedule.Schedule.Halves;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Steps that several rungs take in the same way. */
@@ -39,50 +38,5 @@ final class Steps {
       s.bind(blockI, ThreadAxis.BLOCK_Y);
       s.bind(blockJ, ThreadAxis.BLOCK_X);
     }
-  }
-
-  /** Loops made one, the first outermost. */
-  static LoopRef fuse(Schedule s, List<LoopRef> loops) {
-    LoopRef fused = loops.getFirst();
-    for (LoopRef loop : loops.subList(1, loops.size())) {
-      fused = s.fuse(fused, loop);
-    }
-    return fused;
-  }
-
-  /**
-   * Lets all threads of a block copy a tile together, neighbouring threads neighbouring elements in
-   * the order of the given loops, {@code lanes} elements of the last loop in one access.
-   */
-  static void fetch(Schedule s, List<LoopRef> loops, long threads, long lanes) {
-    List<LoopRef> order = new ArrayList<>(loops);
-    if (lanes > 1) {
-      Halves last = s.split(order.removeLast(), lanes);
-      order.add(last.outer());
-      order.add(last.inner());
-    }
-    s.reorder(order);
-    LoopRef vector = lanes > 1 ? order.removeLast() : null;
-    Halves rounds = s.split(fuse(s, order), threads);
-    s.reorder(rounds.inner(), rounds.outer());
-    s.bind(rounds.inner(), ThreadAxis.THREAD_X);
-    s.unroll(rounds.outer());
-    if (vector != null) {
-      s.vectorize(vector);
-    }
-  }
-
-  /** Loads what a thread keeps in registers by vectors of neighbouring elements. */
-  static void vectors(Schedule s, BlockRef fragment, long lanes) {
-    List<LoopRef> loops = s.loops(fragment);
-    LoopRef last = loops.getLast();
-    LoopRef groups = loops.get(loops.size() - 2);
-    if (s.extent(last).orElse(0) != lanes) {
-      Halves halves = s.split(last, lanes);
-      groups = halves.outer();
-      last = halves.inner();
-    }
-    s.unroll(groups);
-    s.vectorize(last);
   }
 }

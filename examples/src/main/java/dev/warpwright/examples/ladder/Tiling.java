@@ -1,7 +1,5 @@
 package dev.warpwright.examples.ladder;
 
-import java.util.Locale;
-
 /**
  * How a tile of the result is shared by the warps of a block, and a warp's part by its lanes, in
  * elements.
@@ -35,29 +33,5 @@ record Tiling(long m, long n, long k, long warpM, long warpN, long lanesM, long 
 
   long threads() {
     return m / warpM * (n / warpN) * 32;
-  }
-
-  /** Results of a thread. */
-  long accumulators() {
-    return warpM * warpN / 32;
-  }
-
-  /** Bytes of one stage of shared memory, without gaps. */
-  long stageBytes() {
-    return (m + n) * k * 4;
-  }
-
-  /** {@code 128x128x8, warps of 64x32, 8x4 lanes}. */
-  public String text() {
-    return String.format(
-        Locale.ROOT,
-        "%dx%dx%d, warps of %dx%d, %dx%d lanes",
-        m,
-        n,
-        k,
-        warpM,
-        warpN,
-        lanesM,
-        lanesN());
   }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.examples.ladder;
 
 import dev.warpwright.examples.ladder.Steps.Blocks;
 import dev.warpwright.examples.ladder.Steps.Tile;
+import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.schedule.BlockRef;
@@ -47,13 +48,14 @@ final class Vectorized implements Rung {
     s.unroll(own.getLast());
     s.computeAt(column, k.inner());
     s.computeAt(row, k.inner());
-    Steps.vectors(s, column, Square.RUN);
-    Steps.vectors(s, row, Square.RUN);
+    ThreadLoops.vectors(s, column, Square.RUN);
+    ThreadLoops.vectors(s, row, Square.RUN);
 
     s.computeAt(blocks.a(), k.outer());
     s.computeAt(blocks.b(), k.outer());
-    Steps.fetch(s, s.loops(blocks.a()).subList(3, 5).reversed(), square.threads(), Square.RUN);
-    Steps.fetch(s, s.loops(blocks.b()).subList(3, 5), square.threads(), Square.RUN);
+    ThreadLoops.together(
+        s, s.loops(blocks.a()).subList(3, 5).reversed(), square.threads(), Square.RUN);
+    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), square.threads(), Square.RUN);
     tile.bind(s);
     s.compactAll();
     s.decomposeReduction(blocks.product(), k.outer());

@@ -2,6 +2,7 @@ package dev.warpwright.examples.ladder;
 
 import dev.warpwright.examples.ladder.Steps.Blocks;
 import dev.warpwright.examples.ladder.Steps.Tile;
+import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
@@ -50,13 +51,14 @@ final class WarpTiles implements Rung {
     s.unroll(own.getLast());
     for (BlockRef fragment : List.of(column, row)) {
       s.computeAt(fragment, k.inner());
-      Steps.vectors(s, fragment, Tiling.RUN);
+      ThreadLoops.vectors(s, fragment, Tiling.RUN);
     }
 
     s.computeAt(blocks.a(), k.outer());
     s.computeAt(blocks.b(), k.outer());
-    Steps.fetch(s, s.loops(blocks.a()).subList(3, 5).reversed(), tiling.threads(), Tiling.RUN);
-    Steps.fetch(s, s.loops(blocks.b()).subList(3, 5), tiling.threads(), Tiling.RUN);
+    ThreadLoops.together(
+        s, s.loops(blocks.a()).subList(3, 5).reversed(), tiling.threads(), Tiling.RUN);
+    ThreadLoops.together(s, s.loops(blocks.b()).subList(3, 5), tiling.threads(), Tiling.RUN);
     tile.bind(s);
     s.compactAll();
     s.storageAlign(s.buffer("A_shared"), 0, 32, 4);
@@ -84,7 +86,7 @@ final class WarpTiles implements Rung {
         own.get(1),
         own.get(2),
         own.get(3));
-    s.bind(Steps.fuse(s, threads), ThreadAxis.THREAD_X);
+    s.bind(ThreadLoops.fuse(s, threads), ThreadAxis.THREAD_X);
     own.subList(0, 3).forEach(s::unroll);
     return own;
   }

@@ -1,6 +1,6 @@
 package dev.warpwright.examples.ladder;
 
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.BlockOrder;
@@ -24,7 +24,7 @@ final class Wgmma {
    */
   static Schedule schedule(PrimFunc matmul, boolean pairs, int blocks) {
     Schedule s = new Schedule(matmul);
-    StagedProduct tiles = StagedProduct.of(s, StagedProduct.Names.GEMM, 128, 256, 64, 4);
+    StagedGemm tiles = StagedGemm.of(s, StagedGemm.Names.GEMM, 128, 256, 64, 4);
     s.roles(1, 2);
     LoopRef work = s.blockOrder(tiles.rows(), tiles.columns(), new BlockOrder.Grouped(8));
     s.persistent(work, blocks);

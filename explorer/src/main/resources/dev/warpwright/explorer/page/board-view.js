@@ -1,30 +1,56 @@
-// Tile orders: the parameters, one board or two, the search for the best order, links and files.
+// Tile orders: what the page opens on, the parameters, one board or two, links and files.
 import {Board} from './board.js';
-import {attempt, choice, count, download, el, field, get, number, post, replace, say} from './dom.js';
-import {checked, csv, fromLink, ONE, orderText, pack, parseFile, readyMade, toLink, unpack} from './model.js';
+import {attempt, choice, download, el, field, get, number, numberOf, replace, say} from './dom.js';
+import {csv, fromLink, orderText, pack, parseFile, toLink, unpack} from './files.js';
+import {BYTES, checked, LIMITS, ofShape, ONE} from './model.js';
+import {simulate} from './cache.js';
+import {readyMade} from './orders.js';
+import {BLOCKS, FIRST, PRESETS} from './presets.js';
+import {rankCard} from './rank-card.js';
+import {runCard} from './run-card.js';
+import {searchCard} from './search-card.js';
 
-const BYTES = {bf16: 2, f16: 2, f32: 4, e4m3: 1};
 const LARGEST_FILE = 4 << 20;
+const LONGEST_HASH = 60_000;
 const START = {rows: 6, columns: 6, depth: 1, chained: 0, cached: false, sizes: ONE, unit: 'block', capacity: 5, policy: 'lru', atOnce: 1};
 
+const ofPreset = ({shape, gpu, cache, sms, cached}) => ofShape({...shape, dtype: 'bf16', cache, gpu}, {cached: cached ?? false, atOnce: sms, policy: 'lru'});
+
 export function boardView() {
+  let group = 0;
+  let writing;
   const changed = board => {
     active = board;
     share.value = '';
+    rank.load(board.problem);
+    // The address is that of what is shown, so that it can be kept or sent; a click need not wait for it.
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      if (!element.isConnected) return;
+      const data = toLink(pack(boards));
+      history.replaceState(null, '', data.length < LONGEST_HASH ? `#board=${data}` : '#board');
+    }, 400);
   };
-  const boards = [new Board(START, readyMade(START, 'serpentine').slice(0, 9), 'Board', changed)];
-  let active = boards[0];
-  const stage = el('div', {class: 'boards'}, boards[0].element);
+  /** A board went back or forth: the other one too if both had changed together; the fields say what is shown. */
+  const moved = (board, which, together) => {
+    active = board;
+    for (const other of boards) if (other !== board && together !== undefined && other[which].at(-1)?.group === together) other.back(other[which], other[which === 'past' ? 'future' : 'past'], which);
+    showProblem(board.problem);
+    changed(board);
+  };
+  const first = ofPreset(PRESETS[FIRST]);
+  let devices = [];
 
   // Parameters.
   const mode = el('div', {class: 'tabs', role: 'group', 'aria-label': 'Sizes'});
+  const limits = key => LIMITS[key];
   const f = {
-    rows: number(START.rows, 1, 64), columns: number(START.columns, 1, 64), depth: number(START.depth, 1, 64),
-    chained: number(0, 0, 64), capacity: number(START.capacity, 1, 1e6), atOnce: number(1, 1, 4096),
+    rows: number(START.rows, ...limits('rows')), columns: number(START.columns, ...limits('columns')), depth: number(START.depth, ...limits('depth')),
+    chained: number(0, ...limits('chained')), capacity: number(START.capacity, 1, 1e6), atOnce: number(1, ...limits('atOnce')),
     cached: el('input', {type: 'checkbox'}),
-    m: number(4096, 1, 1e6), n: number(4096, 1, 1e6), k: number(4096, 1, 1e6), tm: number(256, 1, 65536), tn: number(256, 1, 65536),
-    tk: number(1024, 1, 65536), dtype: choice(Object.keys(BYTES), 'bf16'), cache: number(30, 1, 1e6),
-    n2: number(0, 0, 1e6),
+    m: number(4096, ...limits('extent')), n: number(4096, ...limits('extent')), k: number(4096, ...limits('extent')), tm: number(256, ...limits('tile')), tn: number(256, ...limits('tile')),
+    tk: number(1024, ...limits('tile')), dtype: choice(Object.keys(BYTES), 'bf16'), cache: number(30, ...limits('cache'), {step: 'any'}),
+    n2: number(0, 0, 1e6), gpu: choice([['', 'none']], ''),
   };
   let inBlocks = true;
   const blocksForm = el('div', {class: 'content'},
@@ -32,6 +58,7 @@ export function boardView() {
     el('div', {class: 'pair'}, field('Blocks along K', f.depth), field('Cache, blocks', f.capacity)),
     field('Columns of a second product', f.chained, 'E = C·D reads the first result; 0 for none'));
   const shapeForm = el('div', {class: 'content', hidden: true},
+    field('GPU', f.gpu, 'fills in its L2 and its SMs'),
     el('div', {class: 'three'}, field('M', f.m), field('N', f.n), field('K', f.k)),
     el('div', {class: 'three'}, field('tile M', f.tm), field('tile N', f.tn), field('tile K', f.tk)),
     el('div', {class: 'pair'}, field('Type', f.dtype), field('Cache, MB', f.cache)),
@@ -45,59 +72,68 @@ export function boardView() {
   replace(mode,
     el('button', {type: 'button', onclick: () => { setMode(true); apply(); }}, 'Blocks'),
     el('button', {type: 'button', onclick: () => { setMode(false); apply(); }}, 'Shape'));
-  setMode(true);
 
   const read = () => {
-    const value = input => (input.value.trim() === '' ? NaN : Number(input.value));
-    const common = {cached: f.cached.checked, atOnce: value(f.atOnce), policy: active.problem.policy};
-    if (inBlocks) {
-      return checked({...common, rows: value(f.rows), columns: value(f.columns), depth: value(f.depth), chained: value(f.chained),
-        sizes: ONE, unit: 'block', capacity: value(f.capacity)});
-    }
-    const [m, n, k, tm, tn, tk, n2] = [f.m, f.n, f.k, f.tm, f.tn, f.tk, f.n2].map(value);
-    const es = BYTES[f.dtype.value];
-    const tile = (rows, columns) => rows * columns * es;
-    return checked({...common, rows: Math.ceil(m / tm), columns: Math.ceil(n / tn), depth: Math.ceil(k / tk), chained: Math.ceil(n2 / tn),
-      sizes: {a: tile(tm, tk), b: tile(tk, tn), c: tile(tm, tn), d: tile(tn, tn), e: tile(tm, tn)}, unit: 'B',
-      capacity: Math.round(value(f.cache) * 1e6)});
+    const common = {cached: f.cached.checked, atOnce: numberOf(f.atOnce), policy: active.problem.policy};
+    const numbers = keys => Object.fromEntries(keys.map(key => [key, numberOf(f[key])]));
+    return inBlocks
+      ? checked({...common, ...numbers(['rows', 'columns', 'depth', 'chained', 'capacity']), sizes: ONE, unit: 'block'})
+      : ofShape({...numbers(['m', 'n', 'k', 'n2', 'tm', 'tn', 'tk', 'cache']), dtype: f.dtype.value, gpu: f.gpu.value}, common);
   };
   const apply = () => attempt(() => {
     const problem = read();
+    if (boards.every(board => JSON.stringify({...board.problem, policy: ''}) === JSON.stringify({...problem, policy: ''}))) return;
+    group++;
+    let emptied = false;
     for (const board of boards) {
       const old = board.problem;
       const same = ['rows', 'columns', 'chained'].every(key => old[key] === problem[key]) && (!problem.chained || old.atOnce === problem.atOnce);
-      board.setProblem({...problem, policy: board.problem.policy}, same ? undefined : []);
+      emptied ||= !same && board.order.length > 0;
+      board.setProblem({...problem, policy: board.problem.policy}, same ? undefined : [], undefined, group);
     }
+    if (emptied) say('The grid is another one, so its order begins anew; Undo brings the old one back');
   });
   const showProblem = p => {
     setMode(p.unit !== 'B');
     f.cached.checked = p.cached;
     f.atOnce.value = p.atOnce;
-    if (p.unit !== 'B') for (const key of ['rows', 'columns', 'depth', 'chained', 'capacity']) f[key].value = p[key];
+    for (const input of Object.values(f)) input.removeAttribute('aria-invalid');
+    if (!p.shape) for (const key of ['rows', 'columns', 'depth', 'chained', 'capacity']) f[key].value = p[key];
+    else {
+      for (const key of ['m', 'n', 'k', 'n2', 'tm', 'tn', 'tk', 'dtype', 'cache']) f[key].value = p.shape[key];
+      if (p.shape.gpu && ![...f.gpu.options].some(option => option.value === p.shape.gpu)) f.gpu.append(el('option', {value: p.shape.gpu}, p.shape.gpu));
+      f.gpu.value = p.shape.gpu ?? '';
+    }
   };
+  const chooseGpu = () => {
+    const device = devices.find(d => d.id === f.gpu.value);
+    if (!device) return;
+    f.cache.value = Number((device.l2Bytes / 1e6).toFixed(3));
+    f.atOnce.value = device.multiprocessors;
+  };
+  f.gpu.addEventListener('change', chooseGpu);
   const form = el('form', {class: 'content', onsubmit: event => event.preventDefault(), onchange: apply},
     mode, blocksForm, shapeForm,
-    field('Tiles at a time', f.atOnce, 'P tiles run in step on P multiprocessors'),
+    field('Tiles at a time', f.atOnce, 'P tiles run in step on P SMs'),
     el('label', {class: 'check'}, f.cached, 'Results go through the cache'));
 
   // A second board.
-  const compare = el('input', {type: 'checkbox', onchange: () => {
-    if (compare.checked) {
-      boards.push(new Board({...boards[0].problem}, boards[0].order, 'Second board', changed));
-    } else {
-      boards.pop();
-      active = boards[0];
-    }
-    stage.classList.toggle('two', compare.checked);
-    for (const board of boards) board.element.classList.toggle('narrow', compare.checked);
+  const compare = el('input', {type: 'checkbox', onchange: () => stand(compare.checked ? [boards[0], new Board({...boards[0].problem}, boards[0].order, 'Second board', changed, moved)] : [boards[0]])});
+  const stand = next => {
+    boards.splice(0, boards.length, ...next);
+    if (!boards.includes(active)) active = boards[0];
+    const two = boards.length === 2;
+    compare.checked = two;
+    stage.classList.toggle('two', two);
+    for (const board of boards) board.element.classList.toggle('narrow', two);
     replace(stage, boards.map(board => board.element));
     boards.forEach(board => board.layOut());
-  }});
+  };
 
   // Links and files.
   const share = el('input', {type: 'text', readonly: true, 'aria-label': 'Link', placeholder: 'a link to this board'});
   const copyLink = async () => {
-    const url = `${location.origin}/#board=${toLink(pack(active.problem, active.order))}`;
+    const url = `${location.origin}/#board=${toLink(pack(boards))}`;
     share.value = url;
     share.select();
     try {
@@ -107,10 +143,21 @@ export function boardView() {
       say('Copy the link from its field');
     }
   };
-  const load = ({problem, order}) => {
-    active.setProblem(problem, order);
-    showProblem(problem);
-    if (compare.checked) boards.filter(b => b !== active).forEach(b => b.setProblem({...problem, policy: b.problem.policy}, []));
+  /** Shows what was loaded: one board goes where the focus was, two take the place of all; it can be undone. */
+  const load = loaded => {
+    group++;
+    if (loaded.length === 2 && boards.length === 1) stand([boards[0], new Board(boards[0].problem, boards[0].order, 'Second board', changed, moved)]);
+    const into = loaded.length === 2 ? boards : [active];
+    into.forEach((board, i) => board.setProblem(loaded[i].problem, loaded[i].order, loaded[i].shown, group));
+    if (loaded.length === 1) boards.filter(b => b !== active).forEach(b => b.setProblem({...loaded[0].problem, policy: b.problem.policy}, [], undefined, group));
+    active = into[0];
+    showProblem(active.problem);
+  };
+  const several = el('select', {'aria-label': 'Order of the file', hidden: true});
+  const offer = orders => {
+    several.hidden = orders.length < 2;
+    replace(several, orders.map((boards, i) => el('option', {value: i}, `order on line ${boards[0].line}: ${boards[0].order.length} tiles`)));
+    several.onchange = () => attempt(() => load(orders[Number(several.value)]));
   };
   const file = el('input', {type: 'file', hidden: true, accept: '.json,.txt,.order,text/plain,application/json', 'aria-label': 'Load a file', onchange: () => attempt(async () => {
     const [chosen] = file.files;
@@ -119,39 +166,61 @@ export function boardView() {
       say('the file is too large, at most 4 MB', true);
     } else {
       await attempt(async () => {
-        load(parseFile(await chosen.text(), active.problem));
-        say(`${active.order.length} tiles loaded`);
+        const orders = parseFile(await chosen.text(), active.problem);
+        load(orders[0]);
+        offer(orders);
+        say(`${active.order.length} tiles loaded${orders.length > 1 ? `, the first of ${orders.length} orders` : ''}`);
       });
     }
     file.value = '';
   })});
   const save = {
-    board: () => download('order.json', JSON.stringify(pack(active.problem, active.order)), 'application/json'),
+    board: () => download('order.json', JSON.stringify(pack(boards)), 'application/json'),
     text: () => download('order.txt', `${orderText(active.problem, active.order)}\n`, 'text/plain'),
-    csv: () => download('order.csv', csv(active.problem, active.run), 'text/csv'),
+    csv: () => download('order.csv', csv(active.problem, simulate(active.problem, active.order, 'all')), 'text/csv'),
+    svg: () => download('order.svg', active.drawing(), 'image/svg+xml'),
   };
   const button = (text, action, hint) => el('button', {type: 'button', onclick: action, title: hint}, text);
 
+  // What it opens on.
+  const preset = choice([...Object.entries(PRESETS).map(([id, p]) => [id, p.name]), [BLOCKS, '6 × 6 blocks, to draw by hand']], FIRST, {'aria-label': 'Begin with', onchange: () => begin(preset.value)});
+  const begin = name => attempt(() => {
+    const chosen = Object.hasOwn(PRESETS, name) ? PRESETS[name] : null;
+    preset.value = chosen ? name : BLOCKS;
+    const problem = chosen ? ofPreset(chosen) : START;
+    load([{problem, order: chosen ? readyMade(problem, chosen.order) : readyMade(START, 'serpentine').slice(0, 9)}]);
+  });
+
+  const boards = [new Board(first, readyMade(first, PRESETS[FIRST].order), 'Board', changed, moved)];
+  let active = boards[0];
+  const stage = el('div', {class: 'boards'}, boards[0].element);
   const search = searchCard(() => active);
+  const rank = rankCard(() => active, () => devices.find(d => d.id === active.problem.shape?.gpu)?.name ?? '');
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'},
       el('h1', {}, 'Tile orders'),
-      el('p', {class: 'quiet'}, 'Click tiles one after the other. Each needs a block of A for its row and of B for its column; see what an order makes the cache load, beside the least that any order needs.')),
+      el('p', {}, 'A GPU computes a product tile by tile, as many at a time as it has SMs. In which order it takes them decides what its L2 still holds, and so what comes from memory again. Play an order, hover a tile to see what it misses and why, and compare.'),
+      el('div', {class: 'row begin'}, el('span', {class: 'quiet'}, 'Begin with'), el('div', {}, preset))),
     el('div', {class: 'side'},
       el('details', {class: 'card fold', open: innerWidth > 900}, el('summary', {}, 'Problem'), form),
-      search,
+      search, runCard(() => active),
       el('details', {class: 'card fold', open: innerWidth > 900}, el('summary', {}, 'Compare, share, save'),
         el('div', {class: 'content'},
           el('label', {class: 'check'}, compare, 'Two boards side by side'),
           el('div', {class: 'row'}, button('Copy link', copyLink), button('Load file', () => file.click(), 'A saved board, or t1 = 2 Order 0: [(x, y, gemmId), …]')),
-          share,
+          several, share,
           el('div', {class: 'row'}, button('Save', save.board, 'All of the board, as JSON'),
-            button('As text', save.text, 't1 = tiles at a time, x = column, y = row'), button('CSV', save.csv, 'What each step does')),
+            button('As text', save.text, 't1 = tiles at a time, x = column, y = row'), button('CSV', save.csv, 'What each step does'), button('SVG', save.svg, 'The picture')),
           file))),
-    stage);
+    el('div', {class: 'content main'}, stage, rank.element));
+  showProblem(first);
+  rank.load(first);
   element.addEventListener('focusin', event => {
     const board = boards.find(b => b.element.contains(event.target));
-    if (board) active = board;
+    if (board) {
+      active = board;
+      rank.load(board.problem);
+    }
   });
   // Wherever the focus is, as long as it is in no field with an undo of its own.
   addEventListener('keydown', event => {
@@ -162,61 +231,20 @@ export function boardView() {
     else return;
     event.preventDefault();
   });
-  addEventListener('resize', () => boards.forEach(board => board.layOut()));
+  addEventListener('resize', () => { if (element.isConnected) boards.forEach(board => board.layOut()); });
+  attempt(async () => {
+    ({devices} = await get('devices'));
+    const chosen = f.gpu.value;
+    replace(f.gpu, el('option', {value: ''}, 'none'), devices.map(d => el('option', {value: d.id}, d.name)));
+    f.gpu.value = chosen;
+    showProblem(active.problem);
+  });
   return {
     element,
-    open: data => {
-      if (data) attempt(() => load(unpack(fromLink(data))));
+    open: (data, name) => {
+      if (name === 'preset') begin(data);
+      else if (data) attempt(() => load(unpack(fromLink(data))));
       else boards.forEach(board => board.layOut());
     },
   };
-}
-
-/** The search for the order with the least loads. */
-function searchCard(board) {
-  const seconds = number(20, 1, 600);
-  const status = el('p', {class: 'quiet'}, 'Proven where it is small: about 6×7 tiles of one product with one block along K, 4×4 with two, 3×3 chained. Others are improved until the time is over.');
-  const start = el('button', {type: 'button', class: 'first'}, 'Find the best order');
-  const cancel = el('button', {type: 'button', disabled: true}, 'Cancel');
-  let id;
-  start.onclick = () => attempt(async () => {
-    const target = board();
-    const p = target.problem;
-    if (p.unit === 'B') throw new Error('the search counts blocks: choose Blocks, not Shape');
-    start.disabled = true;
-    cancel.disabled = false;
-    try {
-      ({id} = await post('search', {grid: `${p.rows}x${p.columns}`, capacity: p.capacity, policy: p.policy, depth: p.depth,
-        chained: p.chained, results: p.cached ? 'cached' : 'past', at: p.atOnce, seconds: seconds.value}));
-      for (;;) {
-        const job = await get('job', {id});
-        if (job.error) throw new Error(job.error);
-        if (!job.running) {
-          show(target, p, job.result);
-          return;
-        }
-        if (job.progress) {
-          status.textContent = `${count(job.progress.states)} states; between ${job.progress.lowerBound} and ${job.progress.loads} loads…`;
-        }
-        await new Promise(resolve => setTimeout(resolve, 150));
-      }
-    } catch (e) {
-      status.textContent = e.message;
-      throw e;
-    } finally {
-      start.disabled = false;
-      cancel.disabled = true;
-    }
-  });
-  cancel.onclick = () => attempt(() => post('cancel', {id}));
-  const show = (target, p, result) => {
-    const order = result.path.map(([row, column, gemm]) => ({row, column, gemm: gemm ?? 0}));
-    const stillThere = ['rows', 'columns', 'depth', 'chained'].every(key => target.problem[key] === p[key]);
-    status.textContent = result.proven
-      ? `${result.loads} loads: proven, no order needs fewer${result.exact ? ` (${count(result.states)} states)` : ''}.`
-      : `${result.loads} loads is the best found; no order needs fewer than ${result.lowerBound}.`;
-    if (stillThere) target.set(order);
-  };
-  return el('section', {class: 'card'}, el('h2', {}, 'Best order'), status,
-    el('div', {class: 'pair'}, field('Seconds', seconds), el('div', {class: 'field'}, el('span', {'aria-hidden': 'true'}, '\u00a0'), cancel)), start);
 }

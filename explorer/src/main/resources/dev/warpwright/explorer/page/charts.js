@@ -59,8 +59,8 @@ export function lineChart({x, y, series, label, height = 320, steps = false}) {
       before = py;
     }
     if (!line.dotsOnly) picture.append(svg('path', {class: `line c${c}`, d}));
-    if (line.marks || line.dotsOnly) {
-      for (const [px, py, title] of line.points) {
+    if (line.marks || line.dotsOnly || line.dots) {
+      for (const [px, py, title] of line.dots ?? line.points) {
         picture.append(svg('circle', {class: `dot f${c}`, cx: sx(px), cy: sy(py), r: 4.5}, svg('title', {}, title ?? line.name)));
       }
     }
@@ -68,7 +68,10 @@ export function lineChart({x, y, series, label, height = 320, steps = false}) {
   return picture;
 }
 
-/** Rooflines with their points. @param devices [{name, peak, bandwidth, points: [{x, name}]}] */
+/**
+ * Rooflines with their points: at the bound, and under it where kernels are predicted and were measured.
+ * @param devices [{name, peak, bandwidth, points: [{x, name, label, flops, predicted, measured}]}], times in microseconds
+ */
 export function roofChart(devices) {
   const xs = devices.flatMap(d => [d.peak / d.bandwidth, ...d.points.map(p => p.x)]);
   const x = {from: 10 ** Math.floor(Math.log10(Math.min(1, ...xs))), to: 10 ** Math.ceil(Math.log10(Math.max(1000, ...xs) * 1.2)), log: true, text: power, name: 'operations for each byte'};
@@ -76,13 +79,27 @@ export function roofChart(devices) {
   const low = Math.min(...devices.map(d => x.from * d.bandwidth));
   const y = {from: 10 ** Math.floor(Math.log10(low)), to: top, log: true, text: v => `${rate(v)}`, name: 'operations a second'};
   const {sx, sy, picture} = frame(x, y, 380, 'Rooflines: operations a second over operations a byte');
+  const labels = [];
   devices.forEach((d, i) => {
     const c = (i % 8) + 1;
     const ridge = d.peak / d.bandwidth;
     picture.append(svg('path', {class: `line c${c}`, d: `M${sx(x.from)} ${sy(x.from * d.bandwidth)}L${sx(ridge)} ${sy(d.peak)}H${sx(x.to)}`}));
     for (const p of d.points) {
-      picture.append(svg('circle', {class: `dot f${c}`, cx: sx(p.x), cy: sy(Math.min(d.peak, p.x * d.bandwidth)), r: 5},
-        svg('title', {}, `${d.name}: ${p.name}`)));
+      const [px, py] = [sx(p.x), sy(Math.min(d.peak, p.x * d.bandwidth))];
+      const under = (us, cls, what) => {
+        const reached = sy(Math.max(y.from, p.flops / us * 1e6));
+        picture.append(svg('line', {class: `gap c${c}`, x1: px, x2: px, y1: py, y2: reached}),
+          svg('circle', {class: `${cls} c${c} f${c}`, cx: px, cy: reached, r: 4}, svg('title', {}, `${d.name}: ${p.label}, ${what} ${rate(p.flops / us * 1e6)}FLOP/s`)));
+      };
+      if (p.predicted) under(p.predicted, 'guess', 'predicted');
+      if (p.measured) under(p.measured, 'fact', 'measured');
+      picture.append(svg('circle', {class: `dot f${c}`, cx: px, cy: py, r: 5}, svg('title', {}, `${d.name}: ${p.name}`)));
+      // The highest roof has the names; where one would cover another, the first stays.
+      if (d.peak === Math.max(...devices.map(other => other.peak)) && p.label && !labels.some(([lx, ly]) => Math.abs(lx - px) < 90 && Math.abs(ly - py) < 15)) {
+        labels.push([px, py]);
+        const right = px > across() - 130;
+        picture.append(svg('text', {class: 'name', x: px + (right ? -8 : 8), y: py - 8, 'text-anchor': right ? 'end' : 'start'}, p.label));
+      }
     }
   });
   return picture;

@@ -31,11 +31,22 @@ export function replace(parent, ...children) {
 
 /** A labelled field. */
 export function field(label, control, hint) {
+  control.dataset.name ??= label;
   return el('label', {class: 'field'}, el('span', {}, label), control, hint ? el('small', {}, hint) : null);
 }
 
 export function number(value, least, most, attributes = {}) {
   return el('input', {type: 'number', inputmode: 'numeric', value, min: least, max: most, step: 1, required: true, ...attributes});
+}
+
+/** What a field of a number says; throws where it breaks its limits, and marks it. */
+export function numberOf(input) {
+  const value = input.value.trim() === '' ? NaN : Number(input.value);
+  const [least, most] = [Number(input.min), Number(input.max)];
+  const right = Number.isFinite(value) && value >= least && value <= most && (input.step === 'any' || Number.isInteger(value));
+  input.setAttribute('aria-invalid', String(!right));
+  if (!right) throw new Error(`${input.dataset.name} must be a ${input.step === 'any' ? '' : 'whole '}number between ${least} and ${most}`);
+  return value;
 }
 
 export function choice(options, chosen, attributes = {}) {
@@ -58,6 +69,22 @@ export function time(us) {
   if (us < 1000) return `${us < 10 ? us.toPrecision(2) : us.toFixed(us < 100 ? 1 : 0)} µs`;
   return us < 1e6 ? `${(us / 1e3).toPrecision(3)} ms` : `${(us / 1e6).toPrecision(3)} s`;
 }
+
+/** Writes all of a column's values in one unit, that of the largest. */
+function inOneUnit(values, units, step, plain) {
+  const known = values.filter(v => Number.isFinite(v));
+  let i = 0;
+  for (let most = Math.max(0, ...known); most >= step && i < units.length - 1; i++) most /= step;
+  const scale = step ** i;
+  const most = Math.max(0, ...known) / scale;
+  const digits = i === 0 && plain ? 0 : most >= 100 ? 0 : most >= 10 ? 1 : 2;
+  // What is small beside the largest keeps two digits, lest it read as nothing.
+  const text = v => (v !== 0 && Math.abs(v) < 10 ** -digits ? String(Number(v.toPrecision(2))) : v.toFixed(digits));
+  return value => (Number.isFinite(value) ? `${text(value / scale)} ${units[i]}` : '–');
+}
+
+export const bytesLike = values => inOneUnit(values, ['B', 'kB', 'MB', 'GB', 'TB'], 1000, true);
+export const timesLike = values => inOneUnit(values, ['µs', 'ms', 's'], 1000, false);
 
 export const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
 
@@ -94,6 +121,67 @@ export async function attempt(action) {
     say(e instanceof TypeError && /fetch/i.test(e.message) ? 'warpwright explore no longer runs; start it again' : e.message, true);
     return undefined;
   }
+}
+
+/**
+ * An action whose answer counts only while no later one was asked for: it gets a function that says so. What an overtaken
+ * one would say or draw, its errors too, is dropped.
+ */
+export function latestOnly(action) {
+  let last = 0;
+  return async (...values) => {
+    const mine = ++last;
+    const current = () => mine === last;
+    try {
+      return await action(current, ...values);
+    } catch (e) {
+      return current() ? attempt(() => { throw e; }) : undefined;
+    }
+  };
+}
+
+/** Waits for a job, whose progress is told; it ends where the page does. Gives its result; null if it is not wanted any more. */
+export async function finished(name, parameters, {told = () => {}, wanted = () => true, started = () => {}} = {}) {
+  const {id} = await post(name, parameters);
+  running.add(id);
+  started(id);
+  try {
+    for (;;) {
+      const job = await get('job', {id});
+      if (!wanted()) {
+        if (job.running) await post('cancel', {id});
+        return null;
+      }
+      if (job.error) throw new Error(job.error);
+      if (!job.running) return job.result;
+      if (job.progress !== null) told(job.progress);
+      await new Promise(resolve => setTimeout(resolve, 150));
+    }
+  } finally {
+    running.delete(id);
+  }
+}
+
+const running = new Set();
+addEventListener('pagehide', () => {
+  for (const id of running) navigator.sendBeacon('/api/cancel', new URLSearchParams({id}));
+});
+
+const STYLES = ['fill', 'stroke', 'stroke-width', 'opacity', 'font-size', 'font-family', 'visibility'];
+
+/** A picture of the page as the text of an SVG file, with the styles that it has here. */
+export function standalone(picture) {
+  const copy = picture.cloneNode(true);
+  const from = [picture, ...picture.querySelectorAll('*')];
+  [copy, ...copy.querySelectorAll('*')].forEach((element, i) => {
+    const style = getComputedStyle(from[i]);
+    for (const key of STYLES) element.setAttribute(key, style.getPropertyValue(key));
+    for (const name of ['tabindex', 'class', 'data-tile']) element.removeAttribute(name);
+  });
+  copy.setAttribute('xmlns', SVG);
+  const ground = svg('rect', {width: '100%', height: '100%', fill: getComputedStyle(document.documentElement).getPropertyValue('--surface').trim()});
+  copy.prepend(ground);
+  return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
 export function download(name, text, type) {

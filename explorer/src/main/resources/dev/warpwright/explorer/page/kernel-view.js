@@ -1,7 +1,8 @@
 // Kernels: the texts of a folder, their CUDA C++, and the simulator's findings and counters; tuning runs.
 import {keys, lineChart} from './charts.js';
 import {recordCard} from './record-view.js';
-import {attempt, count, el, field, get, number, post, replace, time} from './dom.js';
+import {attempt, count, el, field, finished, get, number, numberOf, replace, time} from './dom.js';
+import {filterOf, sideBySide} from './levels.js';
 
 export function kernelView() {
   const list = el('div', {class: 'list'});
@@ -19,10 +20,18 @@ export function kernelView() {
     const tabs = el('div', {class: 'tabs', role: 'group', 'aria-label': 'Form'}, Object.keys(views).map(view => el('button', {type: 'button', onclick: () => choose(view)}, view)));
     const choose = view => {
       code.textContent = views[view];
+      code.hidden = false;
+      replace(both);
       for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.textContent === view));
     };
+    const both = el('div', {});
+    tabs.append(el('button', {type: 'button', onclick: () => {
+      for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab === tabs.lastChild));
+      code.hidden = true;
+      replace(both, sideBySide({'Kernel text': data.text, 'CUDA C++': data.cuda}, 'Kernel text', 'CUDA C++'));
+    }}, 'Side by side'));
     choose('Kernel text');
-    replace(body, el('section', {class: 'card'}, el('div', {class: 'row spread'}, el('h2', {}, data.names.join(', ')), tabs), code), simulator(name, data.text));
+    replace(body, el('section', {class: 'card'}, el('div', {class: 'row spread'}, el('h2', {}, data.names.join(', ')), tabs), code, both), simulator(name, data.text));
   });
 
   const simulator = (name, text) => {
@@ -35,16 +44,8 @@ export function kernelView() {
       start.disabled = true;
       replace(out, el('p', {class: 'quiet'}, 'Simulating: every access is checked, so this takes a while…'));
       try {
-        const {id} = await post('simulate', {name, ...Object.fromEntries(Object.entries(inputs).map(([s, input]) => [s, input.value]))});
-        for (;;) {
-          const job = await get('job', {id});
-          if (job.error) throw new Error(job.error);
-          if (!job.running) {
-            replace(out, el('pre', {tabindex: 0}, job.result.text), el('details', {}, el('summary', {}, 'All of the report'), el('pre', {tabindex: 0}, JSON.stringify(job.result.details, null, 1))));
-            return;
-          }
-          await new Promise(resolve => setTimeout(resolve, 250));
-        }
+        const result = await finished('simulate', {name, ...Object.fromEntries(Object.entries(inputs).map(([s, input]) => [s, numberOf(input)]))});
+        replace(out, el('pre', {tabindex: 0}, result.text), el('details', {}, el('summary', {}, 'All of the report'), el('pre', {tabindex: 0}, JSON.stringify(result.details, null, 1))));
       } catch (e) {
         replace(out, el('p', {class: 'quiet'}, e.message));
       } finally {
@@ -57,7 +58,9 @@ export function kernelView() {
   };
 
   const runs = el('div', {class: 'list'});
-  const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'), runs);
+  const kernelFilter = filterOf(list, 'Filter kernels');
+  const runFilter = filterOf(runs, 'Filter tuning runs');
+  const tuning = el('section', {class: 'card'}, el('h2', {}, 'Tuning runs'), runFilter.input, runs);
   // The last choice is what is shown, however late the answer to an earlier one comes.
   let pressed = null;
   const press = button => {
@@ -98,12 +101,13 @@ export function kernelView() {
         el('small', {}, ` ${run.device}, ${run.bestUs === null ? 'no time' : time(run.bestUs)}`));
       return button;
     }));
+    runFilter.apply();
   };
 
   const element = el('div', {class: 'page'},
     el('div', {class: 'intro'}, el('h1', {}, 'Kernels'),
       el('p', {class: 'quiet'}, 'Kernels as text, the CUDA C++ that is printed from them, and what the simulator says of them.')),
-    el('div', {class: 'side'}, el('section', {class: 'card'}, el('h2', {}, 'Kernels'), list), tuning),
+    el('div', {class: 'side'}, el('section', {class: 'card'}, el('h2', {}, 'Kernels'), kernelFilter.input, list), tuning),
     body);
   attempt(async () => showRuns(await get('tuning')));
   attempt(async () => {
@@ -114,6 +118,7 @@ export function kernelView() {
     }
     buttons = data.kernels.map(name => el('button', {type: 'button', 'aria-pressed': 'false', onclick: () => open(name)}, name));
     replace(list, buttons);
+    kernelFilter.apply();
     if (!pressed) await open(data.kernels[0]);
   });
   return {element};

@@ -1,5 +1,5 @@
 // Measured on a GPU: this machine's, where there is one, or what an H200 said, which comes along.
-import {attempt, bytes, el, get, percent, post, replace, time} from './dom.js';
+import {attempt, bytesLike, el, finished, get, percent, post, replace, timesLike} from './dom.js';
 import {timelines} from './timeline.js';
 
 /**
@@ -24,6 +24,10 @@ export function measureCard(asked, go) {
     }
     const error = (p, value) => (p ? el('small', {class: 'quiet'}, ` ${p > value ? '+' : '−'}${Math.abs(100 * (p / value - 1)).toFixed(0)} %`) : null);
     const pair = (value, predicted, text) => [el('td', {class: 'n'}, text(value)), el('td', {class: 'n'}, predicted === undefined ? '–' : [text(predicted), error(predicted, value)])];
+    const all = key => measurements.flatMap(m => [m.ncu?.[key] ?? 0, m.predicted?.[key] ?? 0]);
+    const time = timesLike([...measurements.map(m => m.timeUs ?? 0), ...all('timeUs')]);
+    const memory = m => (m ? m.dramReadBytes + m.dramWriteBytes : 0);
+    const bytes = bytesLike(measurements.flatMap(m => [memory(m.ncu), memory(m.predicted)]));
     const none = [el('td', {class: 'n'}, '–'), el('td', {class: 'n'}, '–')];
     replace(table, el('div', {class: 'scroll'}, el('table', {},
       el('caption', {}, `${measurements[0].device}, ${measurements[0].on}: random data, every result verified; in a graph: back to back, the clock falling as the GPU warms up; the rest is one launch by ncu with cold caches`),
@@ -43,21 +47,16 @@ export function measureCard(asked, go) {
     start.disabled = true;
     cancel.disabled = false;
     try {
-      const {id} = await post('measure', {...asked(), order: 'row,column,grouped:4,grouped:8,hilbert,morton', counters: counted.checked ? 'yes' : 'no'});
-      cancel.onclick = () => attempt(() => post('cancel', {id}));
-      for (;;) {
-        const job = await get('job', {id});
-        if (job.error) throw new Error(job.error);
-        if (!job.running) {
-          if (job.result.cancelled) what.textContent = 'Cancelled.';
-          else if (mine === latest) show(job.result.measurements, 'Measured here, beside the prediction.');
-          return;
-        }
-        what.textContent = job.progress ? `Measuring: ${job.progress}…` : 'Measuring…';
-        await new Promise(resolve => setTimeout(resolve, 250));
-      }
+      what.textContent = 'Measuring…';
+      const result = await finished('measure', {...asked(), order: 'row,column,grouped:4,grouped:8,hilbert,morton', counters: counted.checked ? 'yes' : 'no'}, {
+        started: id => (cancel.onclick = () => attempt(() => post('cancel', {id}))),
+        told: progress => { if (mine === latest) what.textContent = `Measuring: ${progress}…`; },
+      });
+      if (mine !== latest) return;
+      if (result.cancelled) what.textContent = 'Cancelled.';
+      else show(result.measurements, 'Measured here, beside the prediction.');
     } catch (e) {
-      what.textContent = e.message;
+      if (mine === latest) what.textContent = e.message;
       throw e;
     } finally {
       start.disabled = false;

@@ -1,9 +1,11 @@
 // A record of a tuning run: its kernel at every level, what its decisions are worth, what the simulator counts.
-import {attempt, bytes, choice, count, el, get, post, replace, time} from './dom.js';
+import {attempt, bytesLike, choice, count, el, finished, get, replace, time, timesLike} from './dom.js';
+import {differenceView, sideBySide} from './levels.js';
 
 const MOST_RECORDS = 40;
 const TEXTS = {schedule: 'Schedule', tiles: 'Tile program', kernel: 'Kernel', cuda: 'CUDA C++'};
-const ASKED = {explain: 'Explain', counters: 'Simulator counters'};
+const NAMES = {Schedule: 'schedule', 'Tile program': 'tiles', Kernel: 'kernel', 'CUDA C++': 'cuda'};
+const ASKED = {both: 'Side by side', difference: 'Difference to…', explain: 'Explain', counters: 'Simulator counters'};
 
 /** @param good trials with a time; @param run its workload and device */
 export function recordCard(run, good) {
@@ -32,26 +34,43 @@ export function recordCard(run, good) {
         if (mine === latest) replace(body, el('pre', {tabindex: 0}, texts[view]));
         return;
       }
-      replace(body, el('p', {class: 'quiet'}, 'Working…'));
-      const {id} = await post(view, asked());
-      for (;;) {
-        const job = await get('job', {id});
-        if (mine !== latest) {
-          if (job.running) await post('cancel', {id});
-          return;
-        }
-        if (job.error) throw new Error(job.error);
-        if (!job.running) {
-          replace(body, view === 'explain' ? explained(job.result) : counted(job.result));
-          return;
-        }
-        if (job.progress) replace(body, el('p', {class: 'quiet'}, `${job.progress}…`));
-        await new Promise(resolve => setTimeout(resolve, 250));
+      if (view === 'both' || view === 'difference') {
+        texts ??= await get('tuned', asked());
+        if (mine === latest) replace(body, view === 'both' ? sideBySide(Object.fromEntries(Object.entries(NAMES).map(([name, key]) => [name, texts[key]])), 'Schedule', 'Kernel') : differences());
+        return;
       }
+      replace(body, el('p', {class: 'quiet'}, 'Working…'));
+      const result = await finished(view, asked(), {wanted: () => mine === latest, told: progress => replace(body, el('p', {class: 'quiet'}, `${progress}…`))});
+      if (result) replace(body, view === 'explain' ? explained(result) : counted(result));
     } catch (e) {
       if (mine === latest) replace(body, el('p', {class: 'quiet'}, e.message));
     }
   });
+
+  /** What another record has otherwise, on any level. */
+  const differences = () => {
+    const out = el('div', {class: 'content'});
+    const other = choice(best.map((t, i) => [String(i), `${i === 0 ? 'the winner' : `place ${i + 1}`}: ${time(t.timeUs)}, candidate ${t.number}`]), pick.value === '0' ? '1' : '0', {'aria-label': 'Other record', onchange: () => compare()});
+    const level = choice(Object.entries(TEXTS), 'schedule', {'aria-label': 'Level', onchange: () => compare()});
+    let asking = 0;
+    const compare = () => attempt(async () => {
+      const mine = ++asking;
+      const there = best[Number(other.value)];
+      let theirs;
+      try {
+        theirs = await get('tuned', {...asked(), point: there.point});
+      } catch (e) {
+        if (mine === asking) replace(out, el('p', {class: 'quiet'}, e.message));
+        return;
+      }
+      if (mine !== asking) return;
+      const here = best[Number(pick.value)].point.split(' ');
+      const changed = there.point.split(' ').filter(decision => !here.includes(decision));
+      replace(out, el('p', {class: 'quiet'}, changed.length ? `Decided otherwise there: ${changed.join(', ')}.` : 'The same decisions.'), differenceView(texts[level.value], theirs[level.value]));
+    });
+    compare();
+    return el('div', {class: 'content'}, best.length < 2 ? el('p', {class: 'quiet'}, 'There is one record only.') : el('div', {class: 'row'}, el('div', {}, other), el('div', {}, level)), out);
+  };
 
   const open = () => {
     const trial = best[Number(pick.value)];
@@ -66,15 +85,18 @@ export function recordCard(run, good) {
 }
 
 function explained(e) {
+  const of = key => [e.winner, ...e.rows].map(row => row[key] ?? 0);
+  const us = timesLike(of('timeUs'));
+  const [dram, l2, shared] = [bytesLike(of('dramBytes')), bytesLike(of('l2Bytes')), bytesLike(of('sharedBytes'))];
   const cells = row => [
-    row.timeUs === null || row.timeUs === undefined ? row.failure ?? '–' : time(row.timeUs), row.ratio ? `${row.ratio.toFixed(2)}×` : '–',
-    row.dramBytes === undefined ? '–' : bytes(row.dramBytes), row.l2Bytes === undefined ? '–' : bytes(row.l2Bytes),
-    number(row.bankConflicts), number(row.registers), row.sharedBytes === undefined ? '–' : bytes(row.sharedBytes), number(row.spills),
+    row.timeUs === null || row.timeUs === undefined ? row.failure ?? '–' : us(row.timeUs), row.ratio ? `${row.ratio.toFixed(2)}×` : '–',
+    row.dramBytes === undefined ? '–' : dram(row.dramBytes), row.l2Bytes === undefined ? '–' : l2(row.l2Bytes),
+    number(row.bankConflicts), number(row.registers), row.sharedBytes === undefined ? '–' : shared(row.sharedBytes), number(row.spills),
   ].map(text => el('td', {class: 'n'}, text));
   const also = row => Object.entries(row.also ?? {}).map(([name, value]) => `${name} ${value || 'no longer decided'}`).join(', ');
   return [
     el('p', {class: 'quiet'}, `What each decision is worth, one changed at a time; times are ${e.measured ? 'measured' : 'predicted, not measured'} for ${e.device}.`),
-    el('div', {class: 'scroll'}, el('table', {},
+    el('div', {class: 'scroll'}, el('table', {class: 'fits'},
       el('thead', {}, el('tr', {}, el('th', {}, 'changed'), [e.measured ? 'time' : 'predicted', 'by the winner', 'memory', 'L2', 'conflicts', 'registers', 'shared', 'spills'].map(t => el('th', {class: 'n'}, t)))),
       el('tbody', {}, el('tr', {}, el('td', {}, 'as it is'), cells(e.winner)),
         e.rows.map(row => el('tr', {}, el('td', {}, `${row.decision} ${row.from} → ${row.to}`, also(row) ? el('small', {class: 'quiet'}, ` with ${also(row)}`) : null), cells(row)))))),

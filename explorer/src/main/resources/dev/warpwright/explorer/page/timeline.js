@@ -1,7 +1,7 @@
 // What a device really did: a row for each multiprocessor with a bar for each work item, and the grid of tiles by when
 // they began. An event is [item, block, multiprocessor, begin, end]; events come in the order in which they began.
 import {count, el, replace, svg, time} from './dom.js';
-import {tiles as tilesOf} from './model.js';
+import {tiles as tilesOf} from './orders.js';
 
 const SHADES = 12;
 const PAD = {left: 40, right: 10, top: 8, bottom: 26};

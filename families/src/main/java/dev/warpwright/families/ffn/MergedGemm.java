@@ -2,7 +2,7 @@ package dev.warpwright.families.ffn;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.families.simt.SimtConfig;
@@ -31,9 +31,8 @@ import dev.warpwright.workload.GemmWorkload;
  * {@link AmpereGemm} or {@link SimtGemm}.
  */
 public final class MergedGemm {
-  private static final StagedProduct.Names FIRST = new StagedProduct.Names("X", "W1", "sums1", "H");
-  private static final StagedProduct.Names SECOND =
-      new StagedProduct.Names("H", "W2", "sums2", "Y");
+  private static final StagedGemm.Names FIRST = new StagedGemm.Names("X", "W1", "sums1", "H");
+  private static final StagedGemm.Names SECOND = new StagedGemm.Names("H", "W2", "sums2", "Y");
 
   private MergedGemm() {}
 
@@ -76,8 +75,8 @@ public final class MergedGemm {
   static ScheduledGemm schedule(
       Schedule s,
       PrimFunc func,
-      StagedProduct.Names firstNames,
-      StagedProduct.Names secondNames,
+      StagedGemm.Names firstNames,
+      StagedGemm.Names secondNames,
       GemmWorkload like,
       AmpereConfig config,
       Sharing sharing,
@@ -86,8 +85,8 @@ public final class MergedGemm {
       throw new UserError("merged products have a block a tile, and are not swapped");
     }
     // The second one first: what it reads is then plainly all that the first one writes.
-    StagedProduct second = tiles(s, secondNames, config);
-    StagedProduct first = tiles(s, firstNames, config);
+    StagedGemm second = tiles(s, secondNames, config);
+    StagedGemm first = tiles(s, firstNames, config);
     LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
     LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
     AmpereGemm.describe(s, like, config, target);
@@ -119,8 +118,8 @@ public final class MergedGemm {
     Schedule s = new Schedule(func);
     s.annotate("workload", workload.kind());
     // The second one first: what it reads is then plainly all that the first one writes.
-    StagedProduct second = tiles(s, SECOND, config);
-    StagedProduct first = tiles(s, FIRST, config);
+    StagedGemm second = tiles(s, SECOND, config);
+    StagedGemm first = tiles(s, FIRST, config);
     LoopRef firstTiles = s.blockOrder(first.rows(), first.columns(), config.order());
     LoopRef secondTiles = s.blockOrder(second.rows(), second.columns(), config.order());
     s.roles(1, config.consumers());
@@ -133,14 +132,12 @@ public final class MergedGemm {
     return scheduled(func, s, GpuLowering.lower(s.func()));
   }
 
-  private static StagedProduct tiles(Schedule s, StagedProduct.Names names, HopperConfig config) {
-    return StagedProduct.of(
-        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
+  private static StagedGemm tiles(Schedule s, StagedGemm.Names names, HopperConfig config) {
+    return StagedGemm.of(s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
   }
 
-  private static StagedProduct tiles(Schedule s, StagedProduct.Names names, AmpereConfig config) {
-    return StagedProduct.of(
-        s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
+  private static StagedGemm tiles(Schedule s, StagedGemm.Names names, AmpereConfig config) {
+    return StagedGemm.of(s, names, config.tileM(), config.tileN(), config.tileK(), config.stages());
   }
 
   /**

@@ -1,21 +1,25 @@
 package dev.warpwright.families.gemv;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
-import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The decisions of {@link StreamedGemm}: what a thread reads at once, how many threads share a
  * column, and how many are beside each other.
  */
-public final class StreamedSketch implements GemmSketch {
+public final class StreamedSketch extends GemmSketch<StreamedConfig> {
+  public static final KernelFamily FAMILY =
+      new KernelFamily(
+          (workload, target) -> workload.k() > 0 && StreamedGemm.operandsProblem(workload) == null,
+          StreamedSketch::new);
+
   private static final double MHZ = 1980;
 
   /** Bytes that all multiprocessors take from DRAM in a clock. */
@@ -37,14 +41,8 @@ public final class StreamedSketch implements GemmSketch {
 
   private static final double LAUNCH = 2;
 
-  private final GemmWorkload workload;
-  private final GpuTarget target;
-  private final int multiprocessors;
-
   public StreamedSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    this.workload = workload;
-    this.target = target;
-    this.multiprocessors = multiprocessors;
+    super(workload, target, multiprocessors);
   }
 
   @Override
@@ -53,41 +51,29 @@ public final class StreamedSketch implements GemmSketch {
   }
 
   @Override
-  public Plan plan(Decisions decisions) {
-    StreamedConfig config = config(decisions);
-    String problem = StreamedGemm.problem(workload, config, target);
-    if (problem != null) {
-      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
-    }
-    return new Plan(
-        features(config),
-        () -> {
-          try {
-            return StreamedGemm.schedule(workload, config, target).kernel();
-          } catch (UserError e) {
-            throw new Rejected("schedule", String.valueOf(e.getMessage()));
-          }
-        },
-        Map.of());
+  protected @Nullable String problem(StreamedConfig config) {
+    return StreamedGemm.problem(workload, config, target);
   }
 
   @Override
-  public ScheduledGemm schedule(Decisions decisions) {
-    return StreamedGemm.schedule(workload, config(decisions), target);
+  protected ScheduledGemm schedule(StreamedConfig config) {
+    return StreamedGemm.schedule(workload, config, target);
   }
 
-  private static StreamedConfig config(Decisions d) {
+  @Override
+  protected StreamedConfig config(Decisions d) {
     return new StreamedConfig(
-        Math.toIntExact(d.choose("columns", 1, 2, 4, 8)),
-        Math.toIntExact(d.choose("reads", 1, 2, 4, 7, 8)),
-        Math.toIntExact(d.choose("lanesK", 32, 16, 8)),
-        Math.toIntExact(d.choose("warpsK", 1, 2, 4, 8)),
-        Math.toIntExact(d.choose("warpsN", 1, 2, 4, 8, 16)),
-        Math.toIntExact(d.choose("minBlocks", 1, 2, 3, 4, 6, 8, 12)));
+        number(d, "columns", 1, 2, 4, 8),
+        number(d, "reads", 1, 2, 4, 7, 8),
+        number(d, "lanesK", 32, 16, 8),
+        number(d, "warpsK", 1, 2, 4, 8),
+        number(d, "warpsN", 1, 2, 4, 8, 16),
+        number(d, "minBlocks", 1, 2, 3, 4, 6, 8, 12));
   }
 
   /** What is expected: the way from DRAM with what is asked for at once, sums, the end. */
-  private Features features(StreamedConfig c) {
+  @Override
+  protected Features features(StreamedConfig c) {
     int bytes = workload.operands().bytes();
     double rows = workload.m();
     double blocks = Math.ceilDiv(workload.n(), (long) c.tileN());

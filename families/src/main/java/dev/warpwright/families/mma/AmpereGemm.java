@@ -2,7 +2,7 @@ package dev.warpwright.families.mma;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
@@ -162,9 +162,8 @@ public final class AmpereGemm {
     }
     PrimFunc func = workload.func(config.swapped());
     Schedule s = new Schedule(func);
-    StagedProduct product =
-        StagedProduct.of(
-            s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+    StagedGemm product =
+        StagedGemm.of(s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     share(s, s.blockOrder(product.rows(), product.columns(), config.order()), config);
     describe(s, workload, config, target);
     workload.description().forEach(s::annotate);

@@ -1,32 +1,32 @@
 package dev.warpwright.families.mma;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
-import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.List;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The decisions of {@link AmpereGemm}: for other GPUs than Hopper, and on Hopper for matrices whose
  * rows bulk copies cannot take.
  */
-public final class AmpereSketch implements GemmSketch {
-  private final GemmWorkload workload;
-  private final GpuTarget target;
-  private final int multiprocessors;
+public final class AmpereSketch extends GemmSketch<AmpereConfig> {
+  public static final KernelFamily FAMILY =
+      new KernelFamily(
+          (workload, target) ->
+              workload.k() > 0 && AmpereGemm.operandsProblem(workload, target) == null,
+          AmpereSketch::new);
 
   public AmpereSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    this.workload = workload;
-    this.target = target;
-    this.multiprocessors = multiprocessors;
+    super(workload, target, multiprocessors);
   }
 
   @Override
@@ -35,37 +35,29 @@ public final class AmpereSketch implements GemmSketch {
   }
 
   @Override
-  public Plan plan(Decisions decisions) {
-    AmpereConfig config = config(decisions);
-    String problem = AmpereGemm.problem(workload, config, target);
-    if (problem != null) {
-      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
-    }
-    return new Plan(
-        AmpereModel.features(workload, config, target, multiprocessors),
-        () -> {
-          try {
-            return AmpereGemm.schedule(workload, config, target).kernel();
-          } catch (UserError e) {
-            throw new Rejected("schedule", String.valueOf(e.getMessage()));
-          }
-        },
-        Map.of());
+  protected @Nullable String problem(AmpereConfig config) {
+    return AmpereGemm.problem(workload, config, target);
   }
 
   @Override
-  public ScheduledGemm schedule(Decisions decisions) {
-    return AmpereGemm.schedule(workload, config(decisions), target);
+  protected Features features(AmpereConfig config) {
+    return AmpereModel.features(workload, config, target, multiprocessors);
   }
 
-  private AmpereConfig config(Decisions d) {
+  @Override
+  protected ScheduledGemm schedule(AmpereConfig config) {
+    return AmpereGemm.schedule(workload, config, target);
+  }
+
+  @Override
+  protected AmpereConfig config(Decisions d) {
     int bytes = workload.operands().bytes();
-    int tileM = Math.toIntExact(d.choose("tileM", 32, 64, 96, 128, 256));
-    int tileN = Math.toIntExact(d.choose("tileN", 32, 64, 96, 128, 256));
+    int tileM = number(d, "tileM", 32, 64, 96, 128, 256);
+    int tileN = number(d, "tileN", 32, 64, 96, 128, 256);
     String warps = d.choose("warps", List.of("2x2", "1x4", "2x4", "4x2", "4x1"));
-    int tileK = Math.toIntExact(d.choose("tileK", 64 / bytes, 128 / bytes));
-    int stages = Math.toIntExact(d.choose("stages", 2, 3, 4, 5));
-    int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2, 3));
+    int tileK = number(d, "tileK", 64 / bytes, 128 / bytes);
+    int stages = number(d, "stages", 2, 3, 4, 5);
+    int minBlocks = number(d, "minBlocks", 1, 2, 3);
     String order = d.choose("order", List.of("row", "grouped:4", "grouped:8", "grouped:16"));
     AmpereConfig whole =
         new AmpereConfig(

@@ -69,34 +69,6 @@ public record SimtConfig(
         1);
   }
 
-  /** A configuration whose tiles have K outermost. */
-  public SimtConfig(
-      int tileM,
-      int tileN,
-      int tileK,
-      int warpM,
-      int warpN,
-      int lanesM,
-      int slices,
-      int stages,
-      boolean ahead,
-      boolean serpentine,
-      int minBlocks) {
-    this(
-        tileM,
-        tileN,
-        tileK,
-        warpM,
-        warpN,
-        lanesM,
-        slices,
-        stages,
-        ahead,
-        serpentine,
-        false,
-        minBlocks);
-  }
-
   /** The same with another number of stages and of blocks of a multiprocessor. */
   public SimtConfig with(int otherStages, int otherBlocks) {
     return with(otherStages, otherBlocks, parts, panel);

@@ -2,7 +2,7 @@ package dev.warpwright.families.simt;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.ThreadLoops;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.ir.PrimFunc;
@@ -203,7 +203,7 @@ public final class SimtGemm {
     Schedule s = new Schedule(func);
     build(
         s,
-        StagedProduct.Names.GEMM,
+        StagedGemm.Names.GEMM,
         workload,
         config,
         true,
@@ -235,7 +235,7 @@ public final class SimtGemm {
    * @throws UserError if tiles are shared, or in panels
    */
   public static LoopRef tiles(
-      Schedule s, StagedProduct.Names names, GemmWorkload workload, SimtConfig config) {
+      Schedule s, StagedGemm.Names names, GemmWorkload workload, SimtConfig config) {
     if (config.parts() > 1 || config.panel() > 1) {
       throw new UserError("tiles of several products are whole, and in an order of their own");
     }
@@ -259,7 +259,7 @@ public final class SimtGemm {
    */
   private static void build(
       Schedule s,
-      StagedProduct.Names names,
+      StagedGemm.Names names,
       GemmWorkload workload,
       SimtConfig c,
       boolean alone,

@@ -1,15 +1,14 @@
 package dev.warpwright.families.simt;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
-import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.IntPredicate;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,12 @@ import org.jspecify.annotations.Nullable;
  * The decisions of {@link SimtGemm}: what a thread computes, then how many threads and warps are
  * beside each other, then the depth of a step and of the pipeline.
  */
-public final class SimtSketch implements GemmSketch {
+public final class SimtSketch extends GemmSketch<SimtConfig> {
+  public static final KernelFamily FAMILY =
+      new KernelFamily(
+          (workload, target) -> workload.k() > 0 && SimtGemm.operandsProblem(workload) == null,
+          SimtSketch::new);
+
   /**
    * Products of f32 that are added one after the other before rounding has cost too much: the error
    * grows as the root of their number, and at 28,000 it is past what verification lets pass.
@@ -36,14 +40,8 @@ public final class SimtSketch implements GemmSketch {
   /** Steps of a part, below which its beginning and its end cost more than they save. */
   private static final int LEAST_STEPS = 8;
 
-  private final GemmWorkload workload;
-  private final GpuTarget target;
-  private final int multiprocessors;
-
   public SimtSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    this.workload = workload;
-    this.target = target;
-    this.multiprocessors = multiprocessors;
+    super(workload, target, multiprocessors);
   }
 
   @Override
@@ -52,30 +50,17 @@ public final class SimtSketch implements GemmSketch {
   }
 
   @Override
-  public Plan plan(Decisions decisions) {
-    SimtConfig config = config(decisions);
-    String problem = problem(config);
-    if (problem != null) {
-      throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
-    }
-    return new Plan(
-        SimtModel.features(workload, config, target, multiprocessors),
-        () -> {
-          try {
-            return SimtGemm.schedule(workload, config, target).kernel();
-          } catch (UserError e) {
-            throw new Rejected("schedule", String.valueOf(e.getMessage()));
-          }
-        },
-        Map.of());
+  protected Features features(SimtConfig config) {
+    return SimtModel.features(workload, config, target, multiprocessors);
   }
 
   @Override
-  public ScheduledGemm schedule(Decisions decisions) {
-    return SimtGemm.schedule(workload, config(decisions), target);
+  protected ScheduledGemm schedule(SimtConfig config) {
+    return SimtGemm.schedule(workload, config, target);
   }
 
-  private SimtConfig config(Decisions d) {
+  @Override
+  protected SimtConfig config(Decisions d) {
     boolean alongK = workload.layout() == GemmWorkload.Layout.NT && d.choose("alongK");
     // Single elements of a row or column are read along K, groups of them across.
     long[] lengths =
@@ -171,7 +156,8 @@ public final class SimtSketch implements GemmSketch {
     return SimtGemm.problem(workload, config, target) == null;
   }
 
-  private @Nullable String problem(SimtConfig config) {
+  @Override
+  protected @Nullable String problem(SimtConfig config) {
     return isTooLong(config)
         ? String.format(Locale.ROOT, "a chain of %d sums loses too much", chain(config))
         : SimtGemm.problem(workload, config, target);
@@ -198,10 +184,6 @@ public final class SimtSketch implements GemmSketch {
   private static long[] fitting(IntPredicate possible, long... options) {
     long[] left = LongStream.of(options).filter(o -> possible.test((int) o)).toArray();
     return left.length == 0 ? new long[] {options[0]} : left;
-  }
-
-  private static int number(Decisions d, String name, long... options) {
-    return Math.toIntExact(d.choose(name, options));
   }
 
   /** Numbers less than twice what there is. */

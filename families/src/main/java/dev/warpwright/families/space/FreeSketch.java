@@ -1,6 +1,5 @@
 package dev.warpwright.families.space;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.mma.AmpereConfig;
@@ -22,7 +21,6 @@ import dev.warpwright.workload.GemmWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * allow, in every combination, where the {@linkplain GemmSpace#of families' sketches} offer what
  * has proved itself. Most points are impossible, and are rejected with what does not fit.
  */
-final class FreeSketch implements GemmSketch {
+final class FreeSketch extends GemmSketch<FreeSketch.Made> {
   /** What names of these sketches begin with. */
   static final String PREFIX = "free-";
 
@@ -58,20 +56,15 @@ final class FreeSketch implements GemmSketch {
           "predicted");
 
   private final Engine engine;
-  private final GemmWorkload workload;
-  private final GpuTarget target;
-  private final int multiprocessors;
 
   private FreeSketch(Engine engine, GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    super(workload, target, multiprocessors);
     this.engine = engine;
-    this.workload = workload;
-    this.target = target;
-    this.multiprocessors = multiprocessors;
   }
 
   /** A sketch for each kind of arithmetic that can compute a product on a target. */
-  static List<GemmSketch> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    List<GemmSketch> sketches = new ArrayList<>();
+  static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    List<GemmSketch<?>> sketches = new ArrayList<>();
     if (workload.k() == 0) {
       return sketches;
     }
@@ -93,29 +86,25 @@ final class FreeSketch implements GemmSketch {
   }
 
   /** A possible schedule. */
-  private record Made(Features features, Supplier<ScheduledGemm> schedule) {}
+  record Made(Features features, Supplier<ScheduledGemm> schedule) {}
 
   @Override
-  public Plan plan(Decisions decisions) {
-    Made made = made(decisions);
-    return new Plan(
-        made.features(),
-        () -> {
-          try {
-            return made.schedule().get().kernel();
-          } catch (UserError e) {
-            throw new Rejected("schedule", String.valueOf(e.getMessage()));
-          }
-        },
-        Map.of());
+  protected @Nullable String problem(Made made) {
+    return null;
   }
 
   @Override
-  public ScheduledGemm schedule(Decisions decisions) {
-    return made(decisions).schedule().get();
+  protected Features features(Made made) {
+    return made.features();
   }
 
-  private Made made(Decisions decisions) {
+  @Override
+  protected ScheduledGemm schedule(Made made) {
+    return made.schedule().get();
+  }
+
+  @Override
+  protected Made config(Decisions decisions) {
     return switch (engine) {
       case WGMMA -> wgmma(decisions);
       case MMA -> mma(decisions);
@@ -222,6 +211,7 @@ final class FreeSketch implements GemmSketch {
             stages,
             ahead,
             serpentine,
+            false,
             minBlocks);
     check(SimtGemm.problem(workload, config, target));
     return new Made(
@@ -295,10 +285,6 @@ final class FreeSketch implements GemmSketch {
     if (problem != null) {
       throw new Rejected(problem.replaceAll("[0-9]+", "#"), problem);
     }
-  }
-
-  private static int number(Decisions d, String name, long... options) {
-    return Math.toIntExact(d.choose(name, options));
   }
 
   private static long[] steps(int first, int last, int step) {

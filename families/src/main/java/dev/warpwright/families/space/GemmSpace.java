@@ -2,28 +2,40 @@ package dev.warpwright.families.space;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.gemv.StreamedGemm;
 import dev.warpwright.families.gemv.StreamedSketch;
-import dev.warpwright.families.mma.AmpereGemm;
 import dev.warpwright.families.mma.AmpereSketch;
 import dev.warpwright.families.plain.PlainSketch;
-import dev.warpwright.families.simt.SimtGemm;
 import dev.warpwright.families.simt.SimtSketch;
-import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.families.wgmma.HopperSketch;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
 import dev.warpwright.workload.GemmWorkload;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** What there is to choose from for a product on a target. */
 public final class GemmSpace {
-  private static final String PLAIN = "plain";
+  /** The families: the first that supports a GEMM computes it. */
+  private static final List<KernelFamily> FAMILIES =
+      List.of(HopperSketch.FAMILY, AmpereSketch.FAMILY, SimtSketch.FAMILY, PlainSketch.FAMILY);
+
+  /**
+   * Families that are tried beside the first: on Hopper for rows that no bulk copy takes, and where
+   * memory is the limit, whatever multiplies.
+   */
+  private static final List<KernelFamily> BESIDE =
+      List.of(
+          new KernelFamily(
+              (workload, target) ->
+                  AmpereSketch.FAMILY.supports(workload, target)
+                      && HopperSketch.COPYING.supports(workload, target),
+              HopperSketch::new),
+          StreamedSketch.FAMILY);
 
   private GemmSpace() {}
 
@@ -43,7 +55,7 @@ public final class GemmSpace {
    * @throws UserError if there is none for the product
    */
   public static Space free(GemmWorkload workload, GpuTarget target, int multiprocessors) {
-    List<GemmSketch> sketches =
+    List<GemmSketch<?>> sketches =
         FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors);
     if (sketches.isEmpty()) {
       throw new UserError(
@@ -76,14 +88,14 @@ public final class GemmSpace {
    */
   public static ScheduledGemm schedule(
       GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
-    List<GemmSketch> sketches =
+    List<GemmSketch<?>> sketches =
         isFree(point)
             ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
-            : PLAIN.equals(point.option(Space.SKETCH))
+            : PlainSketch.NAME.equals(point.option(Space.SKETCH))
                 // The last resort, which need not be in the space.
-                ? List.of(new PlainSketch(workload.withVectorsAlongK()))
+                ? List.of(new PlainSketch(workload.withVectorsAlongK(), target, multiprocessors))
                 : sketches(workload, target, multiprocessors);
-    for (GemmSketch sketch : sketches) {
+    for (GemmSketch<?> sketch : sketches) {
       if (sketch.name().equals(point.option(Space.SKETCH))) {
         try {
           return sketch.schedule(
@@ -99,37 +111,23 @@ public final class GemmSpace {
     throw new UserError(point + ": there is no such family for " + workload.key());
   }
 
-  /** Whether mma.sync on Hopper is made of conversions and products of f16. */
-  private static boolean isEmulated(GemmWorkload workload) {
-    return workload.operands().isFloat()
-        && workload.operands().bits() == 8
-        && HopperLimits.typeProblem(workload) == null;
+  private static List<GemmSketch<?>> sketches(
+      GemmWorkload product, GpuTarget target, int multiprocessors) {
+    return sketches(FAMILIES, BESIDE, product, target, multiprocessors);
   }
 
-  private static List<GemmSketch> sketches(
-      GemmWorkload product, GpuTarget target, int multiprocessors) {
+  /** The sketches of the first family that supports a GEMM, and of those beside it that do. */
+  static List<GemmSketch<?>> sketches(
+      List<KernelFamily> families,
+      List<KernelFamily> beside,
+      GemmWorkload product,
+      GpuTarget target,
+      int multiprocessors) {
     GemmWorkload workload = product.withVectorsAlongK();
-    List<GemmSketch> sketches = new ArrayList<>();
-    if (workload.k() == 0) {
-      sketches.add(new PlainSketch(workload));
-    } else if (target == GpuTarget.SM_90A
-        && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload))) {
-      sketches.add(new HopperSketch(workload, multiprocessors));
-    } else if (AmpereGemm.operandsProblem(workload, target) == null) {
-      sketches.add(new AmpereSketch(workload, target, multiprocessors));
-      if (target == GpuTarget.SM_90A && HopperLimits.typeProblem(workload) == null) {
-        // Rows that no bulk copy takes: threads copy in both families.
-        sketches.add(new HopperSketch(workload, multiprocessors));
-      }
-    } else if (SimtGemm.operandsProblem(workload) == null) {
-      sketches.add(new SimtSketch(workload, target, multiprocessors));
-    } else {
-      sketches.add(new PlainSketch(workload));
-    }
-    // Memory is the limit of few rows, whatever multiplies them.
-    if (workload.k() > 0 && StreamedGemm.operandsProblem(workload) == null) {
-      sketches.add(new StreamedSketch(workload, target, multiprocessors));
-    }
-    return sketches;
+    return Stream.concat(
+            families.stream().filter(f -> f.supports(workload, target)).limit(1),
+            beside.stream().filter(f -> f.supports(workload, target)))
+        .<GemmSketch<?>>map(f -> f.sketch(workload, target, multiprocessors))
+        .toList();
   }
 }

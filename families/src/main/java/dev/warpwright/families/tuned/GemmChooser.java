@@ -225,7 +225,8 @@ public final class GemmChooser {
                 untuned(
                     GemmRanking.smallestFirst(
                         modelled.stream().map(TunedGemm::candidate).toList()))));
-    Space plain = new Space(List.of(new PlainSketch(workload.withVectorsAlongK())));
+    Space plain =
+        new Space(List.of(new PlainSketch(workload.withVectorsAlongK(), target, multiprocessors)));
     turns.add(Turn.of(ALL, () -> untuned(GemmRanking.of(plain))));
     return turns;
   }

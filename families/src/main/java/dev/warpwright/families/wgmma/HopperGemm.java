@@ -2,7 +2,7 @@ package dev.warpwright.families.wgmma;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
@@ -62,9 +62,8 @@ public final class HopperGemm {
   /** The schedule itself. */
   private static Schedule scheduled(PrimFunc func, GemmWorkload workload, HopperConfig config) {
     Schedule s = new Schedule(func);
-    StagedProduct product =
-        StagedProduct.of(
-            s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
+    StagedGemm product =
+        StagedGemm.of(s, workload, config.tileM(), config.tileN(), config.tileK(), config.stages());
     s.roles(1, config.consumers());
     share(s, product, config);
     s.annotate("minBlocks", (long) config.minBlocks());
@@ -77,7 +76,7 @@ public final class HopperGemm {
   }
 
   /** Shares the tiles out to blocks. */
-  private static void share(Schedule s, StagedProduct product, HopperConfig config) {
+  private static void share(Schedule s, StagedGemm product, HopperConfig config) {
     boolean clustered = config.clusterM() * config.clusterN() > 1;
     if (config.isPaired()) {
       s.annotate("clusterK", 2L);

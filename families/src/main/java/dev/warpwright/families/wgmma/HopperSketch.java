@@ -1,8 +1,8 @@
 package dev.warpwright.families.wgmma;
 
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.Divisions;
 import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
@@ -10,17 +10,34 @@ import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
+import dev.warpwright.tune.space.Features;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** The decisions of {@link HopperGemm}, asked in an order in which each narrows the next. */
-public final class HopperSketch implements GemmSketch {
+public final class HopperSketch extends GemmSketch<HopperConfig> {
+  public static final KernelFamily FAMILY =
+      new KernelFamily(
+          (workload, target) ->
+              takes(workload, target)
+                  && (HopperLimits.operandsProblem(workload) == null || isEmulated(workload)),
+          HopperSketch::new);
+
+  /** The same for rows that no bulk copy takes: threads copy. */
+  public static final KernelFamily COPYING =
+      new KernelFamily(
+          (workload, target) ->
+              takes(workload, target)
+                  && HopperLimits.typeProblem(workload) == null
+                  && !FAMILY.supports(workload, target),
+          HopperSketch::new);
+
   /** From so many rows on, operands are not swapped: a tile of the result is high enough. */
   private static final int MANY_ROWS = 256;
 
@@ -39,12 +56,8 @@ public final class HopperSketch implements GemmSketch {
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
 
-  private final GemmWorkload workload;
-  private final int multiprocessors;
-
-  public HopperSketch(GemmWorkload workload, int multiprocessors) {
-    this.workload = workload;
-    this.multiprocessors = multiprocessors;
+  public HopperSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
+    super(workload, target, multiprocessors);
   }
 
   @Override
@@ -52,34 +65,31 @@ public final class HopperSketch implements GemmSketch {
     return "wgmma";
   }
 
+  private static boolean takes(GemmWorkload workload, GpuTarget target) {
+    return target == GpuTarget.SM_90A && workload.k() > 0;
+  }
+
+  /** Whether mma.sync on Hopper is made of conversions and products of f16. */
+  private static boolean isEmulated(GemmWorkload workload) {
+    return workload.operands().isFloat()
+        && workload.operands().bits() == 8
+        && HopperLimits.typeProblem(workload) == null;
+  }
+
   @Override
-  public Plan plan(Decisions decisions) {
-    HopperConfig config = config(decisions);
-    String problem = HopperLimits.problem(workload, config);
-    if (problem != null) {
-      throw new Rejected(reason(problem), problem);
-    }
+  protected @Nullable String problem(HopperConfig config) {
+    return HopperLimits.problem(workload, config);
+  }
+
+  @Override
+  protected Features features(HopperConfig config) {
     registers(config);
-    return new Plan(
-        HopperModel.features(workload, config, multiprocessors),
-        () -> {
-          try {
-            return HopperGemm.schedule(workload, config).kernel();
-          } catch (UserError e) {
-            throw new Rejected("schedule", String.valueOf(e.getMessage()));
-          }
-        },
-        Map.of());
+    return HopperModel.features(workload, config, multiprocessors);
   }
 
   @Override
-  public ScheduledGemm schedule(Decisions decisions) {
-    return HopperGemm.schedule(workload, config(decisions));
-  }
-
-  /** Problems differ in numbers; what is left without them is what they are counted by. */
-  private static String reason(String problem) {
-    return problem.replaceAll("[0-9]+", "#");
+  protected ScheduledGemm schedule(HopperConfig config) {
+    return HopperGemm.schedule(workload, config);
   }
 
   /**
@@ -113,26 +123,27 @@ public final class HopperSketch implements GemmSketch {
     }
   }
 
-  private HopperConfig config(Decisions d) {
+  @Override
+  protected HopperConfig config(Decisions d) {
     boolean swapped = workload.m() <= MANY_ROWS && d.choose("swapped");
     int rows;
     int columns;
     int consumers;
     if (swapped) {
       // The product's rows are columns of the result.
-      columns = Math.toIntExact(d.choose("tileM", few()));
-      rows = Math.toIntExact(d.choose("tileN", 64, 128, 192, 256));
+      columns = number(d, "tileM", few());
+      rows = number(d, "tileN", 64, 128, 192, 256);
       consumers = consumers(d, rows);
     } else {
-      rows = Math.toIntExact(d.choose("tileM", 64, 128, 192, 256));
+      rows = number(d, "tileM", 64, 128, 192, 256);
       consumers = consumers(d, rows);
-      columns = Math.toIntExact(d.choose("tileN", wide()));
+      columns = number(d, "tileN", wide());
     }
     int tileM = swapped ? columns : rows;
     int tileN = swapped ? rows : columns;
     int bytes = workload.operands().bytes();
-    int tileK = Math.toIntExact(d.choose("tileK", 128 / bytes, 256 / bytes));
-    int minBlocks = Math.toIntExact(d.choose("minBlocks", 1, 2));
+    int tileK = number(d, "tileK", 128 / bytes, 256 / bytes);
+    int minBlocks = number(d, "minBlocks", 1, 2);
     int stages = stages(d, tileM, tileN, tileK, minBlocks);
     int[] cluster = cluster(d.choose("cluster", clusters(tileM, tileN)));
     // Older records of clusters are of persistent ones.
@@ -197,7 +208,7 @@ public final class HopperSketch implements GemmSketch {
     }
     int few = Math.max(1, multiprocessors / 16) * 16;
     int fewer = Math.max(1, few - 16);
-    return Math.toIntExact(d.choose("resident", few, fewer)) * minBlocks / cluster * cluster;
+    return number(d, "resident", few, fewer) * minBlocks / cluster * cluster;
   }
 
   private static int size(int[] cluster) {

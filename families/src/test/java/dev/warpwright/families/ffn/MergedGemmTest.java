@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.Simulated;
-import dev.warpwright.families.StagedProduct;
+import dev.warpwright.families.StagedGemm;
 import dev.warpwright.families.ffn.MergedGemm.Sharing;
 import dev.warpwright.families.mma.AmpereConfig;
 import dev.warpwright.families.simt.SimtConfig;
@@ -43,7 +43,7 @@ class MergedGemmTest {
   private static final AmpereConfig MMA =
       new AmpereConfig(64, 64, 32, 3, 2, 2, 1, new BlockOrder.Grouped(2), false);
   private static final SimtConfig SIMT =
-      new SimtConfig(64, 64, 8, 32, 32, 4, 1, 2, false, false, 1);
+      new SimtConfig(64, 64, 8, 32, 32, 4, 1, 2, false, false, false, 1);
 
   static Stream<ArgumentSet> mmaSync() {
     return Stream.of(
@@ -119,8 +119,8 @@ class MergedGemmTest {
         MergedGemm.schedule(
             new Schedule(func),
             func,
-            new StagedProduct.Names("A", "B", "sums1", "C"),
-            new StagedProduct.Names("D", "E", "sums2", "F"),
+            new StagedGemm.Names("A", "B", "sums1", "C"),
+            new StagedGemm.Names("D", "E", "sums2", "F"),
             GemmWorkload.nt(130, 70, 72, DType.F16),
             MMA,
             new Sharing(WorkOrder.SEQUENCE, WaitPolicy.TILE, 3),

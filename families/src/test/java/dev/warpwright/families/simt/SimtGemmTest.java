@@ -22,14 +22,14 @@ class SimtGemmTest {
   private static final Epilogue ALL = new Epilogue(0.5, 2, true, Activation.GELU);
 
   static Stream<ArgumentSet> cases() {
-    SimtConfig small = new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, 1);
-    SimtConfig async = new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, 1);
-    SimtConfig low = new SimtConfig(4, 64, 8, 4, 64, 1, 1, 3, false, false, 1);
-    SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, 1);
+    SimtConfig small = new SimtConfig(32, 64, 8, 16, 32, 4, 1, 2, true, true, false, 1);
+    SimtConfig async = new SimtConfig(32, 64, 8, 32, 32, 4, 1, 4, true, true, false, 1);
+    SimtConfig low = new SimtConfig(4, 64, 8, 4, 64, 1, 1, 3, false, false, false, 1);
+    SimtConfig sliced = new SimtConfig(4, 32, 32, 4, 32, 1, 4, 3, false, false, false, 1);
     SimtConfig alongK = new SimtConfig(2, 32, 32, 2, 32, 1, 2, 3, true, true, true, 1);
     SimtConfig alongK2 = new SimtConfig(8, 64, 32, 8, 32, 2, 1, 2, false, false, true, 1);
     SimtConfig odd = new SimtConfig(28, 112, 16, 28, 112, 2, 2, 3, false, true, true, 1);
-    SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, 1);
+    SimtConfig parts = new SimtConfig(32, 64, 16, 32, 64, 2, 4, 2, false, true, false, 1);
     return Stream.of(
         set(of(34, 66, 40, Layout.NT, ALL), small.shared(3, 1), GpuTarget.SM_80),
         set(of(64, 64, 32, Layout.NT, Epilogue.NONE), async.shared(2, 2), GpuTarget.SM_80),

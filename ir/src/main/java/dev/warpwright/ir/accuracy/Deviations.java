@@ -121,11 +121,6 @@ public record Deviations(double element, long at, double group, long groupAt) {
     return element <= 1 && group <= 1;
   }
 
-  /** The greater of both. */
-  public double worst() {
-    return Math.max(element, group);
-  }
-
   /** {@code element [3, 5] is 12.3 times its bound off}, or nothing if all is well. */
   public String text(long columns) {
     if (honest()) {

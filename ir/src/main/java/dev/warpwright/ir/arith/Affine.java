@@ -63,11 +63,6 @@ public record Affine(SequencedMap<Var, Long> coefficients, Expr base) {
     return coefficients.getOrDefault(v, 0L);
   }
 
-  /** Whether the base is a constant. */
-  public boolean hasConstantBase() {
-    return base instanceof Expr.IntImm;
-  }
-
   /** The expression again. */
   public Expr toExpr() {
     LinearForm sum = LinearForm.of(base).times(0);

@@ -30,11 +30,6 @@ public final class Simplifier {
     this.comparisons = new Comparisons(bounds);
   }
 
-  /** With nothing known about the variables. */
-  public static Expr simplify(Expr e) {
-    return new Simplifier(Bounds.NONE).expr(e);
-  }
-
   public Bounds bounds() {
     return bounds;
   }

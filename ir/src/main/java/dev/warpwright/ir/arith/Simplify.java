@@ -7,8 +7,6 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Region;
-import dev.warpwright.ir.Role;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -19,6 +17,7 @@ import dev.warpwright.ir.visit.Substitution;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Simplifies statements with what loops, launch indices, lets and conditions say about variables.
@@ -100,70 +99,26 @@ public final class Simplify extends Rewriter {
             : newBody == body ? s : new Stmt.Alloc(buffer, newBody);
       }
       case Stmt.Block b -> block(b);
-      case Stmt.TileMap m -> {
-        Bounds inner = box(bounds, m.vars(), m.extents());
-        List<Expr> extents = exprs(m.extents());
-        List<Stmt.Store> stores =
-            under(inner, () -> each(m.stores(), store -> (Stmt.Store) super.stmt(store)));
-        yield extents == m.extents() && stores == m.stores()
-            ? m
-            : new Stmt.TileMap(m.vars(), extents, stores, m.attrs());
-      }
-      case Stmt.TileReduce r -> {
-        Bounds inner = box(box(bounds, r.vars(), r.extents()), r.reduceVars(), r.reduceExtents());
-        List<Expr> extents = exprs(r.extents());
-        List<Expr> reduceExtents = exprs(r.reduceExtents());
-        List<Expr> indices = under(inner, () -> exprs(r.indices()));
-        Expr value = under(inner, () -> expr(r.value()));
-        yield extents == r.extents()
-                && reduceExtents == r.reduceExtents()
-                && indices == r.indices()
-                && value == r.value()
-            ? r
-            : new Stmt.TileReduce(
-                r.op(),
-                r.vars(),
-                extents,
-                r.reduceVars(),
-                reduceExtents,
-                r.to(),
-                indices,
-                value,
-                r.attrs());
-      }
       case Stmt.Store store -> super.stmt(store);
       case Stmt.Evaluate e -> super.stmt(e);
       case Stmt.Comment c -> c;
       case Stmt.TileCopy c -> super.stmt(c);
       case Stmt.TileFill f -> super.stmt(f);
       case Stmt.TileMma m -> super.stmt(m);
-      case Stmt.Flow.Roles roles -> roles(roles);
+      case Stmt.TileMap m -> super.stmt(m);
+      case Stmt.TileReduce r -> super.stmt(r);
       // What waits, waits also where it does nothing with what it gets.
       case Stmt.Flow flow -> super.stmt(flow);
     };
   }
 
-  private Stmt roles(Stmt.Flow.Roles s) {
-    List<Role> roles =
-        each(
-            s.roles(),
-            role -> {
-              Var instance = role.instance();
-              Bounds inner =
-                  instance == null
-                      ? bounds
-                      : bounds.withRange(instance, Exprs.i32(0), Exprs.i32(role.instances()));
-              return role.withBody(under(inner, () -> stmt(role.body())));
-            });
-    return roles == s.roles() ? s : new Stmt.Flow.Roles(roles);
-  }
-
-  private static Bounds box(Bounds bounds, List<Var> vars, List<Expr> extents) {
+  @Override
+  protected <T> T under(List<Var> vars, List<Expr> extents, Supplier<T> rewrite) {
     Bounds inner = bounds;
     for (int i = 0; i < vars.size(); i++) {
       inner = inner.withRange(vars.get(i), Exprs.i32(0), extents.get(i));
     }
-    return inner;
+    return under(inner, rewrite);
   }
 
   private static boolean isEmpty(Stmt s) {
@@ -235,42 +190,24 @@ public final class Simplify extends Rewriter {
   }
 
   private Stmt block(Stmt.Block b) {
-    Expr predicate = b.predicate() == null ? null : expr(b.predicate());
+    @Nullable Expr predicate = b.predicate() == null ? null : expr(b.predicate());
     if (predicate instanceof Expr.IntImm imm) {
       if (imm.value() == 0) {
         return Stmt.Seq.EMPTY;
       }
       predicate = null;
     }
-    Bounds inner = predicate == null ? bounds : bounds.assuming(predicate);
-    for (IterVar iv : b.iterVars()) {
-      inner = inner.withRange(iv.var(), Exprs.i32(0), iv.extent());
-    }
-    List<IterVar> iterVars =
-        each(
-            b.iterVars(),
-            iv -> {
-              Expr extent = expr(iv.extent());
-              Expr binding = expr(iv.binding());
-              return extent == iv.extent() && binding == iv.binding()
-                  ? iv
-                  : new IterVar(iv.var(), extent, iv.kind(), binding);
-            });
-    List<Region> reads = under(inner, () -> each(b.reads(), this::region));
-    List<Region> writes = under(inner, () -> each(b.writes(), this::region));
-    Stmt init = b.init();
-    if (init != null) {
-      Stmt old = init;
-      init = under(inner, () -> stmt(old));
-    }
-    Stmt body = under(inner, () -> stmt(b.body()));
-    return iterVars == b.iterVars()
-            && predicate == b.predicate()
-            && reads == b.reads()
-            && writes == b.writes()
-            && init == b.init()
-            && body == b.body()
-        ? b
-        : new Stmt.Block(b.name(), iterVars, predicate, reads, writes, init, body, b.attrs());
+    return block(b, predicate);
+  }
+
+  @Override
+  protected <T> T inside(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
+    return under(
+        predicate == null ? bounds : bounds.assuming(predicate),
+        () ->
+            under(
+                b.iterVars().stream().map(IterVar::var).toList(),
+                b.iterVars().stream().map(IterVar::extent).toList(),
+                rewrite));
   }
 }

@@ -106,6 +106,18 @@ public sealed interface BlockOrder {
     };
   }
 
+  /** {@link #text} for a table or a line of progress: a longer list of tiles by its beginning. */
+  default String label() {
+    return this instanceof Explicit(List<Tile> tiles) && tiles.size() > 4
+        ? String.format(
+            Locale.ROOT,
+            "explicit:%d,%d;... (%d)",
+            tiles.getFirst().m(),
+            tiles.getFirst().n(),
+            tiles.size())
+        : text();
+  }
+
   /**
    * Reads several, with commas between them; those of an explicit order have digits behind them.
    *

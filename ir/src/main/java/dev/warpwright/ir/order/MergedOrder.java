@@ -3,14 +3,18 @@ package dev.warpwright.ir.order;
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.Attrs;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * In which order blocks take the tiles of two grids that are one: like {@link BlockOrder}, it is
  * data. A tile of the second grid stands behind those of the first that it may wait for.
  *
- * <p>The text form is {@code rows}, or {@code sequence/grouped:8/row} with the orders of both.
+ * <p>The text form is {@code rows}, {@code sequence/grouped:8/row} with the orders of both, or
+ * {@code explicit:0,0,0;0,1,0;0,0,1} with row, column and grid of each tile.
  */
 public sealed interface MergedOrder {
   /** Rows of tiles are less, so that the sign of an entry may tell the grids apart. */
@@ -18,6 +22,9 @@ public sealed interface MergedOrder {
 
   /** Columns of tiles are less. */
   int MAX_COLUMNS = 1 << 16;
+
+  /** What the text of an order that lists its tiles begins with. */
+  String EXPLICIT = "explicit:";
 
   /** Attribute of a loop and its kernel: the order's text. */
   String ORDER = "order";
@@ -34,6 +41,54 @@ public sealed interface MergedOrder {
 
   /** A row of tiles of the first grid, then the same row of the second. */
   record Rows() implements MergedOrder {}
+
+  /**
+   * As listed, by entries of the {@link #table}: both grids may take turns as they like, as long as
+   * a tile of the second comes behind all of its row of the first. Tiles then have to wait for
+   * rows: one that waits for the whole first grid could stand before a part of it.
+   */
+  record Explicit(List<Integer> entries) implements MergedOrder {
+    public Explicit {
+      entries = List.copyOf(entries);
+    }
+
+    /** The entry of a tile. */
+    public static int entry(int gemm, int row, int column) {
+      return (gemm == 0 ? 0 : Integer.MIN_VALUE) | row << 16 | column;
+    }
+
+    private void check(Extents e) {
+      if (e.rows() != e.secondRows()) {
+        throw new UserError("explicit order: both grids need as many rows of tiles");
+      }
+      Set<Integer> seen = new HashSet<>();
+      int[] done = new int[e.rows()];
+      for (int entry : entries) {
+        int row = entry >>> 16 & MAX_ROWS - 1;
+        int column = entry & MAX_COLUMNS - 1;
+        boolean first = entry >= 0;
+        String what = first ? "first" : "second";
+        String tile =
+            String.format(
+                Locale.ROOT, "explicit order: tile (%d, %d) of the %s grid ", row, column, what);
+        if (row >= e.rows() || column >= (first ? e.columns() : e.secondColumns())) {
+          throw new UserError(tile + "is outside");
+        }
+        if (!seen.add(entry)) {
+          throw new UserError(tile + "comes twice");
+        }
+        if (!first && done[row] < e.columns()) {
+          throw new UserError(tile + "comes before its row of the first one is done");
+        }
+        done[row] += first ? 1 : 0;
+      }
+      if (entries.size() != e.count()) {
+        throw new UserError(
+            String.format(
+                Locale.ROOT, "explicit order: %d of %d tiles", entries.size(), e.count()));
+      }
+    }
+  }
 
   /**
    * How many tiles there are.
@@ -124,6 +179,10 @@ public sealed interface MergedOrder {
           }
         }
       }
+      case Explicit explicit -> {
+        explicit.check(e);
+        table.addAll(explicit.entries());
+      }
     }
     return table;
   }
@@ -147,6 +206,15 @@ public sealed interface MergedOrder {
       case Sequence(BlockOrder first, BlockOrder second) ->
           "sequence/" + first.text() + "/" + second.text();
       case Rows() -> "rows";
+      case Explicit(List<Integer> entries) ->
+          entries.stream()
+              .map(
+                  entry ->
+                      (entry >>> 16 & MAX_ROWS - 1)
+                          + ","
+                          + (entry & MAX_COLUMNS - 1)
+                          + (entry < 0 ? ",1" : ",0"))
+              .collect(Collectors.joining(";", EXPLICIT, ""));
     };
   }
 
@@ -163,7 +231,26 @@ public sealed interface MergedOrder {
     if (text.equals("rows")) {
       return new Rows();
     }
+    if (text.startsWith(EXPLICIT)) {
+      List<Integer> entries = new ArrayList<>();
+      for (String tile : text.substring(EXPLICIT.length()).split(";", -1)) {
+        if (!tile.matches("\\d{1,5},\\d{1,5},[01]")) {
+          throw new UserError("explicit order: '" + tile + "' is no ROW,COLUMN,GRID, as 0,3,1");
+        }
+        String[] cells = tile.split(",", -1);
+        int row = Integer.parseInt(cells[0]);
+        int column = Integer.parseInt(cells[1]);
+        if (row >= MAX_ROWS || column >= MAX_COLUMNS) {
+          throw new UserError("explicit order: tile " + tile + " is further out than any grid");
+        }
+        entries.add(Explicit.entry(Integer.parseInt(cells[2]), row, column));
+      }
+      return new Explicit(entries);
+    }
     throw new UserError(
-        "\"" + text + "\" is no order of two grids; there are rows and sequence/FIRST/SECOND");
+        "\""
+            + text
+            + "\" is no order of two grids; there are rows, sequence/FIRST/SECOND and"
+            + " explicit:ROW,COLUMN,GRID;...");
   }
 }

@@ -105,11 +105,6 @@ public record WorkList(List<Item> items, int workers, int slots) {
     return table;
   }
 
-  /** Items of the worker that has most. */
-  public int rounds() {
-    return items.size() / workers;
-  }
-
   private static final class Builder {
     private final int steps;
     private final List<List<Item>> byWorker = new ArrayList<>();

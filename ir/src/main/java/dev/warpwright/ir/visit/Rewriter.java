@@ -4,6 +4,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Op;
 import dev.warpwright.ir.Pipe;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,22 @@ public class Rewriter {
   /** The buffer to use instead, for every mention. */
   protected Buffer buffer(Buffer buffer) {
     return buffer;
+  }
+
+  /** Rewrites what stands where variables run from 0 to extents. Override it to know them there. */
+  protected <T> T under(List<Var> vars, List<Expr> extents, Supplier<T> rewrite) {
+    return rewrite.get();
+  }
+
+  private <T> T inside(Stmt.TileReduce r, Supplier<T> rewrite) {
+    return under(r.vars(), r.extents(), () -> under(r.reduceVars(), r.reduceExtents(), rewrite));
+  }
+
+  private Stmt body(Role role) {
+    Var instance = role.instance();
+    return instance == null
+        ? stmt(role.body())
+        : under(List.of(instance), List.of(Exprs.i32(role.instances())), () -> stmt(role.body()));
   }
 
   public Expr expr(Expr e) {
@@ -163,7 +181,7 @@ public class Rewriter {
       }
       case Stmt.TileMap m -> {
         List<Expr> extents = exprs(m.extents());
-        List<Stmt.Store> stores = each(m.stores(), this::store);
+        List<Stmt.Store> stores = under(m.vars(), m.extents(), () -> each(m.stores(), this::store));
         yield extents == m.extents() && stores == m.stores()
             ? s
             : new Stmt.TileMap(m.vars(), extents, stores, m.attrs());
@@ -172,8 +190,8 @@ public class Rewriter {
         List<Expr> extents = exprs(r.extents());
         List<Expr> reduceExtents = exprs(r.reduceExtents());
         Buffer to = buffer(r.to());
-        List<Expr> indices = exprs(r.indices());
-        Expr value = expr(r.value());
+        List<Expr> indices = inside(r, () -> exprs(r.indices()));
+        Expr value = inside(r, () -> expr(r.value()));
         yield extents == r.extents()
                 && reduceExtents == r.reduceExtents()
                 && to == r.to()
@@ -229,7 +247,7 @@ public class Rewriter {
         yield newPipe == pipe && newCount == count ? s : new Stmt.Flow.Skip(newPipe, newCount);
       }
       case Stmt.Flow.Roles(List<Role> roles) -> {
-        List<Role> newRoles = each(roles, role -> role.withBody(stmt(role.body())));
+        List<Role> newRoles = each(roles, role -> role.withBody(body(role)));
         yield newRoles == roles ? s : new Stmt.Flow.Roles(newRoles);
       }
       case Stmt.Flow.Signal(Buffer counter, List<Expr> indices, Expr by) -> {
@@ -278,6 +296,11 @@ public class Rewriter {
   }
 
   private Stmt block(Stmt.Block b) {
+    return block(b, b.predicate() == null ? null : expr(b.predicate()));
+  }
+
+  /** The block rewritten, with another predicate. */
+  protected final Stmt block(Stmt.Block b, @Nullable Expr predicate) {
     List<IterVar> iterVars =
         each(
             b.iterVars(),
@@ -288,7 +311,15 @@ public class Rewriter {
                   ? iv
                   : new IterVar(iv.var(), extent, iv.kind(), binding);
             });
-    Expr predicate = b.predicate() == null ? null : expr(b.predicate());
+    return inside(b, predicate, () -> rebuilt(b, iterVars, predicate));
+  }
+
+  /** Rewrites what stands in a block, where its predicate holds. Override it to know that. */
+  protected <T> T inside(Stmt.Block b, @Nullable Expr predicate, Supplier<T> rewrite) {
+    return rewrite.get();
+  }
+
+  private Stmt rebuilt(Stmt.Block b, List<IterVar> iterVars, @Nullable Expr predicate) {
     List<Region> reads = each(b.reads(), this::region);
     List<Region> writes = each(b.writes(), this::region);
     @Nullable Stmt init = b.init() == null ? null : stmt(b.init());

@@ -8,8 +8,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Range;
-import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -17,7 +15,6 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class SimplifyTest {
@@ -99,38 +96,6 @@ class SimplifyTest {
   void unchangedIsTheSameInstance() {
     Stmt s = Stmts.seq(store(i), Stmt.For.of(ForKind.SERIAL, i, m, store(i)));
     assertThat(simplify(s)).isSameAs(s);
-  }
-
-  @Test
-  void coverOfATile() {
-    Var io = Var.index("io");
-    Var ii = Var.index("ii");
-    Expr index = Exprs.add(Exprs.mul(io, 16), ii);
-    Cover cover = new Cover(Map.of(ii, Range.of(16)), Bounds.NONE);
-    assertThat(cover.range(index)).contains(new Range(Exprs.mul(io, 16), i32(16)));
-    // The quotient of an aligned tile is exact, that of a shifted one covers one more.
-    assertThat(cover.range(Exprs.div(index, 4))).contains(new Range(Exprs.mul(io, 4), i32(4)));
-    assertThat(cover.range(Exprs.div(Exprs.add(m, ii), 4)))
-        .contains(new Range(Exprs.div(m, 4), i32(5)));
-    assertThat(cover.range(Exprs.mod(Exprs.add(m, ii), 32))).contains(Range.of(32));
-    assertThat(cover.range(Exprs.mod(index, 16))).contains(Range.of(16));
-    Buffer table = Buffer.of("table", DType.I32, Scope.GLOBAL, 64);
-    assertThat(cover.range(Exprs.load(table, ii))).isEmpty();
-    assertThat(cover.access(out, List.of(Exprs.load(table, ii)))).isEqualTo(Region.whole(out));
-  }
-
-  @Test
-  void coverOfASymbolicLoop() {
-    Cover cover = new Cover(Map.of(i, new Range(i32(0), m)), Bounds.NONE);
-    assertThat(cover.range(i)).contains(new Range(i32(0), m));
-    assertThat(cover.range(Exprs.add(Exprs.mul(i, -1), m))).contains(new Range(i32(1), m));
-  }
-
-  @Test
-  void unions() {
-    Range a = new Range(m, i32(4));
-    Range b = new Range(Exprs.add(m, 2), i32(4));
-    assertThat(Cover.union(a, b, Bounds.NONE)).isEqualTo(new Range(m, i32(6)));
   }
 
   @Test

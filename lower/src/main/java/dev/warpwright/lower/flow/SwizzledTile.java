@@ -4,7 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.lower.gpu.OperandRing;
 import java.util.ArrayList;

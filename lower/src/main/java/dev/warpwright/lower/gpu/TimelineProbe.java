@@ -249,7 +249,20 @@ public record TimelineProbe(Kernel kernel, Buffer records) {
       return cluster == 1 ? index : Exprs.add(Exprs.mul(index, cluster), Exprs.mod(block, cluster));
     }
 
+    /**
+     * Notes around a body; the row is kept, should the body draw the next ticket before it ends.
+     */
     private Stmt around(Stmt body, Expr row, long first, boolean together) {
+      boolean[] changes = {false};
+      Walk.expressions(row, inner -> changes[0] |= inner instanceof Expr.Load);
+      if (changes[0]) {
+        Var kept = Var.index("record");
+        return new Stmt.Let(kept, row, noted(body, kept, first, together));
+      }
+      return noted(body, row, first, together);
+    }
+
+    private Stmt noted(Stmt body, Expr row, long first, boolean together) {
       List<Stmt> stmts = new ArrayList<>();
       stmts.add(
           new Stmt.If(

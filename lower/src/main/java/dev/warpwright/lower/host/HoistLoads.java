@@ -3,7 +3,7 @@ package dev.warpwright.lower.host;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
-import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.GuardedRewriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -13,10 +13,9 @@ import java.util.function.Predicate;
  * lanes evaluate both sides of a select, so that a load that is left on one of them forbids
  * vectors.
  */
-final class HoistLoads extends Rewriter {
+final class HoistLoads extends GuardedRewriter {
   private final Predicate<Expr.Load> harmless;
   private final Map<Expr.Load, Var> lets = new LinkedHashMap<>();
-  private boolean guarded;
 
   private HoistLoads(Predicate<Expr.Load> harmless) {
     this.harmless = harmless;
@@ -35,18 +34,7 @@ final class HoistLoads extends Rewriter {
 
   @Override
   public Expr expr(Expr e) {
-    if (e instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)) {
-      Expr newCondition = expr(condition);
-      boolean before = guarded;
-      guarded = true;
-      Expr newThen = expr(then);
-      Expr newOtherwise = expr(otherwise);
-      guarded = before;
-      return newCondition == condition && newThen == then && newOtherwise == otherwise
-          ? e
-          : new Expr.Select(newCondition, newThen, newOtherwise);
-    }
-    if (guarded && e instanceof Expr.Load load && harmless.test(load)) {
+    if (isGuarded() && e instanceof Expr.Load load && harmless.test(load)) {
       return lets.computeIfAbsent(load, l -> new Var("x" + lets.size(), l.type()));
     }
     return super.expr(e);

@@ -6,7 +6,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
-import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.GuardedRewriter;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +23,8 @@ import java.util.function.UnaryOperator;
  * <p>Stands before {@link VectorizeLoops}: the values that an expansion uses several times become
  * lets, and those become vectors with the loop.
  */
-public final class ExpandMath extends Rewriter {
+public final class ExpandMath extends GuardedRewriter {
   private final List<Stmt.Let> lets = new ArrayList<>();
-  private boolean guarded;
 
   private ExpandMath() {}
 
@@ -72,21 +71,10 @@ public final class ExpandMath extends Rewriter {
 
   @Override
   public Expr expr(Expr e) {
-    if (e instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)) {
-      Expr newCondition = expr(condition);
-      boolean before = guarded;
-      guarded = true;
-      Expr newThen = expr(then);
-      Expr newOtherwise = expr(otherwise);
-      guarded = before;
-      return newCondition == condition && newThen == then && newOtherwise == otherwise
-          ? e
-          : new Expr.Select(newCondition, newThen, newOtherwise);
-    }
     if (e instanceof Expr.Call(MathOp op, List<Expr> args, Type type)
         && type.dtype() == DType.F32
         && MathExpansions.has(op)
-        && !(guarded && loads(args.getFirst()))) {
+        && !(isGuarded() && loads(args.getFirst()))) {
       Expr x = expr(args.getFirst());
       return MathExpansions.expand(op, x, let());
     }

@@ -5,7 +5,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Affine;

@@ -1,8 +1,8 @@
 package dev.warpwright.measure.network;
 
 import dev.warpwright.base.DeviceError;
-import dev.warpwright.measure.Quantiles;
-import dev.warpwright.measure.TurnOrder;
+import dev.warpwright.measure.timing.Quantiles;
+import dev.warpwright.measure.timing.TimingOrder;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaEvent;
 import dev.warpwright.runtime.cuda.CudaGraph;
@@ -86,7 +86,7 @@ final class BurstTimer implements AutoCloseable {
   List<Quantiles> bursts(int rounds) {
     double[][] micros = new double[all.size()][rounds];
     for (int round = -1; round < rounds; round++) {
-      for (int c : TurnOrder.of(round + 1, all.size())) {
+      for (int c : TimingOrder.of(round + 1, all.size())) {
         rest();
         double time = all.get(c).run(all.get(c).burst);
         if (round >= 0) {

@@ -6,7 +6,7 @@ import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.CompileError;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.timing.Quantiles;
 import dev.warpwright.runtime.cuda.CudaContext;
 import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;

@@ -1,6 +1,6 @@
 package dev.warpwright.measure.network;
 
-import dev.warpwright.measure.Quantiles;
+import dev.warpwright.measure.timing.Quantiles;
 
 /**
  * How long a launch of a network takes, in microseconds.

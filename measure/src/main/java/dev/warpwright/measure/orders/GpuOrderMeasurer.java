@@ -41,7 +41,7 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
             if (watcher.cancelled()) {
               return measured;
             }
-            watcher.say(String.format(Locale.ROOT, "%s, %s", tiling.text(), order.text()));
+            watcher.say(String.format(Locale.ROOT, "%s, %s", tiling.text(), order.label()));
             measured.add(
                 measurement(
                     request,
@@ -119,7 +119,8 @@ public final class GpuOrderMeasurer implements OrderMeasurer {
     return counted;
   }
 
-  private static OrderMeasurement.@Nullable Counters counters(Map<String, Double> launch) {
+  /** Of one launch. */
+  static OrderMeasurement.Counters counters(Map<String, Double> launch) {
     double sectors = launch.getOrDefault(NsightCompute.L2_SECTORS, 0.0);
     return new OrderMeasurement.Counters(
         launch.getOrDefault(NsightCompute.TIME, 0.0) / 1e3,

@@ -75,17 +75,9 @@ public final class LaunchOrders {
 
   /** The command that starts this with the Java and the classes of this process. */
   static List<String> command(OrderMeasurer.Request request) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    List<String> command = new ArrayList<>(java(LaunchOrders.class));
     command.addAll(
         List.of(
-            "-Xlog:disable",
-            "-XX:-UsePerfData",
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
-            LaunchOrders.class.getName(),
             Long.toString(request.shape().m()),
             Long.toString(request.shape().n()),
             Long.toString(request.shape().k()),
@@ -94,5 +86,18 @@ public final class LaunchOrders {
             request.tilings().stream().map(Tiling::text).collect(Collectors.joining(",")),
             request.orders().stream().map(BlockOrder::text).collect(Collectors.joining(","))));
     return command;
+  }
+
+  /** What starts a main class with the Java and the classes of this process. */
+  static List<String> java(Class<?> main) {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xlog:disable",
+        "-XX:-UsePerfData",
+        "--add-modules=jdk.incubator.vector",
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        System.getProperty("java.class.path"),
+        main.getName());
   }
 }

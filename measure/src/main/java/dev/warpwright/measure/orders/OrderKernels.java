@@ -21,7 +21,9 @@ import java.util.Locale;
  * mma.sync, as many at a time on a multiprocessor as {@link Tiling} says where they fit.
  */
 final class OrderKernels {
-  private static final int[][] WARPS = {{2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
+  /** Warps of a block, along M and N. */
+  static final int[][] WARPS = {{2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
+
   private static final int MOST_SUMS = 128;
 
   /** Registers of a thread beside its sums. */
@@ -71,7 +73,8 @@ final class OrderKernels {
             Locale.ROOT, "tile=%s: no kernel for %s: %s", tiling.text(), target.name(), problem));
   }
 
-  private static boolean fitsRegisters(AmpereConfig config) {
+  /** Whether as many blocks as are meant to share a multiprocessor have registers enough. */
+  static boolean fitsRegisters(AmpereConfig config) {
     int sums = config.tileM() * config.tileN() / config.threads();
     int each = GpuTarget.REGISTERS_PER_SM / (config.threads() * config.minBlocks());
     return sums <= MOST_SUMS && sums + OTHERS <= each;

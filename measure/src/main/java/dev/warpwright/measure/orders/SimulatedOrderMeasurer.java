@@ -62,7 +62,7 @@ public final class SimulatedOrderMeasurer implements OrderMeasurer {
           return measured;
         }
         watcher.say(
-            String.format(Locale.ROOT, "%s, %s in the simulator", tiling.text(), order.text()));
+            String.format(Locale.ROOT, "%s, %s in the simulator", tiling.text(), order.label()));
         measured.add(measure(request, tiling, order));
       }
     }

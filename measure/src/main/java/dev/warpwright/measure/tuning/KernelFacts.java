@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What is known of a product's kernels without running them on a GPU. */
 final class KernelFacts {
+  /** Steps along K that are simulated at most. */
+  private static final long LOOPED = 3;
+
   private final GemmWorkload workload;
   private final DeviceModel model;
 
@@ -130,20 +133,31 @@ final class KernelFacts {
   }
 
   /**
-   * Cycles that bank conflicts cost: one cluster's tile is simulated for one step along K and for
-   * two, and each tile of the whole product costs as much.
+   * Cycles that bank conflicts cost: one cluster's tile is simulated for two steps along K and for
+   * three, since a single step may be another kernel, without a loop; each tile of the whole
+   * product costs as much.
    */
   private @Nullable Double conflicts(Point point, Shape shape) {
-    Double one = conflicts(point, shape, shape.k);
-    Double two = one == null ? null : conflicts(point, shape, 2L * shape.k);
-    if (one == null || two == null) {
-      return null;
-    }
     double clusters =
         (double) Math.ceilDiv(workload.m(), (long) shape.m * shape.clusterM)
             * Math.ceilDiv(workload.n(), (long) shape.n * shape.clusterN);
-    double steps = Math.ceilDiv(workload.k(), (long) shape.k);
-    return clusters * (one + (two - one) * (steps - 1));
+    long steps = Math.ceilDiv(workload.k(), (long) shape.k);
+    if (steps <= LOOPED) {
+      Double all = conflicts(point, shape, steps * shape.k);
+      return all == null ? null : clusters * all;
+    }
+    Double two = conflicts(point, shape, 2L * shape.k);
+    Double three = two == null ? null : conflicts(point, shape, LOOPED * shape.k);
+    Double each = two == null || three == null ? null : inSteps(two, three, steps);
+    return each == null ? null : clusters * each;
+  }
+
+  /**
+   * What so many steps cost, of which two and three are known; null where a further step would cost
+   * less than nothing, so that these do not tell of others.
+   */
+  static @Nullable Double inSteps(double two, double three, long steps) {
+    return three < two ? null : Double.valueOf(two + (three - two) * (steps - 2));
   }
 
   private @Nullable Double conflicts(Point point, Shape shape, long k) {

@@ -7,7 +7,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.measure.KernelReport;
+import dev.warpwright.measure.timing.KernelReport;
 import dev.warpwright.schedule.trace.ScheduleText;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.TuningProgress;
@@ -131,14 +131,14 @@ public final class WinnerFiles {
       lines.add("|---|---|---|---|");
       double ours = report.timing().times().graphUs();
       lines.add(row("this kernel", ours, report.timing().tflops(), ""));
-      for (KernelReport.Peer peer : report.peers()) {
-        double its = peer.times().graphUs();
+      for (KernelReport.Baseline baseline : report.baselines()) {
+        double its = baseline.times().graphUs();
         lines.add(
             row(
-                peer.name(),
+                baseline.name(),
                 its,
                 report.timing().tflops() * ours / its,
-                String.format(Locale.ROOT, "%.3f", peer.ratio())));
+                String.format(Locale.ROOT, "%.3f", baseline.ratio())));
       }
       lines.add("");
       lines.add(

@@ -99,4 +99,12 @@ final class GemmExplainTest {
         .contains("\"decision\": \"stages\"");
     assertThat(told.text()).contains("times measured").contains("stages 5 -> 4");
   }
+
+  /** Conflicts of many steps follow from those of few; no kernel has fewer than none. */
+  @Test
+  void bankConflictsAreNeverNegative() {
+    assertThat(KernelFacts.inSteps(10, 14, 64)).isEqualTo(10 + 4 * 62);
+    assertThat(KernelFacts.inSteps(16, 16, 64)).isEqualTo(16);
+    assertThat(KernelFacts.inSteps(16, 10, 64)).isNull();
+  }
 }

@@ -201,10 +201,10 @@ final class AtenOperators {
   }
 
   private static void products(Map<String, AtenOperator> all) {
-    put(all, "linear.default", ProductRules::linear, "input", "weight", "bias");
-    put(all, "matmul.default", c -> ProductRules.matmul(c, "self", "other"), "self", "other");
-    put(all, "mm.default", c -> ProductRules.matmul(c, "self", "mat2"), "self", "mat2");
-    put(all, "addmm.default", ProductRules::addMatmul, "self", "mat1", "mat2", "beta", "alpha");
+    put(all, "linear.default", GemmRules::linear, "input", "weight", "bias");
+    put(all, "matmul.default", c -> GemmRules.matmul(c, "self", "other"), "self", "other");
+    put(all, "mm.default", c -> GemmRules.matmul(c, "self", "mat2"), "self", "mat2");
+    put(all, "addmm.default", GemmRules::addMatmul, "self", "mat1", "mat2", "beta", "alpha");
   }
 
   private static void norms(Map<String, AtenOperator> all) {

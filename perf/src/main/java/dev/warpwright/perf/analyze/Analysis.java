@@ -61,4 +61,41 @@ public record Analysis(WorkloadParts workload, DeviceModel device, List<Line> li
         .mapToDouble(Line::totalBoundUs)
         .sum();
   }
+
+  /** The same parts as predicted; those that are no products take what they take at least. */
+  public double predictedUs() {
+    return lines.stream()
+        .filter(line -> !line.part().vanishes())
+        .mapToDouble(
+            line -> {
+              GemmPrediction best = line.best();
+              return best == null ? line.totalBoundUs() : line.part().times() * best.timeUs();
+            })
+        .sum();
+  }
+
+  /**
+   * What has to lie in device memory: the right operands of all products, which are a network's
+   * weights, the keys and values of attention, and the largest input and result.
+   */
+  public double residentBytes() {
+    double stay = 0;
+    double largest = 0;
+    for (Line line : lines) {
+      GemmShape shape = line.part().gemm();
+      if (shape != null) {
+        double weights = (double) shape.n() * shape.k() * shape.type().operand().bytes();
+        stay += line.part().times() * weights;
+        largest = Math.max(largest, line.part().bytes() - weights);
+      } else if (!line.part().vanishes()) {
+        stay += line.part().times() * line.part().bytes();
+      }
+    }
+    return stay + largest;
+  }
+
+  /** Whether that fits. */
+  public boolean fits() {
+    return residentBytes() <= device.dramGB() * 1e9;
+  }
 }

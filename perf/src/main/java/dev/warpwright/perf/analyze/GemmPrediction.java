@@ -8,9 +8,10 @@ import dev.warpwright.target.DeviceModel;
  * What a product with these tiles in this order is predicted to cost on a device.
  *
  * @param tiles of the result
- * @param waves rounds of as many tiles as run at a time; the last one may be short
- * @param tail the part of the multiprocessors' time that goes into no result: the last round is
- *     short, tiles reach past the edge; 0 to 1
+ * @param waves rounds of one tile on each multiprocessor, or cluster of them; tiles that share one
+ *     share its rate, so they count as rounds one after the other; the last one may be short
+ * @param tail the part of these waves that goes into no result: the last one is short, tiles reach
+ *     past the edge; 0 to 1
  * @param l2Bytes that multiprocessors read from the second-level cache
  * @param dramReadBytes that device memory delivers
  * @param dramWriteBytes the result
@@ -38,16 +39,16 @@ public record GemmPrediction(
   private static final long MOST_TILES = 1 << 17;
 
   /** What bandwidth and rate kernels reach of what data sheets say. */
-  private static final double REACHED = 0.88;
+  static final double REACHED = 0.88;
 
   /** The part of the multiprocessors that it takes to draw all of the bandwidth. */
   private static final double DRAWING = 0.6;
 
   /** What a multiprocessor gets out of the second-level cache in a clock, sustained. */
-  private static final double L2_BYTES_PER_CLOCK = 32;
+  static final double L2_BYTES_PER_CLOCK = 32;
 
   /** How sharply the larger of two overlapping times decides: a norm's exponent. */
-  private static final double OVERLAP = 3;
+  static final double OVERLAP = 3;
 
   /** Predicts. */
   public static GemmPrediction of(
@@ -56,12 +57,10 @@ public record GemmPrediction(
     long columns = Math.ceilDiv(shape.n(), tiling.n());
     long tiles = Math.multiplyExact(rows, columns);
     int atOnce = tiling.atOnce(device);
-    long waves = Math.ceilDiv(tiles, atOnce);
     double useful = shape.m() * (double) shape.n() / (tiling.m() * (double) tiling.n());
-    // Tiles that share a multiprocessor share its rate, so rounds count multiprocessors.
     int units = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
-    long rounds = Math.ceilDiv(tiles, units);
-    double busy = useful / (rounds * (double) units);
+    long waves = Math.ceilDiv(tiles, units);
+    double busy = useful / (waves * (double) units);
     double compute = shape.flops() / (shape.type().peak(device) * REACHED) / busy * 1e6;
     double l2 =
         shape.type().operand().bytes()
@@ -69,7 +68,7 @@ public record GemmPrediction(
             * (columns * (double) shape.m() + rows * (double) shape.n());
     double read =
         tiles > MOST_TILES || Math.max(rows, columns) > MOST_TILES
-            ? waveReads(shape, tiling, atOnce, waves)
+            ? waveReads(shape, tiling, atOnce, Math.ceilDiv(tiles, atOnce))
             : new L2Model(shape, tiling, device).readBytes(order);
     double write = shape.resultBytes();
     double drawing = Math.min(1, tiles / (DRAWING * units));

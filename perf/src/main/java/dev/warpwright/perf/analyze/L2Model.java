@@ -17,7 +17,9 @@ import java.util.List;
  * stay.
  */
 final class L2Model {
-  private static final double USED_PART = 0.525;
+  /** Of the cache. */
+  static final double USED_PART = 0.525;
+
   private static final double DRIFT = 0.2;
   private static final double DRIFT_PERSISTENT = 0.1;
 

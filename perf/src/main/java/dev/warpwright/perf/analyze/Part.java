@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param times how often it occurs
  * @param flops of one occurrence
  * @param bytes of one occurrence: inputs and outputs, each once
+ * @param l2Bytes that multiprocessors read from and write to the second-level cache, tiled as usual
+ *     kernels are; of a product it depends on its tiles, so it is 0 here
  * @param gemm the product that it is, if it is one
  * @param vanishes whether it is there only as long as its neighbours are not fused
  */
@@ -19,6 +21,7 @@ public record Part(
     long times,
     double flops,
     double bytes,
+    double l2Bytes,
     @Nullable GemmShape gemm,
     boolean vanishes) {
   /** A product D = A · B of M × K and K × N. */
@@ -64,7 +67,7 @@ public record Part(
   /** A product. */
   public static Part gemm(String name, long times, long m, long n, long k, Precision type) {
     var shape = new GemmShape(m, n, k, type);
-    return new Part(name, times, shape.flops(), shape.leastBytes(), shape, false);
+    return new Part(name, times, shape.flops(), shape.leastBytes(), 0, shape, false);
   }
 
   /** Operations for each byte. */

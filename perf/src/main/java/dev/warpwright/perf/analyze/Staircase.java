@@ -5,6 +5,7 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.target.DeviceModel;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -12,22 +13,26 @@ import java.util.List;
  *
  * @param values of the extent
  * @param points one for each
+ * @param times predicted for each, in microseconds: a smaller product never takes longer than a
+ *     larger one of the same kind, to which it could be padded
  */
-public record Staircase(List<Long> values, List<GemmPrediction> points) {
+public record Staircase(List<Long> values, List<GemmPrediction> points, List<Double> times) {
   private static final int POINTS = 128;
 
   public Staircase {
     values = List.copyOf(values);
     points = List.copyOf(points);
+    times = List.copyOf(times);
   }
 
   /**
    * From one step up to {@code last}.
    *
    * @param dimension M, N or K
+   * @param tilings of which the fastest is taken at each value
    */
   public static Staircase of(
-      GemmShape shape, String dimension, long last, Tiling tiling, DeviceModel device) {
+      GemmShape shape, String dimension, long last, List<Tiling> tilings, DeviceModel device) {
     List<Long> values = new ArrayList<>();
     List<GemmPrediction> points = new ArrayList<>();
     for (int i = 1; i <= POINTS; i++) {
@@ -43,8 +48,18 @@ public record Staircase(List<Long> values, List<GemmPrediction> points) {
             default -> throw new UserError("dimension '" + dimension + "' is none of M, N and K");
           };
       values.add(value);
-      points.add(GemmPrediction.of(at, tiling, new BlockOrder.Grouped(8), device));
+      points.add(
+          tilings.stream()
+              .map(tiling -> GemmPrediction.of(at, tiling, new BlockOrder.Grouped(8), device))
+              .min(Comparator.comparingDouble(GemmPrediction::timeUs))
+              .orElseThrow());
     }
-    return new Staircase(values, points);
+    Double[] times = new Double[points.size()];
+    double least = Double.POSITIVE_INFINITY;
+    for (int i = times.length - 1; i >= 0; i--) {
+      least = Math.min(least, points.get(i).timeUs());
+      times[i] = least;
+    }
+    return new Staircase(values, points, List.of(times));
   }
 }

@@ -1,6 +1,8 @@
 package dev.warpwright.perf.analyze;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.base.json.JsonFields;
 import dev.warpwright.workload.Precision;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A workload as the parts that it is made of. */
 public record WorkloadParts(String name, Precision type, List<Part> parts) {
@@ -26,9 +29,13 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
       long keyHeads,
       long vocabulary) {}
 
+  /** Rows of queries that a block of a fused attention kernel has. */
+  private static final long QUERY_TILE = 128;
+
   private static final List<Transformer> MODELS =
       List.of(
           new Transformer("llama3-8b", 32, 4096, 14336, true, 32, 8, 128_256),
+          new Transformer("llama2-13b", 40, 5120, 13824, true, 40, 40, 32_000),
           new Transformer("llama3-70b", 80, 8192, 28672, true, 64, 8, 128_256),
           new Transformer("gpt3", 96, 12288, 49152, false, 96, 96, 50_257));
 
@@ -77,6 +84,41 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
         }
       }
     }
+  }
+
+  /**
+   * A model of one's own: a list of products, each of which may stand for several.
+   *
+   * @param where what messages begin with
+   * @param json {@code {"name": "mine", "layers": [{"name": "up", "M": 64, "N": 13824, "K": 5120,
+   *     "times": 40}]}}; a layer without M has the rows of {@code m}
+   * @param m rows of layers that say none; null if none are given
+   * @throws UserError if it is something else
+   */
+  public static WorkloadParts file(String where, Json json, Precision type, @Nullable Long m) {
+    JsonFields fields = JsonFields.of(where, json);
+    List<Part> parts =
+        fields.list("layers", (at, layer) -> layer(JsonFields.of(at, layer), type, m));
+    if (parts.isEmpty()) {
+      throw new UserError(where + ": no layers");
+    }
+    String name = fields.has("name") ? fields.text("name") : "model";
+    return new WorkloadParts(m == null ? name : name + ", M=" + m, type, parts);
+  }
+
+  private static Part layer(JsonFields fields, Precision type, @Nullable Long m) {
+    if (!fields.has("M") && m == null) {
+      throw new UserError(fields.where() + ": no M; give it there, or M=... for all layers");
+    }
+    long rows = fields.has("M") || m == null ? fields.integer("M") : m;
+    long times = fields.has("times") ? fields.integer("times") : 1;
+    return Part.gemm(
+        fields.has("name") ? fields.text("name") : "layer",
+        Values.positive("times", times),
+        Values.positive("M", rows),
+        Values.positive("N", fields.integer("N")),
+        Values.positive("K", fields.integer("K")),
+        type);
   }
 
   /** Names of the models that {@link #model} knows. */
@@ -193,13 +235,8 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
 
   private static Part elementwise(long times, long m, long hidden, boolean gated, Precision type) {
     double elements = (double) m * hidden;
-    return new Part(
-        "activation",
-        times,
-        (gated ? 6 : 5) * elements,
-        (gated ? 3 : 2) * elements * type.resultBytes(),
-        null,
-        true);
+    double bytes = (gated ? 3 : 2) * elements * type.resultBytes();
+    return new Part("activation", times, (gated ? 6 : 5) * elements, bytes, bytes, null, true);
   }
 
   private static WorkloadParts attention(Values values, Precision type) {
@@ -218,6 +255,8 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
     double keyBytes = (double) batch * keyHeads * keys * head * type.operand().bytes();
     double queryBytes = (double) batch * heads * queries * head * type.operand().bytes();
     double flops = fused.flops() / 2;
+    double products = scores * type.resultBytes() + keyBytes + queryBytes;
+    double softmax = 2 * scores * type.resultBytes();
     // Scores that leave the chip are the point: three passes write and read them.
     List<Part> parts =
         List.of(
@@ -226,15 +265,17 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
                 "scores",
                 1,
                 flops,
-                queryBytes + keyBytes + scores * type.resultBytes(),
+                products,
+                products + rereadKeys(batch, heads, keyHeads, queries, keys, head, type),
                 null,
                 true),
-            new Part("softmax", 1, 5 * scores, 2 * scores * type.resultBytes(), null, true),
+            new Part("softmax", 1, 5 * scores, softmax, softmax, null, true),
             new Part(
                 "values",
                 1,
                 flops,
-                scores * type.resultBytes() + keyBytes + queryBytes,
+                products,
+                products + rereadKeys(batch, heads, keyHeads, queries, keys, head, type),
                 null,
                 true));
     return new WorkloadParts(
@@ -273,6 +314,19 @@ public record WorkloadParts(String name, Precision type, List<Part> parts) {
     double bytes =
         ((double) batch * keyHeads * keys * head * 2 + (double) batch * heads * queries * head * 2)
             * type.operand().bytes();
-    return new Part(name, times, flops, bytes, null, false);
+    // Causal tiles skip the keys behind them.
+    double seen = pairs / ((double) queries * keys);
+    double reread = 2 * seen * rereadKeys(batch, heads, keyHeads, queries, keys, head, type);
+    return new Part(name, times, flops, bytes, bytes + reread, null, false);
+  }
+
+  /**
+   * What tiles of queries read of the keys, or of the values, beside the first tile: each goes over
+   * all of them. Queries of the heads that share keys fill a tile together.
+   */
+  private static double rereadKeys(
+      long batch, long heads, long keyHeads, long queries, long keys, long head, Precision type) {
+    long tiles = Math.ceilDiv(queries * (heads / keyHeads), QUERY_TILE);
+    return (tiles - 1.0) * batch * keyHeads * keys * head * type.operand().bytes();
   }
 }

@@ -232,6 +232,9 @@ public final class OrderSearch {
     for (String name : TileOrders.READY_MADE) {
       orders.add(() -> TileOrders.of(problem, BlockOrder.parse(name)));
     }
+    if (problem.chained() > 0 && problem.atOnce() == 1) {
+      TileOrders.CHAINED.forEach(name -> orders.add(() -> TileOrders.of(problem, name)));
+    }
     if (problem.chained() > 0) {
       for (int height = 1; height <= Math.min(problem.rows(), MOST_BANDS); height++) {
         int band = height;

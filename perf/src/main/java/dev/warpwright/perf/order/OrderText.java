@@ -8,31 +8,51 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Orders as text: {@code t1 = 2 Order 0: [(x, y, gemmId), ...]}. {@code t1} is the number of tiles
- * at a time, x the column and y the row of a tile, gemmId the matmul, 0 or 1.
+ * Orders as text, one or several in a file: fields such as {@code t1 = 2, outer_width = 2}, the
+ * word {@code Order} with a number or without, and in brackets the tiles, {@code (x, y, gemmId)} or
+ * {@code (x, y)} for one matmul. {@code t1} or {@code t} is the number of tiles at a time, x the
+ * column and y the row of a tile, gemmId the matmul, 0 or 1; other fields tell how an order was
+ * made and are only read over. A line that begins with {@code #} is a remark.
  *
  * @param atOnce tiles at a time
+ * @param line on which the order begins, from 1
  */
-public record OrderText(int atOnce, List<WorkItem> items) {
+public record OrderText(int atOnce, List<WorkItem> items, int line) {
   /** A text longer than this is refused. */
   public static final int LONGEST = 4 << 20;
 
-  private static final Pattern HEAD =
-      Pattern.compile("\\s*t1\\s*=\\s*(\\d{1,6})\\s*Order\\s+\\d{1,6}\\s*:\\s*\\[\\s*");
+  private static final Pattern SPACE = Pattern.compile("(?:\\s|(?<=^|\n)#[^\n]*+)*+");
+  private static final Pattern FIELD =
+      Pattern.compile("([A-Za-z_]\\w{0,39})\\s*=\\s*(\\d{1,9})\\s*,?");
+  private static final Pattern HEAD = Pattern.compile("Order(?:\\s+\\d{1,6})?\\s*:\\s*\\[\\s*");
   private static final Pattern ITEM =
-      Pattern.compile("\\(\\s*(\\d{1,7})\\s*,\\s*(\\d{1,7})\\s*,\\s*([01])\\s*\\)\\s*");
-  private static final Pattern END = Pattern.compile("\\]\\s*");
+      Pattern.compile(
+          "\\(\\s*(\\d{1,7})\\s*,\\s*(\\d{1,7})\\s*(?:,\\s*([01])\\s*)?\\)\\s*(,\\s*)?");
 
   public OrderText {
     items = List.copyOf(items);
   }
 
+  /** On the first line. */
+  public OrderText(int atOnce, List<WorkItem> items) {
+    this(atOnce, items, 1);
+  }
+
   /**
-   * Reads the first order of a text.
+   * Reads the first order of a text that may hold several.
    *
-   * @throws UserError that says where the text is not of the form
+   * @throws UserError that says on which line the text is not of the form
    */
   public static OrderText parse(String text) {
+    return parseAll(text).getFirst();
+  }
+
+  /**
+   * Reads all orders of a text; there is at least one.
+   *
+   * @throws UserError that says on which line the text is not of the form
+   */
+  public static List<OrderText> parseAll(String text) {
     if (text.length() > LONGEST) {
       throw new UserError(
           String.format(
@@ -41,40 +61,95 @@ public record OrderText(int atOnce, List<WorkItem> items) {
               text.length(),
               LONGEST));
     }
-    Matcher matcher = HEAD.matcher(text);
-    if (!matcher.lookingAt()) {
-      throw new UserError("an order begins like 't1 = 2 Order 0: [(0, 0, 0), (1, 0, 0)]'");
+    return new Reader(text).all();
+  }
+
+  private static final class Reader {
+    private final String text;
+    private final Matcher matcher;
+    private int at;
+    private int line = 1;
+
+    /** Up to where {@link #line} has counted. */
+    private int counted;
+
+    Reader(String text) {
+      this.text = text;
+      matcher = SPACE.matcher(text).useTransparentBounds(true).useAnchoringBounds(false);
     }
-    int atOnce = Integer.parseInt(matcher.group(1));
-    List<WorkItem> items = new ArrayList<>();
-    int at = matcher.end();
-    while (true) {
-      matcher.usePattern(ITEM).region(at, text.length());
-      if (matcher.lookingAt()) {
+
+    List<OrderText> all() {
+      List<OrderText> orders = new ArrayList<>();
+      int atOnce = 1;
+      while (true) {
+        next(SPACE);
+        if (at == text.length() && !orders.isEmpty()) {
+          return orders;
+        }
+        int begins = line();
+        while (next(FIELD)) {
+          if (matcher.group(1).equals("t") || matcher.group(1).equals("t1")) {
+            atOnce = Integer.parseInt(matcher.group(2));
+            if (atOnce < 1) {
+              throw wrong("tiles at a time are at least 1");
+            }
+          }
+          next(SPACE);
+        }
+        if (!next(HEAD)) {
+          throw wrong(
+              orders.isEmpty()
+                  ? "an order begins like 't1 = 2 Order 0: [(0, 0, 0), (1, 0, 0)]'"
+                  : "behind an order only another one may follow");
+        }
+        orders.add(new OrderText(atOnce, items(), begins));
+      }
+    }
+
+    private List<WorkItem> items() {
+      List<WorkItem> items = new ArrayList<>();
+      boolean more = true;
+      boolean pairs = false;
+      while (more && next(ITEM)) {
+        String gemm = matcher.group(3);
+        if (!items.isEmpty() && pairs != (gemm == null)) {
+          throw wrong("tile " + items.size() + ": all are (x, y), or all are (x, y, gemmId)");
+        }
+        pairs = gemm == null;
         items.add(
             new WorkItem(
-                Integer.parseInt(matcher.group(3)),
+                gemm == null ? 0 : Integer.parseInt(gemm),
                 Integer.parseInt(matcher.group(2)),
                 Integer.parseInt(matcher.group(1))));
+        more = matcher.group(4) != null;
+      }
+      if (at == text.length() || text.charAt(at) != ']') {
+        throw wrong(
+            "tile " + items.size() + ": expected (x, y, gemmId) with gemmId 0 or 1, (x, y), or ]");
+      }
+      at++;
+      return items;
+    }
+
+    private boolean next(Pattern pattern) {
+      boolean found = matcher.usePattern(pattern).region(at, text.length()).lookingAt();
+      if (found) {
         at = matcher.end();
-        if (at < text.length() && text.charAt(at) == ',') {
-          at++;
-          while (at < text.length() && Character.isWhitespace(text.charAt(at))) {
-            at++;
-          }
-          continue;
+      }
+      return found;
+    }
+
+    private int line() {
+      for (; counted < at; counted++) {
+        if (text.charAt(counted) == '\n') {
+          line++;
         }
       }
-      if (matcher.usePattern(END).region(at, text.length()).lookingAt()) {
-        return new OrderText(atOnce, items);
-      }
-      int line = (int) text.substring(0, at).lines().count();
-      throw new UserError(
-          String.format(
-              Locale.ROOT,
-              "order, line %d, tile %d: expected (x, y, gemmId) with gemmId 0 or 1, or ]",
-              Math.max(1, line),
-              items.size()));
+      return line;
+    }
+
+    private UserError wrong(String what) {
+      return new UserError("line " + line() + ": " + what);
     }
   }
 

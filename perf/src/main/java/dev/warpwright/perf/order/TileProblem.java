@@ -82,6 +82,11 @@ public record TileProblem(
     return accesses(rows, columns, depth, chained);
   }
 
+  /** The same with one tile at a time. */
+  public TileProblem oneAtATime() {
+    return new TileProblem(rows, columns, depth, chained, cachedResults, sizes, capacity, 1);
+  }
+
   /** Tiles of all results. */
   public int items() {
     return rows * columns + rows * chained;

@@ -242,4 +242,41 @@ class ChainSearchTest {
       }
     }
   }
+
+  /** With one tile at a time each is an order of the problem; with several, where there is one. */
+  @Test
+  void readyMadeChainsAreOrdersOfTheirProblem() {
+    for (int[] s :
+        new int[][] {{1, 1, 1, 1}, {3, 2, 2, 1}, {5, 4, 3, 1}, {6, 4, 4, 2}, {8, 6, 6, 6}}) {
+      var problem = new TileProblem(s[0], s[1], 2, s[2], true, TileProblem.Sizes.ONE, 60, s[3]);
+      for (String name : TileOrders.names(problem)) {
+        problem.check(TileOrders.of(problem, name), true);
+      }
+    }
+    var problem = new TileProblem(2, 2, 1, 2, true, TileProblem.Sizes.ONE, 60, 1);
+    assertThat(text(TileOrders.of(problem, "rows:1"))).isEqualTo("c00 c01 e00 e01 c10 c11 e10 e11");
+    assertThat(text(TileOrders.of(problem, "rows:2"))).isEqualTo("c00 c10 c01 c11 e00 e10 e01 e11");
+    assertThat(text(TileOrders.of(problem, "halves"))).isEqualTo("c00 c01 c10 e00 c11 e01 e10 e11");
+    assertThat(text(TileOrders.of(problem, "mixed:1")))
+        .isEqualTo("c00 c01 e00 c10 e01 c11 e10 e11");
+  }
+
+  private static String text(List<WorkItem> items) {
+    return String.join(
+        " ", items.stream().map(t -> "ce".charAt(t.gemm()) + "" + t.row() + t.column()).toList());
+  }
+
+  /** Where a row of C and D fit, taking turns keeps C from being read again. */
+  @Test
+  void takingTurnsReadsTheFirstResultWhileItIsThere() {
+    var problem = new TileProblem(8, 4, 1, 4, true, TileProblem.Sizes.ONE, 36, 1);
+    long turns = loads(problem, "rows:1");
+    assertThat(turns).isEqualTo(OrderBounds.loads(problem));
+    assertThat(loads(problem, "row")).isGreaterThan(turns);
+  }
+
+  private static long loads(TileProblem problem, String name) {
+    return OrderSimulation.run(problem, TileOrders.of(problem, name), CachePolicy.LRU, false)
+        .loads();
+  }
 }

@@ -92,11 +92,6 @@ public final class CudaDriver {
     return find().orElseThrow(() -> new DeviceError(whyMissing()));
   }
 
-  /** The CUDA version that the driver supports, as CUDA writes it: 13000 is 13.0. */
-  public int version() {
-    return version;
-  }
-
   /** {@link #version} for people: {@code 13.0}. */
   public String versionText() {
     return version / 1000 + "." + version % 1000 / 10;

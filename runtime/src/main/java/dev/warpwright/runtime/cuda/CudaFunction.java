@@ -58,11 +58,6 @@ public final class CudaFunction {
     return localBytes;
   }
 
-  /** The largest block that its registers allow. */
-  public int maxThreads() {
-    return maxThreads;
-  }
-
   /**
    * How many blocks of a launch one SM holds at once.
    *

@@ -35,10 +35,6 @@ public final class CudaLaunch {
     this(function, config, List.of(arguments));
   }
 
-  public CudaFunction function() {
-    return function;
-  }
-
   public LaunchConfig config() {
     return config;
   }

@@ -37,7 +37,7 @@ abstract sealed class CudaResource implements AutoCloseable
   }
 
   /** Checks that this and its context are open, and makes the context current. */
-  final void use() {
+  public final void use() {
     checkOpen();
     context.use();
   }

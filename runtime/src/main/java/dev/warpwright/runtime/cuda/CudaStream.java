@@ -51,7 +51,7 @@ public final class CudaStream extends CudaResource {
   }
 
   /** The driver's {@code CUstream}. */
-  long handle() {
+  public long handle() {
     checkOpen();
     return handle;
   }
@@ -69,7 +69,7 @@ public final class CudaStream extends CudaResource {
   }
 
   /** Notes that the work that is being captured uses a resource. */
-  void touch(CudaResource resource) {
+  public void touch(CudaResource resource) {
     Set<CudaResource> touched = captured;
     if (touched != null) {
       touched.add(resource);

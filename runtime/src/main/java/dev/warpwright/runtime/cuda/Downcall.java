@@ -6,10 +6,10 @@ import java.lang.invoke.MethodHandle;
  * Calls handles of {@link DriverLibrary}, one method a shape. The handles are constants of the
  * caller, so the compiler inlines these.
  */
-final class Downcall {
+public final class Downcall {
   private Downcall() {}
 
-  static int call(MethodHandle function) {
+  public static int call(MethodHandle function) {
     try {
       return (int) function.invokeExact();
     } catch (Throwable t) {
@@ -17,7 +17,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, int a) {
+  public static int call(MethodHandle function, int a) {
     try {
       return (int) function.invokeExact(a);
     } catch (Throwable t) {
@@ -25,7 +25,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a) {
+  public static int call(MethodHandle function, long a) {
     try {
       return (int) function.invokeExact(a);
     } catch (Throwable t) {
@@ -33,7 +33,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b) {
+  public static int call(MethodHandle function, long a, long b) {
     try {
       return (int) function.invokeExact(a, b);
     } catch (Throwable t) {
@@ -41,7 +41,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, int b) {
+  public static int call(MethodHandle function, long a, int b) {
     try {
       return (int) function.invokeExact(a, b);
     } catch (Throwable t) {
@@ -49,7 +49,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, int a, long b) {
+  public static int call(MethodHandle function, int a, long b) {
     try {
       return (int) function.invokeExact(a, b);
     } catch (Throwable t) {
@@ -57,7 +57,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, int b, int c) {
+  public static int call(MethodHandle function, long a, int b, int c) {
     try {
       return (int) function.invokeExact(a, b, c);
     } catch (Throwable t) {
@@ -65,7 +65,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b, long c) {
+  public static int call(MethodHandle function, long a, long b, long c) {
     try {
       return (int) function.invokeExact(a, b, c);
     } catch (Throwable t) {
@@ -73,7 +73,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b, int c) {
+  public static int call(MethodHandle function, long a, long b, int c) {
     try {
       return (int) function.invokeExact(a, b, c);
     } catch (Throwable t) {
@@ -81,7 +81,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, int b, long c) {
+  public static int call(MethodHandle function, long a, int b, long c) {
     try {
       return (int) function.invokeExact(a, b, c);
     } catch (Throwable t) {
@@ -89,7 +89,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b, long c, long d) {
+  public static int call(MethodHandle function, long a, long b, long c, long d) {
     try {
       return (int) function.invokeExact(a, b, c, d);
     } catch (Throwable t) {
@@ -97,7 +97,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, int b, long c, long d) {
+  public static int call(MethodHandle function, long a, int b, long c, long d) {
     try {
       return (int) function.invokeExact(a, b, c, d);
     } catch (Throwable t) {
@@ -105,7 +105,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b, int c, long d) {
+  public static int call(MethodHandle function, long a, long b, int c, long d) {
     try {
       return (int) function.invokeExact(a, b, c, d);
     } catch (Throwable t) {
@@ -113,7 +113,7 @@ final class Downcall {
     }
   }
 
-  static int call(MethodHandle function, long a, long b, int c, long d, long e) {
+  public static int call(MethodHandle function, long a, long b, int c, long d, long e) {
     try {
       return (int) function.invokeExact(a, b, c, d, e);
     } catch (Throwable t) {
@@ -122,7 +122,7 @@ final class Downcall {
   }
 
   /** Downcalls throw nothing of their own but what a handle for a missing function throws. */
-  static RuntimeException unexpected(Throwable t) {
+  public static RuntimeException unexpected(Throwable t) {
     if (t instanceof Error error) {
       throw error;
     }

@@ -19,7 +19,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The loaded libcuda, or why there is none. */
-final class DriverLibrary {
+public final class DriverLibrary {
   private static final List<String> NAMES =
       List.of(
           "libcuda.so.1",
@@ -73,7 +73,7 @@ final class DriverLibrary {
   }
 
   /** What takes the driver's place; null if nothing does. */
-  static @Nullable NativeFunctions replacement() {
+  public static @Nullable NativeFunctions replacement() {
     return replacement;
   }
 

@@ -28,10 +28,6 @@ public sealed interface KernelArgument {
     return new Pointer(buffer, 0);
   }
 
-  static KernelArgument of(CudaBuffer buffer, long offset) {
-    return new Pointer(buffer, offset);
-  }
-
   static KernelArgument of(int value) {
     return new I32(value);
   }

@@ -8,19 +8,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Memory for one result that a driver function writes through a pointer. */
-final class Out implements AutoCloseable {
+public final class Out implements AutoCloseable {
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment memory = arena.allocate(JAVA_LONG.byteSize(), 8);
 
-  long address() {
+  public long address() {
     return memory.address();
   }
 
-  long asLong() {
+  public long asLong() {
     return memory.get(JAVA_LONG, 0);
   }
 
-  int asInt() {
+  public int asInt() {
     return memory.get(JAVA_INT, 0);
   }
 

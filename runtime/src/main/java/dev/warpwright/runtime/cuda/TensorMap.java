@@ -1,6 +1,5 @@
 package dev.warpwright.runtime.cuda;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -68,11 +67,6 @@ public final class TensorMap {
 
   MemorySegment memory() {
     return memory;
-  }
-
-  /** A copy of the encoded bytes. */
-  public byte[] toBytes() {
-    return memory.toArray(JAVA_BYTE);
   }
 
   private static long longs(Arena arena, List<Long> values) {

@@ -48,11 +48,6 @@ public final class Tree {
     };
   }
 
-  /** The statements from the root to the first one that satisfies the condition, or null. */
-  public static @Nullable List<Stmt> path(Stmt root, Predicate<Stmt> wanted) {
-    return find(root, Tree::children, wanted);
-  }
-
   /** The same, where only statements that may hold what is sought are looked into. */
   private static @Nullable List<Stmt> path(Stmt root, Sought sought, Predicate<Stmt> wanted) {
     Function<Stmt, List<Stmt>> within = s -> sought.mayBeIn(s) ? sought.children(s) : List.of();
@@ -338,14 +333,6 @@ public final class Tree {
     return func.withBody(replace(func.body(), old, replacement));
   }
 
-  /**
-   * Without the statement, without loops and sequences that are empty then; allocations stay unless
-   * their body is empty.
-   */
-  public static Stmt remove(Stmt root, Stmt old) {
-    return tidy(replace(root, old, Stmt.Seq.EMPTY));
-  }
-
   /** Without empty loops, allocations and sequences, and sequences of one. */
   public static Stmt tidy(Stmt root) {
     return tidied(root, true);
@@ -360,7 +347,7 @@ public final class Tree {
           return s;
         }
         if (s instanceof Stmt.Alloc alloc) {
-          Stmt tidied = inside(alloc, x -> false, this::stmt);
+          Stmt tidied = Tree.inside(alloc, x -> false, this::stmt);
           return isEmptyInside(tidied) ? Stmt.Seq.EMPTY : tidied;
         }
         LongSequence sequence = known && s instanceof Stmt.Seq seq ? LongSequence.of(seq) : null;

@@ -1,10 +1,10 @@
 package dev.warpwright.schedule.primitive;
 
-import dev.warpwright.ir.Attribute;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.verify.Attribute;
 import dev.warpwright.schedule.analysis.Tree;
 import org.jspecify.annotations.Nullable;
 

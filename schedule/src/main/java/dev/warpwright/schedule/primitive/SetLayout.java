@@ -2,7 +2,7 @@ package dev.warpwright.schedule.primitive;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
-import dev.warpwright.ir.Mode;
+import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;

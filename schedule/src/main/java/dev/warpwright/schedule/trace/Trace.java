@@ -63,11 +63,6 @@ public record Trace(List<Instruction> instructions) {
 
   // --- text
 
-  /** What has to be done to this trace to make it the other one. */
-  public TraceDiff diff(Trace other) {
-    return TraceDiff.of(this, other);
-  }
-
   /** A JSON document: an array with one instruction in each line. */
   public String toJson() {
     return TraceJson.write(this);

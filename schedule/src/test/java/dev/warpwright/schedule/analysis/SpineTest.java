@@ -63,15 +63,32 @@ final class SpineTest {
     return Objects.requireNonNull(path);
   }
 
+  /** The way, found by walking. */
   private static List<Stmt> walked(Stmt root, Object wanted) {
-    return there(
-        Tree.path(
-            root,
-            s ->
-                s == wanted
-                    || s instanceof Stmt.Alloc alloc && alloc.buffer() == wanted
-                    || s instanceof Stmt.For loop && loop.var() == wanted
-                    || s instanceof Stmt.Block block && block.name().equals(wanted)));
+    List<Stmt> path = new ArrayList<>();
+    assertThat(walk(root, wanted, path)).isTrue();
+    return path;
+  }
+
+  private static boolean walk(Stmt s, Object wanted, List<Stmt> path) {
+    path.add(s);
+    if (s == wanted
+        || s instanceof Stmt.Alloc alloc && alloc.buffer() == wanted
+        || s instanceof Stmt.For loop && loop.var() == wanted
+        || s instanceof Stmt.Block block && block.name().equals(wanted)) {
+      return true;
+    }
+    for (Stmt child : Tree.children(s)) {
+      if (walk(child, wanted, path)) {
+        return true;
+      }
+    }
+    path.removeLast();
+    return false;
+  }
+
+  private static Stmt without(Stmt root, Stmt old) {
+    return Tree.tidy(Tree.replace(root, old, Stmt.Seq.EMPTY));
   }
 
   private static void same(List<Stmt> path, List<Stmt> walked) {
@@ -127,11 +144,11 @@ final class SpineTest {
       sequence = Tree.children(sequence).getFirst();
     }
     Stmt nest = ((Stmt.Seq) sequence).stmts().get(5);
-    Stmt without = Tree.remove(root, nest);
+    Stmt without = without(root, nest);
     assertThat(Tree.blocks(without)).hasSize(DEEP - 2);
     assertThat(Tree.intermediates(func.withBody(without))).isEqualTo(buffers);
     // What is around nothing goes, all of it.
-    assertThat(Tree.remove(root, sequence)).isEqualTo(Stmt.Seq.EMPTY);
+    assertThat(without(root, sequence)).isEqualTo(Stmt.Seq.EMPTY);
     assertThat(Tree.tidy(Stmts.alloc(buffers, Stmt.Seq.EMPTY))).isEqualTo(Stmt.Seq.EMPTY);
   }
 }

@@ -40,7 +40,7 @@ public final class BlockRun extends BlockPlace {
   private final Index3 index;
   private Warp[] warps = {};
   private List<Actor> actors = List.of();
-  private ProductQueue[] products = {};
+  private WgmmaQueue[] products = {};
   private @Nullable RegisterPool registers;
   private boolean ended;
 
@@ -60,7 +60,7 @@ public final class BlockRun extends BlockPlace {
     warps = all;
     actors = Arrays.stream(all).map(w -> w.actor).toList();
     registers = pool;
-    products = new ProductQueue[(all.length + ProductQueue.WARPS - 1) / ProductQueue.WARPS];
+    products = new WgmmaQueue[(all.length + WgmmaQueue.WARPS - 1) / WgmmaQueue.WARPS];
   }
 
   @Override
@@ -111,10 +111,10 @@ public final class BlockRun extends BlockPlace {
   }
 
   /** The products of the warpgroup that a warp is in. */
-  public ProductQueue products(Warp w) {
-    int group = w.index / ProductQueue.WARPS;
+  public WgmmaQueue products(Warp w) {
+    int group = w.index / WgmmaQueue.WARPS;
     if (products[group] == null) {
-      products[group] = new ProductQueue(context, this, group);
+      products[group] = new WgmmaQueue(context, this, group);
     }
     return products[group];
   }

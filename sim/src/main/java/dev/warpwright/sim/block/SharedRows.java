@@ -1,6 +1,6 @@
 package dev.warpwright.sim.block;
 
-import dev.warpwright.ir.Swizzle;
+import dev.warpwright.ir.Layout.Swizzle;
 import dev.warpwright.sim.memory.Bytes;
 
 /**

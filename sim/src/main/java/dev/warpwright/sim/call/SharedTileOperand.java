@@ -3,8 +3,8 @@ package dev.warpwright.sim.call;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Layout;
+import dev.warpwright.ir.Layout.Swizzle;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.Swizzle;
 import dev.warpwright.sim.api.Finding;
 import dev.warpwright.sim.block.SharedRows;
 import dev.warpwright.sim.expr.Context;
@@ -61,10 +61,6 @@ final class SharedTileOperand {
   /** Of a bulk copy, which swizzles by the bits of addresses, wherever it begins. */
   static SharedTileOperand ofCopy(ExprCompiler exprs, Expr.AddressOf address) {
     return new SharedTileOperand(exprs, address, false);
-  }
-
-  int slot() {
-    return access.slot();
   }
 
   Buffer buffer() {

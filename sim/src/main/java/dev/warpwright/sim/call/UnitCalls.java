@@ -21,7 +21,7 @@ public final class UnitCalls {
 
   private final Context context;
 
-  private final ProductCalls products = new ProductCalls();
+  private final WgmmaCalls products = new WgmmaCalls();
 
   public UnitCalls(Context context) {
     this.context = context;

@@ -112,6 +112,20 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
     return kernel.buffers().stream().anyMatch(buffer -> buffer.name().equals(ORDER));
   }
 
+  /** Where both grids take turns, a tile that waits for all of the first could wait for ever. */
+  private static void checkWaits(Kernel kernel, String order) {
+    long rows = MergedOrder.Extents.of(kernel.attrs()).rows();
+    String counters = kernel.attrs().getString("zero");
+    boolean byRows =
+        kernel.buffers().stream()
+            .filter(buffer -> buffer.name().equals(counters))
+            .anyMatch(buffer -> buffer.hasConstantShape() && buffer.extent(0) == 2 + rows);
+    if (order.startsWith(MergedOrder.EXPLICIT) && !byRows) {
+      throw new UserError(
+          "kernel " + kernel.name() + ": its tiles do not wait for rows, so no order is listed");
+    }
+  }
+
   private static boolean isTableLength(Kernel kernel, ScalarParam scalar) {
     return kernel.buffers().stream()
         .anyMatch(b -> b.name().equals(ORDER) && b.shape().equals(List.of((Expr) scalar.var())));
@@ -124,6 +138,7 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
           "kernel " + kernel.name() + " has a buffer order; add an attribute, as order = \"row\"");
     }
     if (MergedOrder.isIn(kernel.attrs())) {
+      checkWaits(kernel, text);
       return MergedOrder.table(kernel.attrs());
     }
     if (!(workload instanceof BoundWorkload.Gemm gemm)) {

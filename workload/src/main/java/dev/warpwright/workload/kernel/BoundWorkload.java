@@ -8,9 +8,9 @@ import dev.warpwright.target.MatrixRows;
 import dev.warpwright.workload.Batch;
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.FfnWorkload;
+import dev.warpwright.workload.GemmDeviation;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
-import dev.warpwright.workload.ProductDeviation;
 import dev.warpwright.workload.Workload;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -295,7 +295,7 @@ public sealed interface BoundWorkload {
   }
 
   /** As {@link Workload#deviation}. */
-  default ProductDeviation deviation(int product) {
+  default GemmDeviation deviation(int product) {
     return workload().deviation(product);
   }
 

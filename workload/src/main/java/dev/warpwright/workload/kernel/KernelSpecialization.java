@@ -6,14 +6,13 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Bounds;
 import dev.warpwright.ir.arith.Simplifier;
 import dev.warpwright.ir.arith.Simplify;
+import dev.warpwright.ir.arith.Specialization;
 import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -42,23 +41,11 @@ public final class KernelSpecialization {
           checkRange(kernel, scalar, value);
           constants.put(scalar.var(), new Expr.IntImm(scalar.var().type(), value));
         });
-    Substitution shapes = Substitution.ofVars(constants);
-    Map<Buffer, Buffer> buffers = new HashMap<>();
-    for (Buffer buffer : kernel.buffers()) {
-      replaceShape(buffer, shapes, buffers);
-    }
-    Walk.statements(
-        kernel.body(),
-        s -> {
-          if (s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)) {
-            replaceShape(buffer, shapes, buffers);
-          }
-        });
-    Substitution all = new Substitution(constants, buffers);
+    Specialization fixed = Specialization.of(constants, kernel.buffers(), kernel.body());
     List<Param> params = new ArrayList<>();
     for (Param param : kernel.params()) {
       switch (param) {
-        case Buffer buffer -> params.add(buffers.getOrDefault(buffer, buffer));
+        case Buffer buffer -> params.add(fixed.of(buffer));
         case ScalarParam scalar when constants.containsKey(scalar.var()) -> {}
         case ScalarParam scalar -> params.add(scalar);
       }
@@ -66,7 +53,10 @@ public final class KernelSpecialization {
     Bounds bounds = Simplify.ofParams(params);
     List<ThreadBinding> bindings =
         kernel.bindings().stream()
-            .map(b -> new ThreadBinding(b.axis(), b.var(), simplified(b.extent(), all, bounds)))
+            .map(
+                b ->
+                    new ThreadBinding(
+                        b.axis(), b.var(), simplified(b.extent(), fixed.substitution(), bounds)))
             .toList();
     return Simplify.kernel(
         new Kernel(
@@ -74,25 +64,8 @@ public final class KernelSpecialization {
             kernel.kind(),
             params,
             bindings,
-            all.stmt(kernel.body()),
+            fixed.substitution().stmt(kernel.body()),
             kernel.attrs()));
-  }
-
-  private static void replaceShape(
-      Buffer buffer, Substitution shapes, Map<Buffer, Buffer> buffers) {
-    List<Expr> shape =
-        buffer.shape().stream().map(e -> simplified(e, shapes, Bounds.NONE)).toList();
-    if (!shape.equals(buffer.shape())) {
-      buffers.put(
-          buffer,
-          new Buffer(
-              buffer.name(),
-              buffer.dtype(),
-              shape,
-              buffer.scope(),
-              buffer.layout(),
-              buffer.alignment()));
-    }
   }
 
   private static Expr simplified(Expr e, Substitution substitution, Bounds bounds) {

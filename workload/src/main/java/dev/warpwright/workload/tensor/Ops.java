@@ -7,7 +7,6 @@ import dev.warpwright.ir.UnaryOp;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import java.util.List;
-import java.util.function.UnaryOperator;
 
 /** The operators of networks as formulas. */
 public final class Ops {
@@ -50,12 +49,5 @@ public final class Ops {
 
   public static Expr negate(Expr x) {
     return new Expr.Unary(UnaryOp.NEG, x);
-  }
-
-  /**
-   * The formula applied to every element of a matrix, computed in f32 and stored as {@code dtype}.
-   */
-  public static Tensor map(String name, DType dtype, Tensor a, UnaryOperator<Expr> formula) {
-    return Tensor.compute(name, dtype, a.shape(), v -> formula.apply(a.f32At(v.get(0), v.get(1))));
   }
 }

@@ -14,7 +14,6 @@ import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.Walk;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -129,16 +128,5 @@ public final class PrimFuncs {
 
   private static Region point(Buffer buffer, List<Expr> indices) {
     return new Region(buffer, indices.stream().map(Range::at).toList());
-  }
-
-  /** Tensors by name, for looking up the parts of an expression; names are unique. */
-  public static Map<String, Tensor> byName(List<Tensor> tensors) {
-    Map<String, Tensor> map = new HashMap<>();
-    for (Tensor tensor : tensors) {
-      if (map.put(tensor.name(), tensor) != null) {
-        throw new IllegalArgumentException("two tensors are called " + tensor.name());
-      }
-    }
-    return map;
   }
 }

@@ -135,10 +135,6 @@ public final class Tensor {
     return dtype().isFloat() && dtype().bits() < 32 ? Exprs.cast(DType.F32, element) : element;
   }
 
-  boolean isInput() {
-    return definition == null;
-  }
-
   @Nullable Definition definition() {
     return definition;
   }

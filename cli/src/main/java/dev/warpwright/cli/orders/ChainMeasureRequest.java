@@ -1,0 +1,138 @@
+package dev.warpwright.cli.orders;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.ir.order.WaitPolicy;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.orders.ChainMeasurer;
+import dev.warpwright.measure.orders.ChainMeasurer.Named;
+import dev.warpwright.perf.analyze.ChainPrediction;
+import dev.warpwright.perf.analyze.Gpus;
+import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.analyze.Tiling;
+import dev.warpwright.perf.order.OrderText;
+import dev.warpwright.perf.order.TileOrders;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.workload.FfnWorkload;
+import dev.warpwright.workload.Precision;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks what orders of two chained products in one grid cost.
+ *
+ * @param gpu what the simulator simulates, and what is predicted for
+ */
+public record ChainMeasureRequest(
+    ChainMeasurer.Request what, boolean simulated, DeviceModel gpu, @Nullable Path csv) {
+  private static final int LARGEST = 1_000_000;
+  private static final int MOST_KERNELS = 32;
+  private static final double COUNTER_SECONDS = 300;
+
+  /** Whether words ask for two products. */
+  public static boolean isOne(List<String> words) {
+    return words.stream().anyMatch(word -> word.startsWith("N2="));
+  }
+
+  /**
+   * Reads what a user gave.
+   *
+   * @param counters whether to count by Nsight Compute
+   * @throws UserError that names the key
+   */
+  public static ChainMeasureRequest of(KeyValues values, boolean counters, @Nullable Path csv) {
+    Precision type = Precision.parse(values.text("dtype", "bf16"));
+    if (type != Precision.BF16 && type != Precision.F16) {
+      throw new UserError("dtype=" + type.text() + ": orders are measured in bf16 and f16");
+    }
+    var first =
+        new GemmShape(
+            values.number("M", 1, LARGEST),
+            values.number("N", 1, LARGEST),
+            values.number("K", 1, LARGEST),
+            type);
+    long last = values.number("N2", 1, LARGEST);
+    Tiling tiling = Tiling.parse(values.text("tile", "128x128"));
+    String from = values.text("from", "gpu");
+    if (!from.equals("gpu") && !from.equals("simulator")) {
+      throw new UserError("from=" + from + " is none of gpu and simulator, with N2=");
+    }
+    DeviceModel gpu = Gpus.find(values.text("gpu", "h200"));
+    String names = values.text("order");
+    String file = values.text("file");
+    Integer line = file == null ? null : OrderRequest.line(values);
+    if (names != null && file != null) {
+      throw new UserError("give order= or file=, not both");
+    }
+    List<WaitPolicy> waits =
+        Arrays.stream(values.text("wait", "row").split(",", -1))
+            .map(ChainMeasureRequest::wait)
+            .distinct()
+            .toList();
+    long seed = values.number("seed", 0, Long.MAX_VALUE, 1);
+    double seconds = values.seconds("seconds", COUNTER_SECONDS);
+    values.finish("M, N, K, N2, dtype, tile, order, file, line, wait, from, gpu, seed, seconds");
+    // On a device tiles begin when a block is free and what they read is there: no steps.
+    TileProblem problem = ChainPrediction.problem(first, last, tiling, gpu).oneAtATime();
+    List<Named> orders =
+        file != null
+            ? read(Path.of(file), line, problem)
+            : Arrays.stream((names == null ? "row,rows:1,rows:4" : names).split(",", -1))
+                .map(name -> named(name, problem))
+                .toList();
+    if (orders.size() * waits.size() > MOST_KERNELS) {
+      throw new UserError(
+          orders.size() * waits.size() + " kernels to measure, at most " + MOST_KERNELS);
+    }
+    return new ChainMeasureRequest(
+        new ChainMeasurer.Request(
+            new FfnWorkload(
+                first.m(),
+                first.k(),
+                first.n(),
+                last,
+                type == Precision.F16 ? DType.F16 : DType.BF16),
+            tiling,
+            orders,
+            waits,
+            counters ? seconds : 0,
+            seed),
+        from.equals("simulator"),
+        gpu,
+        csv);
+  }
+
+  private static WaitPolicy wait(String text) {
+    return switch (text) {
+      case "row" -> WaitPolicy.ROW;
+      case "grid" -> WaitPolicy.GRID;
+      default ->
+          throw new UserError(
+              "wait=" + text + ": a tile of the second product waits for its row, or for the grid");
+    };
+  }
+
+  private static Named named(String name, TileProblem problem) {
+    TileOrders.check(name, true);
+    return new Named(name, TileOrders.of(problem, name));
+  }
+
+  private static List<Named> read(Path file, @Nullable Integer line, TileProblem problem) {
+    List<Named> orders = new ArrayList<>();
+    for (OrderText text : line == null ? OrderFile.all(file) : List.of(OrderFile.one(file, line))) {
+      List<WorkItem> items = text.items();
+      try {
+        problem.check(items, true);
+      } catch (UserError e) {
+        throw new UserError(file + ": line " + text.line() + ": " + e.getMessage(), e);
+      }
+      orders.add(new Named("line " + text.line(), items));
+    }
+    return orders;
+  }
+}

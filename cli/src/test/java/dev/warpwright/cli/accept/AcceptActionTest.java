@@ -1,0 +1,439 @@
+package dev.warpwright.cli.accept;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.tuning.TuningDevice;
+import dev.warpwright.cuda.compile.CompileRequest;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompiler;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.families.tuned.GemmChooser;
+import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.families.tuned.RejectedKernels;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.measure.KernelBench;
+import dev.warpwright.measure.timing.KernelReport;
+import dev.warpwright.measure.timing.Quantiles;
+import dev.warpwright.perf.predict.Prediction;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Candidate;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** Which figures are reached, and what is said of each product. */
+@Isolated("takes the compiler's place in this process")
+final class AcceptActionTest {
+  private static final TuningDevice DEVICE =
+      new TuningDevice(
+          "Fake GPU",
+          108,
+          GpuTarget.SM_80,
+          new Environment("sm_80", "Fake GPU", "13.0", "none", "test"));
+  private static final String LIGHT = "cuBLASLt (best of 4 suggestions)";
+
+  private static final Map<GemmWorkload, Candidate> CANDIDATES = new HashMap<>();
+
+  @TempDir private Path folder;
+
+  private final List<String> opened = new ArrayList<>();
+
+  /** Compiles nothing: nothing runs here. */
+  private record NoCompiler() implements CudaCompiler {
+    @Override
+    public String describe() {
+      return "none";
+    }
+
+    @Override
+    public String identity() {
+      return "none";
+    }
+
+    @Override
+    public Cubin compile(CompileRequest request) {
+      return new Cubin(new byte[0], "");
+    }
+  }
+
+  /** A device that answers by M, which tells products apart. */
+  private final class Device implements AcceptAction.Bench {
+    private final Function<Long, KernelReport> answer;
+    private boolean lost;
+
+    Device(Function<Long, KernelReport> answer) {
+      this.answer = answer;
+      opened.add("opened");
+    }
+
+    @Override
+    public KernelReport run(KernelBench.Request request) {
+      try {
+        return answer.apply(rows(request));
+      } catch (DeviceError e) {
+        lost = true;
+        throw e;
+      }
+    }
+
+    @Override
+    public boolean isLost() {
+      return lost;
+    }
+
+    @Override
+    public void close() {
+      opened.add("closed");
+    }
+  }
+
+  private static long rows(KernelBench.Request request) {
+    return request.kernel().buffers().stream()
+        .filter(buffer -> buffer.name().equals("C"))
+        .findFirst()
+        .orElseThrow()
+        .extent(0);
+  }
+
+  @BeforeEach
+  void replaceCompiler() {
+    CudaCompilers.replace(new NoCompiler());
+  }
+
+  @AfterEach
+  void giveBack() {
+    CudaCompilers.replace(null);
+  }
+
+  private static KernelReport.Times times(double us) {
+    return new KernelReport.Times(new Quantiles(us * 0.9, us * 0.95, us, us * 1.05), us + 5);
+  }
+
+  private static KernelReport report(
+      double us, List<KernelReport.Baseline> baselines, List<KernelReport.Excluded> excluded) {
+    return new KernelReport(
+        "gemm",
+        "sm_80",
+        "Fake GPU",
+        2,
+        1e-7,
+        3e-6,
+        1e-6,
+        null,
+        new KernelReport.Compiled("ab".repeat(32), 32, 0, 0, 0, List.of()),
+        new KernelReport.Timing(times(us), 1, 1, Prediction.NONE, 2, 5),
+        baselines,
+        excluded,
+        List.of(),
+        List.of());
+  }
+
+  private static KernelReport.Baseline baseline(String name, double us, double ours) {
+    return new KernelReport.Baseline(name, times(us), us / ours);
+  }
+
+  private static KernelReport.Excluded excluded(double us, double ours) {
+    return new KernelReport.Excluded(LIGHT, times(us), us / ours, 3.03e-6);
+  }
+
+  private static GemmWorkload product(long m) {
+    return GemmWorkload.nt(m, 64, 64, DType.F32);
+  }
+
+  private static AcceptanceFigure figure(String name, double mean, double least, long... rows) {
+    List<GemmWorkload> products = new ArrayList<>();
+    for (long m : rows) {
+      products.add(product(m));
+    }
+    return new AcceptanceFigure(name, AcceptanceFigure.Ratio.BASELINE, mean, least, products);
+  }
+
+  private Report accept(
+      Function<Long, KernelReport> answer, double seconds, AcceptanceFigure... figures) {
+    record(figures);
+    return new AcceptAction(
+            () -> DEVICE,
+            (here, database) ->
+                new GemmChooser(
+                    new GemmChooser.Where(here.target(), here.environment(), 108),
+                    database,
+                    Optional.empty(),
+                    new RejectedKernels(folder.resolve("rejected"))),
+            target -> new Device(answer))
+        .perform(
+            new AcceptRequest(List.of(figures), folder.resolve("tuning.db"), seconds), line -> {});
+  }
+
+  /** Records of all products, so that nothing is searched for; that of 96 rows holds no more. */
+  private void record(AcceptanceFigure... figures) {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      for (AcceptanceFigure figure : figures) {
+        for (GemmWorkload workload : figure.workloads()) {
+          Candidate candidate = CANDIDATES.computeIfAbsent(workload, AcceptActionTest::candidate);
+          database.add(
+              new TuningRecord(
+                  workload.key(),
+                  DEVICE.environment(),
+                  candidate.point(),
+                  workload.m() == 96
+                      ? "ab".repeat(32)
+                      : RecordCheck.sourceHash(candidate, GpuTarget.SM_80),
+                  new Outcome.Measured(10, 0.001, 1e-7, 1400, 40),
+                  Instant.parse("2026-11-22T10:00:00.5Z")));
+        }
+      }
+    }
+  }
+
+  private static Candidate candidate(GemmWorkload workload) {
+    SplittableRandom random = new SplittableRandom(3);
+    while (true) {
+      Point point = GemmSpace.of(workload, GpuTarget.SM_80, 108).sample(random).point();
+      Optional<Candidate> candidate = RecordCheck.candidate(workload, GpuTarget.SM_80, 108, point);
+      if (candidate.isPresent()
+          && !RecordCheck.sourceHash(candidate.get(), GpuTarget.SM_80).isEmpty()) {
+        return candidate.get();
+      }
+    }
+  }
+
+  @Test
+  void ratiosAreToTheFastestLibraryWithMedianAndQuartilesBesideTheMean() {
+    Report report =
+        accept(
+            m ->
+                report(
+                    10,
+                    List.of(baseline("cuBLAS", 30, 10), baseline(LIGHT, m / 10.0, 10)),
+                    List.of()),
+            60,
+            figure("reached", 1, 0.9, 96, 104, 120));
+    assertThat(report.ok()).isTrue();
+    assertThat(report.text().lines().findFirst())
+        .hasValueSatisfying(
+            line ->
+                assertThat(line)
+                    .startsWith("PASS  reached")
+                    .contains("1 of 3 lost; geometric mean 1.062, median 1.040")
+                    .contains("(quartiles 1.000-1.120), least 0.960; 3 of 3 products"));
+    assertThat(report.text())
+        .contains("m=96 n=64: 0.960, 10.00 us (9.50-10.5), untested beside 9.60 of " + LIGHT)
+        .doesNotContain("m=104");
+    assertThat(report.json().write())
+        .contains("\"median\": 1.04")
+        .contains("\"spread\": {\"lowUs\": 9.5")
+        .contains("\"losses\": 1");
+  }
+
+  @Test
+  void whatIsLostStandsFirst() {
+    Report report =
+        accept(
+            m -> report(10, List.of(baseline(LIGHT, m / 10.0, 10)), List.of()),
+            60,
+            figure("won", 1, 0.9, 128),
+            figure("lost", 1, 0.9, 96, 80, 88));
+    assertThat(report.ok()).isFalse();
+    List<String> lines = report.text().lines().toList();
+    assertThat(lines.get(0)).startsWith("FAIL  lost");
+    assertThat(lines.get(1)).contains("m=80");
+    assertThat(lines.get(2)).contains("m=88");
+    assertThat(lines.get(3)).contains("m=96");
+    assertThat(lines.get(4)).startsWith("PASS  won");
+  }
+
+  /** As f32 4096 x 8192 x 28672 was: 36.9 ms against our 44.7, with an error of 3.03e-6. */
+  @Test
+  void aFasterLibraryThatMissesTheToleranceIsNoWin() {
+    Report report =
+        accept(
+            m ->
+                m == 64
+                    ? report(44.7, List.of(), List.of(excluded(36.9, 44.7)))
+                    : report(10, List.of(baseline("cuBLAS", 20, 10)), List.of()),
+            60,
+            figure("open", 0, 0, 64, 128));
+    assertThat(report.ok()).isFalse();
+    assertThat(report.text())
+        .contains("FAIL  open")
+        .contains("1 of 2 products")
+        .contains("m=64 n=64: open: the only library is faster, and excluded for its error")
+        .contains(
+            "no baseline, counted for nobody: "
+                + LIGHT
+                + ", relative error 3.03e-06 (at most 3e-06), 36.9 us beside our 44.7 us, ratio"
+                + " 0.826")
+        .doesNotContain("which no baseline computes");
+    assertThat(report.json().write()).contains("\"relError\": 3.03E-6");
+  }
+
+  @Test
+  void besideAPreciseLibraryItCapsTheRatio() {
+    Report report =
+        accept(
+            m -> report(10, List.of(baseline("cuBLAS", 20, 10)), List.of(excluded(8, 10))),
+            60,
+            figure("capped", 1, 1, 64));
+    assertThat(report.ok()).isTrue();
+    assertThat(report.text())
+        .contains("geometric mean 1.000")
+        .contains("1.000, 10.00 us")
+        .contains("ratio 0.800");
+    // A slower one takes nothing away, and is named all the same.
+    Report slower =
+        accept(
+            m -> report(10, List.of(baseline("cuBLAS", 20, 10)), List.of(excluded(15, 10))),
+            60,
+            figure("won", 1, 1, 64));
+    assertThat(slower.text()).contains("geometric mean 2.000").contains("ratio 1.500");
+  }
+
+  @Test
+  void whatNobodyComputesIsNoFailureButInNoMean() {
+    Report report =
+        accept(
+            m -> report(10, m == 64 ? List.of() : List.of(baseline("cuBLAS", 11, 10)), List.of()),
+            60,
+            figure("some", 1, 1, 64, 128));
+    assertThat(report.ok()).isTrue();
+    assertThat(report.text())
+        .contains("1 of 2 products")
+        .contains("m=64 n=64: 10.00 us (9.50-10.5), which no baseline computes");
+  }
+
+  @Test
+  void aFaultCostsOneProductAndItsDevice() {
+    Report report =
+        accept(
+            m -> {
+              if (m == 64) {
+                throw new DeviceError("the kernel faulted\nhere");
+              }
+              return report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
+            },
+            60,
+            figure("faulty", 1, 1, 64, 128));
+    assertThat(report.ok()).isFalse();
+    assertThat(report.text()).contains("m=64 n=64: the kernel faulted").contains("1 of 2 products");
+    assertThat(opened).containsExactly("opened", "closed", "opened", "closed");
+  }
+
+  @Test
+  void aWrongResultAndATimeThatIsUpAreFailures() {
+    KernelReport good = report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
+    KernelReport wrong =
+        new KernelReport(
+            "gemm",
+            "sm_80",
+            "Fake GPU",
+            2,
+            0.5,
+            3e-6,
+            1,
+            "the result is wrong: planted",
+            good.compiled(),
+            null,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of());
+    assertThat(accept(m -> wrong, 60, figure("wrong", 0, 0, 64)).text())
+        .contains("FAIL  wrong")
+        .contains("nothing compared")
+        .contains("the result is wrong: planted");
+    Report late = accept(m -> good, 1e-9, figure("late", 0, 0, 64));
+    assertThat(late.ok()).isFalse();
+    assertThat(late.text()).contains("not measured: the time was up");
+  }
+
+  /** Of 96 rows the record holds no more; what the others' say is known already. */
+  @Test
+  void whatARecordThatDoesNotHoldComesToIsRecorded() {
+    KernelReport good = report(12, List.of(baseline("cuBLAS", 20, 12)), List.of());
+    accept(m -> good, 60, figure("both", 1, 1, 64, 96));
+    assertThat(recorded(64))
+        .singleElement()
+        .satisfies(record -> assertThat(us(record)).isEqualTo(10));
+    assertThat(recorded(96))
+        .satisfiesExactlyInAnyOrder(
+            record -> assertThat(record.sourceHash()).startsWith("abab"),
+            record -> {
+              assertThat(us(record)).isEqualTo(12);
+              assertThat(record.sourceHash())
+                  .isEqualTo(
+                      RecordCheck.sourceHash(
+                          Objects.requireNonNull(CANDIDATES.get(product(96))), GpuTarget.SM_80));
+            });
+  }
+
+  @Test
+  void aKernelOfSuchARecordThatIsWrongIsRecordedAsThat() {
+    KernelReport wrong =
+        new KernelReport(
+            "gemm",
+            "sm_80",
+            "Fake GPU",
+            2,
+            0.5,
+            3e-6,
+            1,
+            "the result is wrong: planted",
+            report(10, List.of(), List.of()).compiled(),
+            null,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of());
+    accept(m -> wrong, 60, figure("wrong", 0, 0, 96));
+    assertThat(recorded(96))
+        .extracting(TuningRecord::outcome)
+        .anySatisfy(outcome -> assertThat(outcome).isInstanceOf(Outcome.Failed.class));
+  }
+
+  private List<TuningRecord> recorded(long m) {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      return database.records(product(m).key(), DEVICE.environment());
+    }
+  }
+
+  private static double us(TuningRecord record) {
+    return ((Outcome.Measured) record.outcome()).timeUs();
+  }
+
+  /** So that a product that several figures share is measured once. */
+  @Test
+  void aProductIsMeasuredOnce() {
+    List<Long> measured = new ArrayList<>();
+    KernelReport good = report(10, List.of(baseline("cuBLAS", 20, 10)), List.of());
+    accept(
+        m -> {
+          measured.add(m);
+          return good;
+        },
+        60,
+        figure("one", 1, 1, 64, 128),
+        figure("two", 1, 1, 128, 64));
+    assertThat(measured).containsExactly(64L, 128L);
+  }
+}

@@ -1,0 +1,119 @@
+package dev.warpwright.families;
+
+import dev.warpwright.ir.Attrs;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.schedule.BlockRef;
+import dev.warpwright.schedule.LoopRef;
+import dev.warpwright.schedule.Schedule;
+import dev.warpwright.workload.GemmWorkload;
+import java.util.List;
+
+/**
+ * What the families of matrix instructions have in common: tiles of the result, whose sums are
+ * fragments, over pipelined steps along K, each with its tiles of the operands in shared memory;
+ * the result is computed in registers, staged in shared memory, stored.
+ *
+ * <pre>{@code
+ * for i, j, k { acc[i, j] += A[i, k] * B[j, k] }  for i, j { C[i, j] = f(acc[i, j]) }
+ * →
+ * for tile_i, tile_j {
+ *   acc = 0                                          fragments
+ *   pipeline step in K / tileK [stages] {
+ *     A_shared <- A[tile_i, step];  B_shared <- B[tile_j, step]
+ *     acc += A_shared * B_shared                     to be tensorized
+ *   }
+ *   C_shared <- f(acc);  C[tile_i, tile_j] <- C_shared
+ * }
+ * }</pre>
+ *
+ * @param sums the block of the products
+ * @param init the block that makes the sums zero
+ * @param result the block that computes the result's tile
+ * @param store the block that stores it
+ * @param a the block that copies a tile of A
+ * @param b the block that copies a tile of B
+ * @param rows the loop over rows of tiles, those of several products after each other
+ * @param columns the loop over columns of tiles
+ */
+public record StagedGemm(
+    BlockRef sums,
+    BlockRef init,
+    BlockRef result,
+    BlockRef store,
+    BlockRef a,
+    BlockRef b,
+    LoopRef rows,
+    LoopRef columns) {
+
+  /**
+   * What a product's parts are called.
+   *
+   * @param a the left operand
+   * @param b the right operand
+   * @param sums the block and the buffer of the sums
+   * @param result the block of the result
+   */
+  public record Names(String a, String b, String sums, String result) {
+    /** In functions of one product. */
+    public static final Names GEMM = new Names("A", "B", "acc", "C");
+  }
+
+  /** Tiles a product. */
+  public static StagedGemm of(
+      Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
+    return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
+  }
+
+  /**
+   * Tiles one product of a function.
+   *
+   * @param tileM rows of a tile
+   * @param tileN columns of a tile
+   * @param tileK length of a step along K
+   * @param stages tiles of an operand that are in shared memory at once
+   */
+  public static StagedGemm of(
+      Schedule s, Names names, int tileM, int tileN, int tileK, int stages) {
+    return of(s, names, false, tileM, tileN, tileK, stages);
+  }
+
+  /** Tiles a product, or many of the same shape. */
+  private static StagedGemm of(
+      Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
+    BlockRef sums = s.block(names.sums());
+    BlockRef result = s.block(names.result());
+    BlockRef store = s.cacheWrite(result, Scope.SHARED).copy();
+    List<LoopRef> loops = s.loops(store);
+    Schedule.Halves m = s.split(loops.get(loops.size() - 2), tileM);
+    Schedule.Halves n = s.split(loops.getLast(), tileN);
+    s.reorder(m.outer(), n.outer(), m.inner(), n.inner());
+    s.computeAt(result, n.outer());
+    s.computeAt(sums, n.outer());
+    List<LoopRef> inner = s.loops(sums);
+    Schedule.Halves k = s.split(inner.getLast(), tileK);
+    s.reorder(k.outer(), inner.get(inner.size() - 3), inner.get(inner.size() - 2), k.inner());
+    BlockRef a = s.cacheRead(s.buffer(names.a()), Scope.SHARED, sums);
+    BlockRef b = s.cacheRead(s.buffer(names.b()), Scope.SHARED, sums);
+    s.computeAt(a, k.outer());
+    s.computeAt(b, k.outer());
+    s.setScope(s.buffer(names.sums()), Scope.FRAGMENT);
+    s.compactAll();
+    if (many) {
+      s.squeeze();
+    }
+    BlockRef init = s.decomposeReduction(sums, k.outer());
+    s.pipeline(k.outer(), stages);
+    LoopRef rows = many ? s.fuse(loops.getFirst(), m.outer()) : m.outer();
+    return new StagedGemm(sums, init, result, store, a, b, rows, n.outer());
+  }
+
+  /** Makes tile statements of the blocks; the product's has these attributes. */
+  public void tensorize(Schedule s, Attrs product) {
+    for (BlockRef block : List.of(init, a, b)) {
+      s.tensorize(block, Attrs.NONE);
+    }
+    s.tensorize(sums, product);
+    s.tensorize(result, Attrs.NONE);
+    s.tensorize(store, Attrs.NONE);
+  }
+}

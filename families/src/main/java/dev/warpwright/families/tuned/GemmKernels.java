@@ -1,0 +1,161 @@
+package dev.warpwright.families.tuned;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.ScheduledGemm;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.schedule.error.ScheduleError;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.record.Environment;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Rejected;
+import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The kernels that networks use for their products: what tuning found, or else the analytic model's
+ * choice, as far as {@link GemmChooser} has nothing against it.
+ */
+public final class GemmKernels implements AutoCloseable {
+  private final GpuTarget target;
+  private final int multiprocessors;
+  private final TuningDatabase database;
+  private final GemmChooser chooser;
+
+  private GemmKernels(
+      GemmChooser.Where where,
+      TuningDatabase database,
+      Optional<KernelCheck> check,
+      RejectedKernels rejected) {
+    this(
+        where.target(),
+        where.multiprocessors(),
+        database,
+        new GemmChooser(where, database, check, rejected));
+  }
+
+  private GemmKernels(
+      GpuTarget target, int multiprocessors, TuningDatabase database, GemmChooser chooser) {
+    this.target = target;
+    this.multiprocessors = multiprocessors;
+    this.database = database;
+    this.chooser = chooser;
+  }
+
+  private static GemmKernels of(GemmChooser.Where where, Optional<KernelCheck> check) {
+    return new GemmKernels(where, database(), check, RejectedKernels.system());
+  }
+
+  /**
+   * For a device.
+   *
+   * @param here its name, by which records are found, and what they must agree with to count as
+   *     tuned; what is blank is not compared
+   */
+  public static GemmKernels of(GpuTarget target, Environment here, int multiprocessors) {
+    return of(new GemmChooser.Where(target, here, multiprocessors), KernelCheck.system());
+  }
+
+  /** The same, but what was measured with the source of today is not compiled. */
+  public GemmKernels trusting() {
+    return new GemmKernels(target, multiprocessors, database, chooser.trusting());
+  }
+
+  /** For a device that is not here: the largest of its target that is known. */
+  public static GemmKernels of(GpuTarget target) {
+    return of(elsewhere(target), KernelCheck.system());
+  }
+
+  /** As {@link #of(GpuTarget)}, for kernels that no compiler of CUDA sees. */
+  public static GemmKernels uncompiled(GpuTarget target) {
+    return of(elsewhere(target), Optional.empty());
+  }
+
+  /**
+   * As {@link #of(GpuTarget)}, with the records that come with Warpwright and no others.
+   *
+   * @param check may be asked by several threads
+   */
+  public static GemmKernels shipped(GpuTarget target, KernelCheck check, RejectedKernels rejected) {
+    return new GemmKernels(elsewhere(target), shippedDatabase(), Optional.of(check), rejected);
+  }
+
+  private static GemmChooser.Where elsewhere(GpuTarget target) {
+    int multiprocessors = DeviceCatalogue.multiprocessors(target);
+    return new GemmChooser.Where(target, null, multiprocessors);
+  }
+
+  /** The user's records if there are any, and those that come with Warpwright. */
+  private static TuningDatabase database() {
+    try {
+      Path file = TuningLocation.database();
+      if (Files.isRegularFile(file)) {
+        TuningDatabase database = TuningDatabase.open(file);
+        withShipped(database);
+        return database;
+      }
+    } catch (UserError e) {
+      // Records make a network fast, not right: a broken file must not stop it, nor no home.
+    }
+    return shippedDatabase();
+  }
+
+  private static TuningDatabase shippedDatabase() {
+    TuningDatabase shipped = TuningDatabase.inMemory();
+    ShippedRecords.addTo(shipped);
+    return shipped;
+  }
+
+  /** Adds what a newer Warpwright brings; a file that cannot be written serves as it is. */
+  private static void withShipped(TuningDatabase database) {
+    try {
+      ShippedRecords.addTo(database);
+    } catch (UserError e) {
+      // As above.
+    }
+  }
+
+  /**
+   * A kernel of a product.
+   *
+   * @param origin how it was chosen
+   * @param point the decisions behind it
+   * @param predictedUs its time by the analytic model
+   */
+  public record Found(
+      ScheduledGemm gemm, TunedGemm.Origin origin, Point point, double predictedUs) {}
+
+  /** The kernel to use; empty if no family computes the product, or no kernel is any good. */
+  public Optional<Found> find(GemmWorkload workload) {
+    try {
+      return Optional.of(require(workload));
+    } catch (UserError | DeviceError | Rejected | ScheduleError e) {
+      // A network has simple kernels too.
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * The kernel to use.
+   *
+   * @throws UserError if no family computes the product
+   * @throws DeviceError if there is a compiler that compiles none of its kernels
+   */
+  public Found require(GemmWorkload workload) {
+    TunedGemm best = chooser.choose(workload);
+    return new Found(
+        GemmSpace.schedule(workload, target, multiprocessors, best.candidate().point()),
+        best.origin(),
+        best.candidate().point(),
+        best.candidate().features().predictedUs());
+  }
+
+  @Override
+  public void close() {
+    database.close();
+  }
+}

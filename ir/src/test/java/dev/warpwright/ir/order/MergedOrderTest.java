@@ -1,0 +1,66 @@
+package dev.warpwright.ir.order;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warpwright.base.UserError;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MergedOrderTest {
+  private static final MergedOrder.Extents GRIDS = new MergedOrder.Extents(2, 2, 2, 1);
+
+  @Test
+  void tilesOfBothGridsMayTakeTurns() {
+    MergedOrder order = MergedOrder.parse("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
+    int second = Integer.MIN_VALUE;
+    assertThat(order.table(GRIDS))
+        .containsExactly(1 << 16 | 1, 1 << 16, second | 1 << 16, 0, 1, second);
+    assertThat(order.text()).isEqualTo("explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,0,1");
+    assertThat(MergedOrder.parse(order.text())).isEqualTo(order);
+  }
+
+  /** Whoever waits only for what stands before cannot wait for ever. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "explicit:1,1,0;1,0,1;1,0,0;0,0,0;0,1,0;0,0,1 | comes before its row",
+        "explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,0,0;0,0,1 | comes twice",
+        "explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,2,0;0,0,1 | is outside",
+        "explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0;0,1,1 | is outside",
+        "explicit:1,1,0;1,0,0;1,0,1;0,0,0;0,1,0 | 5 of 6 tiles"
+      })
+  void otherListsAreRefused(String text, String message) {
+    MergedOrder order = MergedOrder.parse(text);
+    assertThatThrownBy(() -> order.table(GRIDS))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining(message);
+    assertThatThrownBy(() -> order.table(new MergedOrder.Extents(2, 2, 1, 1)))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("as many rows");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "explicit:",
+        "explicit:1,1",
+        "explicit:1,1,2",
+        "explicit:1,1,0;",
+        "explicit:32768,0,0",
+        "zig"
+      })
+  void otherTextIsRefused(String text) {
+    assertThatThrownBy(() -> MergedOrder.parse(text)).isInstanceOf(UserError.class);
+  }
+
+  @Test
+  void anEntryTellsItsTile() {
+    assertThat(new MergedOrder.Explicit(List.of(MergedOrder.Explicit.entry(1, 300, 40_000))).text())
+        .isEqualTo("explicit:300,40000,1");
+  }
+}

@@ -1,0 +1,99 @@
+package dev.warpwright.perf.analyze;
+
+import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.perf.order.CachePolicy;
+import dev.warpwright.perf.order.OrderSimulation;
+import dev.warpwright.perf.order.TileOrders;
+import dev.warpwright.perf.order.TileProblem;
+import dev.warpwright.perf.order.WorkItem;
+import dev.warpwright.target.DeviceModel;
+import java.util.List;
+
+/**
+ * What two chained products in one grid are predicted to cost in an order of the tiles of both: all
+ * that run at a time read in step, through the part of the second-level cache that {@link L2Model}
+ * found to count.
+ *
+ * @param dramReadBytes that device memory delivers
+ * @param dramWriteBytes that go there
+ * @param l2Bytes that multiprocessors read from the second-level cache
+ * @param timeUs predicted, of products, memory and cache together
+ */
+public record ChainPrediction(
+    double dramReadBytes, double dramWriteBytes, double l2Bytes, double timeUs) {
+  /** Elements along K of one access. */
+  private static final long CHUNK = 256;
+
+  /**
+   * Predicts.
+   *
+   * @param first C = A · B; the second one reads C
+   * @param last columns of E = C · D
+   * @param order of the tiles of both
+   */
+  public static ChainPrediction of(
+      GemmShape first, long last, Tiling tiling, List<WorkItem> order, DeviceModel device) {
+    TileProblem problem = problem(first, last, tiling, device);
+    // What waits for its own step comes a little later, but for the last steps, where nothing else
+    // is left.
+    OrderSimulation run =
+        OrderSimulation.runWaiting(problem, TileOrders.settled(problem, order), CachePolicy.LRU);
+    var second = new GemmShape(first.m(), last, first.n(), first.type());
+    double l2 = asked(first, tiling) + asked(second, tiling);
+    int units = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
+    double useful = first.m() * (double) (first.n() + last) / (tiling.m() * (double) tiling.n());
+    double busy = useful / (Math.ceilDiv(problem.items(), units) * (double) units);
+    double compute =
+        (first.flops() + second.flops())
+            / (first.type().peak(device) * GemmPrediction.REACHED)
+            / busy;
+    double memory = run.movedSize() / (device.dramGBs() * 1e9 * GemmPrediction.REACHED);
+    double cache =
+        l2
+            / (GemmPrediction.L2_BYTES_PER_CLOCK
+                * device.multiprocessors()
+                * device.boostMhz()
+                * 1e6);
+    double time =
+        Math.pow(
+            Math.pow(compute, GemmPrediction.OVERLAP)
+                + Math.pow(memory, GemmPrediction.OVERLAP)
+                + Math.pow(cache, GemmPrediction.OVERLAP),
+            1 / GemmPrediction.OVERLAP);
+    return new ChainPrediction(run.loadedSize(), run.storedSize(), l2, time * 1e6);
+  }
+
+  /** The tiles and the cache of a device, in bytes. */
+  public static TileProblem problem(GemmShape first, long last, Tiling tiling, DeviceModel device) {
+    int bytes = first.type().operand().bytes();
+    long height = Math.min(tiling.m(), first.m());
+    long width = Math.min(tiling.n(), first.n());
+    long across = Math.min(tiling.n(), last);
+    return new TileProblem(
+        (int) Math.ceilDiv(first.m(), tiling.m()),
+        (int) Math.ceilDiv(first.n(), tiling.n()),
+        (int) Math.ceilDiv(first.k(), CHUNK),
+        (int) Math.ceilDiv(last, tiling.n()),
+        true,
+        new TileProblem.Sizes(
+            height * CHUNK * bytes,
+            CHUNK * width * bytes,
+            height * width * bytes,
+            width * across * bytes,
+            height * across * bytes),
+        (long) (L2Model.USED_PART * device.l2Bytes()),
+        tiling.atOnce(device));
+  }
+
+  private static double asked(GemmShape shape, Tiling tiling) {
+    return shape.type().operand().bytes()
+        * (double) shape.k()
+        * (Math.ceilDiv(shape.n(), tiling.n()) * (double) shape.m()
+            + Math.ceilDiv(shape.m(), tiling.m()) * (double) shape.n());
+  }
+
+  /** The part of the multiprocessors' reads that the cache serves. */
+  public double hitRate() {
+    return Math.clamp(1 - dramReadBytes / l2Bytes, 0, 1);
+  }
+}

@@ -1,0 +1,73 @@
+package dev.warpwright.cli.accept;
+
+import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.output.Ratios;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/** What came of a figure. */
+record AcceptResult(AcceptanceFigure figure, List<AcceptLine> lines) {
+  AcceptResult {
+    lines = List.copyOf(lines);
+  }
+
+  Ratios ratios() {
+    return Ratios.of(
+        lines.stream().filter(AcceptLine::isCompared).mapToDouble(AcceptLine::ratio).toArray());
+  }
+
+  boolean passed() {
+    Ratios ratios = ratios();
+    return lines.stream().allMatch(line -> line.failure() == null)
+        && ratios.mean() >= figure.mean()
+        && ratios.quantiles().least() >= figure.least();
+  }
+
+  /** The figure, then all that is lost, failed or told of libraries that do not count. */
+  List<String> text() {
+    List<String> text = new ArrayList<>();
+    Ratios ratios = ratios();
+    text.add(
+        String.format(
+            Locale.ROOT,
+            "%s  %-24s mean must be %.3f, least %.3f: %s; %d of %d products",
+            passed() ? "PASS" : "FAIL",
+            figure.name(),
+            figure.mean(),
+            figure.least(),
+            figure.of() == AcceptanceFigure.Ratio.BASELINE ? ratios.text() : ratios.middle(),
+            ratios.count(),
+            lines.size()));
+    lines.stream()
+        .sorted(Comparator.comparingDouble(AcceptLine::place))
+        .filter(line -> line.place() < worth() || !line.isCompared() || !line.excluded().isEmpty())
+        .forEach(
+            line -> {
+              text.add("        " + line.workload() + ": " + line.text());
+              line.excluded().forEach(excluded -> text.add("          " + excluded));
+            });
+    return text;
+  }
+
+  /** Below which a ratio is told: losses to libraries, and what misses the least. */
+  private double worth() {
+    return figure.of() == AcceptanceFigure.Ratio.BASELINE
+        ? Math.max(1, figure.least())
+        : figure.least();
+  }
+
+  Json json() {
+    Ratios ratios = ratios();
+    return ratios
+        .into(
+            Json.object()
+                .with("name", figure.name())
+                .with("passed", passed())
+                .with("mean", ratios.mean())
+                .with("mustMean", figure.mean())
+                .with("mustLeast", figure.least()))
+        .with("products", Json.array(lines, AcceptLine::json));
+  }
+}

@@ -1,0 +1,148 @@
+package dev.warpwright.cli.fusion;
+
+import dev.warpwright.base.DeepStack;
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.compiler.execute.ConstantStore;
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
+import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
+import dev.warpwright.compiler.program.PackedConstant;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.measure.network.NetworkProgram;
+import dev.warpwright.target.GpuTarget;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The ways to compute a network on a target. */
+final class NetworkCandidates {
+  /** The strategy of all networks before there were others. */
+  static final String OLD = "shared chaining";
+
+  private final NetworkTask task;
+  private final GpuTarget target;
+  private final List<Alternative> alternatives;
+
+  /**
+   * A program, ready for a bench.
+   *
+   * @param compiled what it was made of
+   */
+  record Made(String name, CompiledProgram compiled, NetworkProgram program) {}
+
+  NetworkCandidates(NetworkTask task, GpuTarget target) {
+    this.task = task;
+    this.target = target;
+    this.alternatives =
+        DeepStack.call(() -> NetworkCompiler.alternatives(task.graph(), target, task.precision()));
+  }
+
+  /** Names of all alternatives, the presumably fastest first. */
+  List<String> names() {
+    return alternatives.stream().map(Alternative::name).toList();
+  }
+
+  /** One alternative; empty if the target does not carry it. */
+  Optional<Made> make(String name) {
+    return alternatives.stream()
+        .filter(alternative -> alternative.name().equals(name))
+        .findFirst()
+        .flatMap(this::make);
+  }
+
+  private Optional<Made> make(Alternative alternative) {
+    return DeepStack.call(() -> alternative.compile().get())
+        .map(compiled -> made(alternative.name(), compiled));
+  }
+
+  /** All that the target carries, made at the same time. */
+  List<Made> all() {
+    return atOnce(alternatives);
+  }
+
+  private List<Made> atOnce(List<Alternative> some) {
+    int threads = Math.clamp(some.size(), 1, Runtime.getRuntime().availableProcessors());
+    try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+      List<Callable<Optional<Made>>> tasks = new ArrayList<>();
+      some.forEach(alternative -> tasks.add(() -> make(alternative)));
+      List<Made> made = new ArrayList<>();
+      for (Future<Optional<Made>> done : pool.invokeAll(tasks)) {
+        done.get().ifPresent(made::add);
+      }
+      return made;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DeviceError("interrupted while kernels were generated");
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(e.getCause());
+    }
+  }
+
+  /**
+   * What {@code run} uses.
+   *
+   * @param preferred name of the alternative that records prefer; null for none
+   * @param products kernels for networks that are too wide for one; asked for at most once
+   */
+  Made chosen(@Nullable String preferred, Supplier<@Nullable GemmKernels> products) {
+    if (!task.isWide()) {
+      if (preferred != null) {
+        Optional<Made> best = make(preferred);
+        if (best.isPresent()) {
+          return best.get();
+        }
+      }
+      for (Alternative alternative : alternatives) {
+        Optional<Made> made = make(alternative);
+        if (made.isPresent()) {
+          return made.get();
+        }
+      }
+    }
+    try (GemmKernels kernels = products.get()) {
+      CompiledProgram compiled =
+          DeepStack.call(
+              () ->
+                  NetworkCompiler.compile(
+                      task.graph(), target, task.precision(), task.rows(), kernels));
+      return made(strategies(compiled), compiled);
+    }
+  }
+
+  private static String strategies(CompiledProgram compiled) {
+    return compiled.kernels().size()
+        + " kernels: "
+        + compiled.kernels().stream()
+            .map(CompiledKernel::strategy)
+            .distinct()
+            .collect(Collectors.joining(", "));
+  }
+
+  private Made made(String name, CompiledProgram compiled) {
+    ConstantStore store = new ConstantStore();
+    Map<Buffer, Object> constants = new HashMap<>();
+    for (PackedConstant constant : compiled.constants()) {
+      constants.put(constant.buffer(), store.array(constant));
+    }
+    return new Made(
+        name,
+        compiled,
+        new NetworkProgram(
+            name, compiled.program(), compiled.fixedRows().orElse(task.rows()), constants));
+  }
+}

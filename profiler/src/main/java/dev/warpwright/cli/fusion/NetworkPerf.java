@@ -1,0 +1,172 @@
+package dev.warpwright.cli.fusion;
+
+import dev.warpwright.base.DeviceError;
+import dev.warpwright.base.UserError;
+import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.ExitCode;
+import dev.warpwright.cli.fusion.NetworkCandidates.Made;
+import dev.warpwright.cli.jobs.DeviceQueue;
+import dev.warpwright.cli.networks.NetworkRequest;
+import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Reports;
+import dev.warpwright.cli.tuning.TuningDevice;
+import dev.warpwright.compiler.GpuDevice;
+import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.families.tuned.RecordCheck;
+import dev.warpwright.measure.network.NetworkBench;
+import dev.warpwright.measure.network.NetworkProgram;
+import dev.warpwright.measure.network.NetworkResult;
+import dev.warpwright.runtime.launch.Gpu;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.record.TuningRecord;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures whole networks: the way that {@code run} computes them beside shared chaining, or all
+ * ways beside each other.
+ */
+public final class NetworkPerf implements Action<NetworkRequest> {
+  private final Supplier<TuningDevice> device;
+  private final Bench bench;
+
+  /** What runs programs. */
+  @FunctionalInterface
+  interface Bench {
+    /** Measures programs of a task beside each other; the sets that they went through. */
+    NetworkBench.Result of(
+        NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress);
+  }
+
+  /** Measures on the GPU here. */
+  public NetworkPerf() {
+    this(TuningDevice::find, NetworkPerf::onGpu);
+  }
+
+  /** Measures elsewhere. */
+  NetworkPerf(Supplier<TuningDevice> device, Bench bench) {
+    this.device = device;
+    this.bench = bench;
+  }
+
+  @Override
+  public Report perform(NetworkRequest request, Progress progress) {
+    TuningDevice here = device.get();
+    List<Report> reports = new ArrayList<>();
+    try (DeviceQueue.Turn _ = here.turn("perf", progress)) {
+      for (NetworkTask task : request.tasks()) {
+        try {
+          reports.add(measure(task, request, here, progress));
+        } catch (UserError | DeviceError e) {
+          if (request.tasks().size() == 1) {
+            throw e;
+          }
+          reports.add(unmeasured(task, e, progress));
+        }
+      }
+    }
+    return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  static Report unmeasured(NetworkTask task, RuntimeException e, Progress progress) {
+    String line = task.text() + ": not measured: " + OneLine.of(String.valueOf(e.getMessage()));
+    progress.say(line);
+    return new Report(
+        e instanceof UserError ? ExitCode.USAGE : ExitCode.DEVICE,
+        line,
+        Json.object()
+            .with("workload", task.text())
+            .with("verified", false)
+            .with("failure", String.valueOf(e.getMessage())));
+  }
+
+  private Report measure(
+      NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
+    progress.say(task.text());
+    NetworkCandidates candidates = new NetworkCandidates(task, here.target());
+    @Nullable TuningRecord record =
+        request.untuned() ? null : record(task, request.database(), here);
+    @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
+    Made chosen = candidates.chosen(preferred, () -> products(here));
+    List<Made> programs = new ArrayList<>(List.of(chosen));
+    (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
+        .stream().filter(made -> !made.name().equals(chosen.name())).forEach(programs::add);
+    NetworkBench.Result result =
+        bench.of(task, programs.stream().map(Made::program).toList(), request.rounds(), progress);
+    List<NetworkResult> others =
+        result.results().stream()
+            .skip(1)
+            .sorted(
+                Comparator.comparingDouble(
+                    r -> r.times() == null ? Double.POSITIVE_INFINITY : r.times().micros()))
+            .toList();
+    return new NetworkReport(
+            task,
+            here.target().name(),
+            here.name(),
+            NetworkBounds.of(
+                task.graph(),
+                task.precision(),
+                task.rows(),
+                DeviceCatalogue.find(here.name()).orElse(null)),
+            task.precision().tolerance(),
+            result.sets(),
+            request.rounds(),
+            result.results().getFirst(),
+            others,
+            why(chosen, record, here))
+        .report();
+  }
+
+  private static String why(Made chosen, @Nullable TuningRecord record, TuningDevice here) {
+    if (record == null || !chosen.name().equals(NetworkRecords.name(record.point()))) {
+      return "untuned: " + chosen.compiled().kernels().getFirst().why();
+    }
+    String untested =
+        RecordCheck.untested(
+            record,
+            SourceHash.of(CudaPrinter.print(chosen.program().program(), here.target())),
+            here.environment());
+    return untested.isEmpty() ? "tuned" : "recorded with " + untested;
+  }
+
+  /** The fastest alternative that records know; null for none. */
+  private static @Nullable TuningRecord record(NetworkTask task, Path file, TuningDevice here) {
+    if (!Files.isRegularFile(file)) {
+      return null;
+    }
+    try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
+      return NetworkRecords.best(database, task.key(), here.target(), here.environment().device())
+          .orElse(null);
+    }
+  }
+
+  private static @Nullable GemmKernels products(TuningDevice here) {
+    // The device itself belongs to the bench.
+    try (Gpu gpu = Gpu.require(here.target())) {
+      return new GpuDevice(gpu).products();
+    }
+  }
+
+  static NetworkBench.Result onGpu(
+      NetworkTask task, List<NetworkProgram> programs, int rounds, Progress progress) {
+    var data = NetworkReference.of(task);
+    try (Gpu gpu = Gpu.find().orElseThrow(() -> new DeviceError("there is no GPU any more"));
+        NetworkBench bench = new NetworkBench(gpu, data, rounds, true, progress::say)) {
+      return bench.run(programs);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+package dev.warpwright.cli.networks;
+
+import dev.warpwright.base.DeepStack;
+import dev.warpwright.base.UserError;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.output.OneLine;
+import dev.warpwright.compiler.Warpwright;
+import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.compiler.program.NetworkKey;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomMlp;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Precision;
+import dev.warpwright.workload.WorkloadKey;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A whole network to measure, to tune or to explain: {@code mlp}, a fully connected one with random
+ * weights, or a model's file.
+ *
+ * @param what as it was asked for: {@code mlp}, or a file
+ * @param words the arguments that make the same network again
+ * @param arch the architecture of a file of weights without a graph; null for none
+ * @param rows of a launch
+ * @param seed of weights, where they are random, and inputs
+ */
+public record NetworkTask(
+    String what,
+    List<String> words,
+    @Nullable String arch,
+    Graph graph,
+    Precision precision,
+    int rows,
+    long seed) {
+  /** The keys of a fully connected network. */
+  public static final String MLP_KEYS = "rows, widths, act, bias, dtype, seed";
+
+  /** The keys of a model. */
+  public static final String MODEL_KEYS = "rows, dtype, seed";
+
+  private static final String MLP = "mlp";
+  private static final long MOST_ROWS = 1 << 22;
+  private static final long MOST_WIDTH = 1 << 20;
+  private static final long MOST_LAYERS = 1000;
+  private static final long DEFAULT_ROWS = 1 << 16;
+  private static final long DEFAULT_SEED = 1;
+
+  public NetworkTask {
+    words = List.copyOf(words);
+    for (Value value : values(graph)) {
+      if ((long) rows * value.features() > Integer.MAX_VALUE) {
+        throw new UserError(
+            "rows="
+                + rows
+                + ": "
+                + value.features()
+                + " features of each are more elements than 2^31 - 1; give fewer rows");
+      }
+    }
+  }
+
+  /** Whether a task is a network's. */
+  public static boolean isNetwork(String what) {
+    return !what.equals("gemm") && !what.equals("ffn");
+  }
+
+  /** The keys of a task, for messages. */
+  public static String keys(String what) {
+    return what.equals(MLP) ? MLP_KEYS : MODEL_KEYS;
+  }
+
+  /**
+   * Reads a task.
+   *
+   * @param values of which those that belong to the network are asked for
+   * @param arch of weights without a graph, as {@code run} takes it; null for none
+   * @throws UserError if it is none
+   */
+  public static NetworkTask of(String what, KeyValues values, @Nullable String arch) {
+    return what.equals(MLP) ? mlp(values) : model(what, values, arch);
+  }
+
+  private static NetworkTask mlp(KeyValues values) {
+    int rows = rows(values, 0);
+    List<Integer> widths = widths(values.text("widths"));
+    Precision precision = precision(values.text("dtype", "f16"));
+    boolean bias = values.number("bias", 0, 1, 0) == 1;
+    long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
+    String act = values.text("act", "relu");
+    List<String> activations = new ArrayList<>(List.of(act.split(",", -1)));
+    int hidden = widths.size() - 2;
+    if (activations.size() == 1) {
+      while (activations.size() < hidden) {
+        activations.add(act);
+      }
+      activations = activations.subList(0, hidden);
+    } else if (activations.size() != hidden) {
+      throw new UserError(
+          "act="
+              + act
+              + ": "
+              + activations.size()
+              + " activations for "
+              + hidden
+              + " hidden layers");
+    }
+    DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
+    Architecture.Mlp architecture = new Architecture.Mlp(widths, activations);
+    Graph graph = DeepStack.call(() -> RandomMlp.of(architecture, bias, weights, seed));
+    List<String> words =
+        List.of(
+            "widths=" + String.join(",", widths.stream().map(String::valueOf).toList()),
+            "act=" + act,
+            "bias=" + (bias ? 1 : 0),
+            "dtype=" + precision.text(),
+            "rows=" + rows,
+            "seed=" + seed);
+    return new NetworkTask(MLP, words, null, graph, precision, rows, seed);
+  }
+
+  private static List<Integer> widths(@Nullable String text) {
+    if (text == null) {
+      throw new UserError(
+          "no value for widths; give the inputs and each layer's outputs, as widths=64,128,128,16");
+    }
+    List<Integer> widths = new ArrayList<>();
+    for (String width : text.split(",", -1)) {
+      widths.add(width(text, width));
+    }
+    if (widths.size() < 2 || widths.size() > MOST_LAYERS) {
+      throw new UserError(
+          "widths=" + text + ": at least two, inputs and outputs, and at most " + MOST_LAYERS);
+    }
+    return widths;
+  }
+
+  private static int width(String all, String text) {
+    try {
+      int width = Integer.parseInt(text);
+      if (width >= 1 && width <= MOST_WIDTH) {
+        return width;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new UserError(
+        "widths=" + all + ": '" + text + "' is no whole number from 1 to " + MOST_WIDTH);
+  }
+
+  private static NetworkTask model(String file, KeyValues values, @Nullable String arch) {
+    if (!Files.exists(Path.of(file))) {
+      throw new UserError(
+          "'" + file + "': it is gemm, mlp, ffn or a model's file, and there is no such file");
+    }
+    int rows = rows(values, DEFAULT_ROWS);
+    long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
+    String type = values.text("dtype");
+    Graph graph =
+        Warpwright.load(Path.of(file), arch == null ? null : Architecture.parse(arch)).graph();
+    Precision precision = type == null ? graph.precision() : precision(type);
+    List<String> words = List.of("dtype=" + precision.text(), "rows=" + rows, "seed=" + seed);
+    return new NetworkTask(file, words, arch, graph, precision, rows, seed);
+  }
+
+  /** {@code rows}, or as of a product, {@code M}. */
+  private static int rows(KeyValues values, long otherwise) {
+    String m = values.text("M");
+    if (m != null && values.text("rows") != null) {
+      throw new UserError("either rows=" + values.text("rows") + " or M=" + m + ", not both");
+    }
+    String key = m == null ? "rows" : "M";
+    return (int)
+        (otherwise > 0
+            ? values.number(key, 1, MOST_ROWS, otherwise)
+            : values.number(key, 1, MOST_ROWS));
+  }
+
+  private static Precision precision(String text) {
+    for (Precision precision : Precision.OF_NETWORKS) {
+      if (precision.text().equals(text)) {
+        return precision;
+      }
+    }
+    throw new UserError("dtype=" + text + ": it is f32, tf32, f16 or bf16");
+  }
+
+  private static List<Value> values(Graph graph) {
+    List<Value> values = new ArrayList<>(graph.inputs());
+    graph.nodes().forEach(node -> values.add(node.output()));
+    return values;
+  }
+
+  /** In one line: {@code mlp widths=64,64,64 act=relu bias=0 dtype=f16 rows=256 seed=1}. */
+  public String text() {
+    return OneLine.of(what) + " " + String.join(" ", words);
+  }
+
+  /** By what its records are found. */
+  public WorkloadKey key() {
+    return NetworkKey.of(graph, precision, rows);
+  }
+
+  /** Whether it is too wide for one kernel, so that its products are what can be tuned. */
+  public boolean isWide() {
+    return NetworkCompiler.isWide(graph, precision);
+  }
+}

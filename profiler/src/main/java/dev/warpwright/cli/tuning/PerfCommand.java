@@ -1,0 +1,173 @@
+package dev.warpwright.cli.tuning;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.cli.command.Action;
+import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.networks.NetworkRequest;
+import dev.warpwright.cli.networks.NetworkTask;
+import dev.warpwright.cli.output.Progress;
+import dev.warpwright.cli.output.Report;
+import dev.warpwright.cli.output.Reports;
+import dev.warpwright.workload.GemmWorkload;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@CommandLine.Command(
+    name = "perf",
+    description = {
+      "Measure the best known kernel of a product beside cuBLAS and cuBLASLt, in the same run:"
+          + " 'perf gemm MNK=4096 dtype=bf16'; or a whole network beside the other ways to fuse it:"
+          + " 'perf mlp widths=64,64,64 act=relu dtype=f16 rows=1048576', 'perf MODEL rows=65536'.",
+      "",
+      "M, N, K: the shape; letters may share a value. dtype: bf16, f16, tf32, e4m3, e5m2, f32, f64,"
+          + " int8. acc: f16 to sum products of f16 in f16. layout: nt, nn, tn, tt. bias, act,"
+          + " alpha, beta, scale (row, column, both), gate, residual: what follows the product."
+          + " batch: so many products; shared: a or b, what all of them share; groups: so many B,"
+          + " of which a table names one for each product. lda, ldb, ldc: elements from a row to"
+          + " the next; stridea, strideb, stridec: from the matrix of one product to the next"
+          + " one's, 0 where all share it. Without a record of the shape, the kernel is the"
+          + " analytic model's choice.",
+      "",
+      "Of a network: rows (or M); widths: inputs and each layer's outputs; act: between the layers;"
+          + " bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and inputs."
+          + " Bursts of 8 ms after a rest, and the fastest without rest."
+    })
+public final class PerfCommand extends Command {
+  private static final int ROUNDS = 9;
+
+  private final Action<PerfRequest> action;
+  private final Action<NetworkRequest> networks;
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "WHAT",
+      description = "gemm, mlp, ffn or a model's file.")
+  String what = "";
+
+  @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
+  List<String> arguments = List.of();
+
+  @Option(
+      names = "--file",
+      paramLabel = "FILE",
+      description = "Measure many: each line is a task, as 'gemm MNK=4096 dtype=bf16'.")
+  @Nullable Path file;
+
+  @Option(names = "--db", paramLabel = "FILE", description = "The tuning database.")
+  @Nullable Path database;
+
+  @Option(names = "--untuned", description = "Ignore the records: what is it like untuned?")
+  boolean untuned;
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description = "The architecture of a file of weights without a graph, as 'run' takes it.")
+  @Nullable String arch;
+
+  @Option(
+      names = "--cutlass",
+      paramLabel = "FILE",
+      description = "Also list the fastest of a CSV file of the CUTLASS profiler.")
+  @Nullable Path cutlass;
+
+  @Option(
+      names = "--beside",
+      paramLabel = "FILE",
+      description =
+          "A file of Kernel text for the product, verified and timed in the same run; may be given"
+              + " several times.")
+  List<Path> beside = List.of();
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Rounds of timing, at least 5; default: 9.")
+  int rounds = ROUNDS;
+
+  @Option(
+      names = "--all",
+      description =
+          "Of a network: measure all ways to fuse it, not the best beside shared chaining.")
+  boolean all;
+
+  public PerfCommand(Action<PerfRequest> action, Action<NetworkRequest> networks) {
+    this.action = action;
+    this.networks = networks;
+  }
+
+  @Override
+  public Report perform(Progress progress) {
+    if (rounds < 5) {
+      throw new UserError("--rounds " + rounds + ": at least 5");
+    }
+    List<Products> tasks = new ArrayList<>();
+    List<NetworkTask> whole = new ArrayList<>();
+    for (TaskFile.Task task : TaskFile.tasks(file, what, arguments)) {
+      try {
+        if (NetworkTask.isNetwork(task.what())) {
+          whole.add(network(task));
+        } else {
+          tasks.add(products(task));
+        }
+      } catch (UserError e) {
+        throw TaskFile.located(task, e);
+      }
+    }
+    CutlassCsv others = cutlass == null ? null : CutlassCsv.read(cutlass);
+    Path records = TuningFiles.database(database);
+    List<Report> reports = new ArrayList<>();
+    if (!whole.isEmpty()) {
+      reports.add(
+          networks.perform(new NetworkRequest(whole, records, rounds, all, untuned), progress));
+    }
+    if (!tasks.isEmpty()) {
+      reports.add(
+          action.perform(
+              new PerfRequest(tasks, records, rounds, untuned, others, beside), progress));
+    }
+    return reports.size() == 1 ? reports.getFirst() : Reports.many(reports);
+  }
+
+  private NetworkTask network(TaskFile.Task task) {
+    KeyValues values = new KeyValues(task.arguments());
+    NetworkTask network = NetworkTask.of(task.what(), values, arch);
+    ignoreSearch(values);
+    values.finish(NetworkTask.keys(task.what()));
+    if (cutlass != null || !beside.isEmpty()) {
+      throw new UserError("--cutlass and --beside are for products, " + task.what() + " is none");
+    }
+    return network;
+  }
+
+  /** The product of a task. */
+  public static GemmWorkload workload(TaskFile.Task task) {
+    if (!task.what().equals("gemm")) {
+      throw new UserError("'" + task.what() + "' is no product; what is one is gemm");
+    }
+    return products(task).workloads().getFirst();
+  }
+
+  private static Products products(TaskFile.Task task) {
+    KeyValues values = new KeyValues(task.arguments());
+    Products products = Products.of(task.what(), values);
+    ignoreSearch(values);
+    values.text("seed");
+    values.finish(Products.keys(task.what()));
+    return products;
+  }
+
+  /** A file of tasks serves tune too. */
+  private static void ignoreSearch(KeyValues values) {
+    for (String key : List.of("t", "seconds", "search", "model", "transfer", "space", "O")) {
+      values.text(key);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The commands about kernels: tune, perf, accept, explain, db, kernel, check, jobs and devices; and
+ * what all commands share, options and reports.
+ */
+module dev.warpwright.profiler {
+  requires info.picocli;
+  requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+  requires transitive dev.warpwright.text;
+  requires transitive dev.warpwright.target;
+  requires transitive dev.warpwright.workload;
+  requires transitive dev.warpwright.perf;
+  requires transitive dev.warpwright.cuda;
+  requires transitive dev.warpwright.jvm;
+  requires transitive dev.warpwright.interpreter;
+  requires transitive dev.warpwright.sim;
+  requires transitive dev.warpwright.runtime;
+  requires transitive dev.warpwright.tune;
+  requires transitive dev.warpwright.families;
+  requires transitive dev.warpwright.measure;
+  requires transitive dev.warpwright.graph;
+  requires transitive dev.warpwright.model;
+  requires transitive dev.warpwright.compiler;
+  requires transitive dev.warpwright.verify;
+  requires transitive dev.warpwright.examples;
+
+  exports dev.warpwright.cli.accept;
+  exports dev.warpwright.cli.command;
+  exports dev.warpwright.cli.devices;
+  exports dev.warpwright.cli.fusion;
+  exports dev.warpwright.cli.jobs;
+  exports dev.warpwright.cli.kernels;
+  exports dev.warpwright.cli.networks;
+  exports dev.warpwright.cli.output;
+  exports dev.warpwright.cli.tuning;
+
+  opens dev.warpwright.cli.accept to
+      info.picocli;
+  opens dev.warpwright.cli.command to
+      info.picocli;
+  opens dev.warpwright.cli.devices to
+      info.picocli;
+  opens dev.warpwright.cli.jobs to
+      info.picocli;
+  opens dev.warpwright.cli.kernels to
+      info.picocli;
+  opens dev.warpwright.cli.tuning to
+      info.picocli;
+}

@@ -1,0 +1,192 @@
+package dev.warpwright.ir.verify;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attributes that there are: the key, the type of the value, and where it may stand. What no
+ * row has is refused, so that a misspelt key is no silent default. {@code docs/text-form.md} has
+ * the same table.
+ */
+public enum Attribute {
+  ARCH("arch", Type.TEXT, "the least architecture", Place.FUNCTION),
+  ARITHMETIC("arithmetic", Type.TEXT, "what products are computed in", Place.FUNCTION),
+  ASYNC("async", Type.INTEGER, "1: copies are asynchronous", Place.FUNCTION, Place.LOOP),
+  BARRIERS("barriers", Type.INTEGER, "1: the loop has its barriers", Place.LOOP),
+  BLOCKS("blocks", Type.INTEGER, "blocks of a persistent grid", Place.LOOP),
+  BY("by", Type.TEXT, "who carries it, or adds it up", Place.TILE),
+  CLUSTER("cluster", Type.INTEGER, "blocks of a cluster", Place.FUNCTION),
+  CLUSTER_K("clusterK", Type.INTEGER, "blocks that share a tile's steps", Place.FUNCTION),
+  CLUSTER_M("clusterM", Type.INTEGER, "tiles of a cluster, down", Place.FUNCTION),
+  CLUSTER_N("clusterN", Type.INTEGER, "tiles of a cluster, across", Place.FUNCTION),
+  COLUMNS("columns", Type.INTEGER, "tiles of a row", Place.FUNCTION, Place.LOOP),
+  COMMENT("comment", Type.TEXT, "what stands above", Place.FUNCTION),
+  CONSTANTS("constants", Type.TEXT, "parameters that no launch before writes", Place.FUNCTION),
+  CONSUMERS("consumers", Type.INTEGER, "warpgroups that multiply", Place.FUNCTION),
+  DETERMINISTIC("deterministic", Type.INTEGER, "0: runs may differ in bits", Place.FUNCTION),
+  DIVISION("division", Type.TEXT, "how tiles are divided", Place.FUNCTION, Place.LOOP),
+  EACH("each", Type.INTEGER, "1: each thread executes an iteration", Place.LOOP),
+  ELECT("elect", Type.INTEGER, "1: one thread executes it", Place.LOOP),
+  EPILOGUE("epilogue", Type.TEXT, "what follows the product", Place.FUNCTION),
+  FAST("fast", Type.INTEGER, "1: spilled registers refuse it", Place.FUNCTION),
+  HOLD("hold", Type.INTEGER, "stages released late", Place.LOOP),
+  IN_FLIGHT("inflight", Type.INTEGER, "stages it is under way for", Place.TILE),
+  INSTR("instr", Type.TEXT, "the matrix instruction", Place.TILE),
+  LAG("lag", Type.INTEGER, "stages committed late", Place.LOOP),
+  LEAST("least", Type.INTEGER, "iterations at least", Place.LOOP),
+  MIN_BLOCKS("minBlocks", Type.INTEGER, "blocks that fit an SM at least", Place.FUNCTION),
+  MORE("more", Type.INTEGER, "1: there are tiles of three parts or more", Place.TILE),
+  MULTICAST(
+      "multicast",
+      Type.TEXT,
+      "one copy for blocks of a cluster, along m or n",
+      Place.TILE,
+      Place.LOOP),
+  NOTE("note", Type.TEXT, "nothing: for readers", Place.FUNCTION, Place.LOOP, Place.TILE),
+  NUMBERED("numbered", Type.INTEGER, "1: it counts on over all items", Place.LOOP),
+  OPERANDS("operands", Type.TEXT, "the operands' type where K is 0", Place.FUNCTION),
+  ORDER("order", Type.TEXT, "the order of tiles", Place.FUNCTION, Place.LOOP),
+  PAIRS("pairs", Type.INTEGER, "1: there are tiles of two parts", Place.TILE),
+  PREFETCH("prefetch", Type.INTEGER, "1: copied an item ahead", Place.TILE),
+  PRODUCERS("producers", Type.INTEGER, "warps that copy", Place.FUNCTION),
+  REGISTERS("registers", Type.INTEGER, "registers of a thread", Place.ROLE),
+  RESIDENT("resident", Type.INTEGER, "bytes for tiles that stay", Place.FUNCTION),
+  ROWS("rows", Type.INTEGER, "tiles of a column", Place.FUNCTION, Place.LOOP),
+  SECOND_COLUMNS(
+      "secondColumns", Type.INTEGER, "as columns, of the second", Place.FUNCTION, Place.LOOP),
+  SECOND_ROWS("secondRows", Type.INTEGER, "as rows, of the second", Place.FUNCTION, Place.LOOP),
+  SERPENTINE("serpentine", Type.INTEGER, "1: every second time backwards", Place.LOOP),
+  SHARE("share", Type.TEXT, "what consumers share: rows, items", Place.FUNCTION),
+  SLOTS("slots", Type.INTEGER, "parts of all tiles of several", Place.TILE),
+  STAGES("stages", Type.INTEGER, "stages of a pipelined loop", Place.LOOP),
+  STEPS("steps", Type.INTEGER, "steps of a tile", Place.FUNCTION, Place.LOOP),
+  STORE("store", Type.TEXT, "\"direct\": results past shared memory", Place.FUNCTION),
+  STREAM("stream", Type.INTEGER, "1: flows even if it could stay", Place.TILE),
+  THREADS("threads", Type.INTEGER, "threads of a block", Place.FUNCTION),
+  THREADS_M("threadsM", Type.INTEGER, "threads down a tile", Place.TILE),
+  THREADS_N("threadsN", Type.INTEGER, "threads across a tile", Place.TILE),
+  TILE_M("tileM", Type.INTEGER, "rows of a block's tile", Place.FUNCTION),
+  TILE_N("tileN", Type.INTEGER, "columns of a block's tile", Place.FUNCTION),
+  TURNS("turns", Type.INTEGER, "1: parts in order", Place.LOOP),
+  UNROLL("unroll", Type.INTEGER, "how often it is unrolled", Place.LOOP),
+  UNROLLED("unrolled", Type.INTEGER, "1: becomes straight-line code", Place.LOOP),
+  VEC("vec", Type.INTEGER, "elements of a thread, side by side", Place.TILE),
+  WAIT("wait", Type.TEXT, "the policy of waiting", Place.LOOP),
+  WAITS("waits", Type.TEXT, "buffers that are waited for", Place.LOOP),
+  WARPS_M("warpsM", Type.INTEGER, "warps down a tile", Place.TILE),
+  WARPS_N("warpsN", Type.INTEGER, "warps across a tile", Place.TILE),
+  WORKLOAD("workload", Type.TEXT, "what is computed", Place.FUNCTION),
+  ZERO("zero", Type.TEXT, "buffers that are 0 before", Place.FUNCTION),
+  ZEROS("zeros", Type.INTEGER, "1: copies fill up with zeros", Place.LOOP);
+
+  /** The type of a value. */
+  public enum Type {
+    INTEGER,
+    TEXT
+  }
+
+  /** Where an attribute stands. */
+  public enum Place {
+    /** A computation, a tile program or a kernel. */
+    FUNCTION,
+    LOOP,
+    /** A block, or the tile statement that it becomes. */
+    TILE,
+    ROLE;
+
+    private String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Keys that are so far apart, or less, are taken for each other's misspelling. */
+  private static final int TYPOS = 2;
+
+  private final String key;
+  private final Type type;
+  private final Set<Place> places;
+  private final String meaning;
+
+  Attribute(String key, Type type, String meaning, Place first, Place... more) {
+    this.key = key;
+    this.type = type;
+    this.meaning = meaning;
+    this.places = EnumSet.of(first, more);
+  }
+
+  /** The name in the text form. */
+  public String key() {
+    return key;
+  }
+
+  /** A row of the table in the documentation. */
+  public String row() {
+    return String.format(
+        Locale.ROOT,
+        "| `%s` | %s | %s | %s |",
+        key,
+        type.name().toLowerCase(Locale.ROOT),
+        places.stream().map(Place::text).collect(Collectors.joining(", ")),
+        meaning);
+  }
+
+  /**
+   * What is wrong with an attribute, in one line.
+   *
+   * @return null if nothing is
+   */
+  public static @Nullable String problem(String key, Object value, Place place) {
+    Attribute known =
+        Arrays.stream(values()).filter(a -> a.key.equals(key)).findFirst().orElse(null);
+    if (known == null) {
+      Attribute close =
+          Arrays.stream(values())
+              .filter(a -> distance(a.key, key) <= TYPOS)
+              .min(Comparator.comparingInt(a -> distance(a.key, key)))
+              .orElse(null);
+      return String.format(
+          Locale.ROOT,
+          "there is no attribute '%s'%s",
+          key,
+          close == null ? "" : "; '" + close.key + "' is meant?");
+    }
+    if (!known.places.contains(place)) {
+      return String.format(
+          Locale.ROOT,
+          "attribute '%s' stands at a %s, not at a %s",
+          key,
+          known.places.stream().map(Place::text).collect(Collectors.joining(" or a ")),
+          place.text());
+    }
+    return (value instanceof Long) == (known.type == Type.INTEGER)
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "attribute '%s' is %s, not %s",
+            key,
+            known.type == Type.INTEGER ? "a whole number" : "a string",
+            value instanceof Long ? "a number" : "a string");
+  }
+
+  /** Letters to insert, drop or change, letters of either case being the same. */
+  private static int distance(String a, String b) {
+    int[] last = new int[b.length() + 1];
+    Arrays.setAll(last, j -> j);
+    for (int i = 1; i <= a.length(); i++) {
+      int[] next = new int[b.length() + 1];
+      next[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        boolean same =
+            Character.toLowerCase(a.charAt(i - 1)) == Character.toLowerCase(b.charAt(j - 1));
+        next[j] = Math.min(last[j - 1] + (same ? 0 : 1), 1 + Math.min(last[j], next[j - 1]));
+      }
+      last = next;
+    }
+    return last[b.length()];
+  }
+}

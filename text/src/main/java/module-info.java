@@ -1,0 +1,13 @@
+/**
+ * The IR's text form, printed and parsed; equality by canonical form; the verifier, whose messages
+ * point into that text.
+ */
+module dev.warpwright.text {
+  requires static org.jspecify;
+  requires transitive dev.warpwright.base;
+  requires transitive dev.warpwright.ir;
+
+  exports dev.warpwright.ir.equality;
+  exports dev.warpwright.ir.text;
+  exports dev.warpwright.ir.verify;
+}
