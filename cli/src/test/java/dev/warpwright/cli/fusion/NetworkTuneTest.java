@@ -12,6 +12,8 @@ import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkError;
 import dev.warpwright.measure.network.NetworkProgram;
@@ -30,6 +32,7 @@ import dev.warpwright.tune.space.Candidate;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -100,6 +103,10 @@ final class NetworkTuneTest {
     return new Outcome.Measured(us, 0.01, 1e-4, 1500, 40);
   }
 
+  private static String hash(NetworkProgram program) {
+    return SourceHash.of(CudaPrinter.print(program.program(), GpuTarget.SM_90A));
+  }
+
   /** The same again, when nothing else is on the device. */
   private static NetworkBench.Result bench(List<NetworkProgram> programs) {
     List<NetworkResult> results = new ArrayList<>();
@@ -108,7 +115,7 @@ final class NetworkTuneTest {
       results.add(
           new NetworkResult(
               program.name(),
-              new ProgramFacts(HASH, 1, 132, 128, 80, 1000, 0, List.of()),
+              new ProgramFacts(hash(program), 1, 132, 128, 80, 1000, 0, List.of()),
               new NetworkError(wrong ? 1 : 1e-4, 1e-3, 0.1, "[0, 0]", 0),
               wrong
                   ? null
@@ -148,7 +155,7 @@ final class NetworkTuneTest {
       TuningRecord record =
           NetworkRecords.best(database, task.key(), GpuTarget.SM_90A, "fake").orElseThrow();
       assertThat(NetworkRecords.name(record.point())).isEqualTo(best);
-      assertThat(record.sourceHash()).isEqualTo(HASH);
+      assertThat(record.sourceHash()).as("of what was confirmed").isNotEqualTo(HASH);
     }
     // What measures next takes it.
     Report perf =
@@ -164,6 +171,27 @@ final class NetworkTuneTest {
                 line -> {});
     assertThat(untuned.text())
         .contains("register chaining consumers=6 prefetch=1 stages=1: untuned");
+  }
+
+  @Test
+  void aRecordOfAnotherSourceIsNoTuning() {
+    try (TuningDatabase database = TuningDatabase.open(folder.resolve("tuning.db"))) {
+      database.add(
+          new TuningRecord(
+              task.key(),
+              ENVIRONMENT,
+              NetworkRecords.point("register chaining consumers=3 prefetch=1 stages=1"),
+              HASH,
+              new Outcome.Measured(5, 0.01, 1e-4, 1500, 40),
+              Instant.now()));
+    }
+    Report perf =
+        new NetworkPerf(() -> DEVICE, (network, programs, rounds, progress) -> bench(programs))
+            .perform(
+                new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, false),
+                line -> {});
+    assertThat(perf.text())
+        .contains("consumers=3 prefetch=1 stages=1: recorded with another source");
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.warpwright.cli.tuning;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.base.json.Json;
+import dev.warpwright.cli.networks.NetworkTuneRequest;
 import dev.warpwright.cli.output.Report;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,48 @@ final class TuneCommandTest {
       }
     }
     assertThat(requests.getFirst().searches().getFirst().options().free()).isEqualTo(free);
+  }
+
+  /** One kernel is searched for as a whole; wider networks product by product. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "mlp widths=64,64,64 rows=1000 t=12|1|0|0",
+        "mlp widths=64,64,64 M=1000|1|0|0",
+        "mlp widths=784,1024,1024,16 M=64 dtype=bf16 bias=1|0|1|3",
+        "ffn M=16 K=64 N=128|0|1|2",
+        "../models/digits-relu-128-64/model.onnx rows=128 dtype=f16|1|0|0"
+      })
+  void networksAreTunedAsAWholeWhereOneKernelCarriesThem(
+      String arguments, int networks, int searches, int products) {
+    List<TuneRequest> requests = new ArrayList<>();
+    List<NetworkTuneRequest> whole = new ArrayList<>();
+    Report done = new Report(true, "", Json.object());
+    TuneCommand command =
+        new TuneCommand(
+            (request, progress) -> {
+              requests.add(request);
+              return done;
+            },
+            (request, progress) -> {
+              whole.add(request);
+              return done;
+            },
+            () -> {
+              throw new Background();
+            });
+    new CommandLine(command).parseArgs(arguments.split(" "));
+    command.perform(line -> {});
+    assertThat(whole).hasSize(networks);
+    assertThat(requests).hasSize(searches);
+    if (networks > 0) {
+      assertThat(whole.getFirst().searches().getFirst().trials())
+          .isEqualTo(arguments.contains("t=12") ? 12 : 200);
+    } else {
+      assertThat(requests.getFirst().searches().getFirst().products().workloads())
+          .hasSize(products);
+    }
   }
 
   private static TuneCommand command(List<TuneRequest> requests, boolean background) {

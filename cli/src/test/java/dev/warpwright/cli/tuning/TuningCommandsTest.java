@@ -69,6 +69,18 @@ final class TuningCommandsTest {
         "gemm MNK|is no KEY=VALUE",
         "ffn MNK=64 colour=red|there is no 'colour'",
         "mlp M=2 widths=4,x|is no whole number from 1",
+        "mlp widths=4,4|no value for rows; give rows=...",
+        "mlp rows=2|no value for widths; give the inputs and each layer's outputs",
+        "mlp rows=2 M=2 widths=4,4|either rows=2 or M=2, not both",
+        "mlp rows=5000000 widths=4,4|rows=5000000: it is a whole number from 1 to 4194304",
+        "mlp rows=4194304 widths=4,512|512 features of each are more elements than 2^31 - 1",
+        "mlp rows=2 widths=4|at least two, inputs and outputs",
+        "mlp rows=2 widths=4,4,4 act=what|act=what: it is one of relu, relu6,",
+        "mlp rows=2 widths=4,4,4 act=prelu|act=prelu: it is one of relu, relu6,",
+        "mlp rows=2 widths=4,4,4 act=relu,sin|2 activations for 1 hidden layers",
+        "mlp rows=2 widths=4,4 dtype=e4m3|dtype=e4m3: it is f32, tf32, f16 or bf16",
+        "mlp rows=2 widths=4,4 bias=2|bias=2: it is a whole number from 0 to 1",
+        "mlp rows=2 widths=4,4 colour=red|there is no 'colour'; known are rows, widths, act",
         "nothing.onnx M=2|there is no such file",
         "--file nowhere.txt|nowhere.txt: no such file",
         "gemm MNK=64 --file x.txt|not both"
@@ -80,6 +92,23 @@ final class TuningCommandsTest {
       assertThat(err.toString(StandardCharsets.UTF_8)).contains(message).hasLineCount(1);
       assertThat(out.size()).isZero();
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "explain mlp rows=2 widths=4,x|is no whole number from 1",
+        "explain ffn MNK=64|cannot be explained; what can is gemm, mlp or a model's file",
+        "explain nothing.onnx|there is no such file",
+        "tune mlp rows=2 widths=4,4 O=65537|O=65537: a network has no free space to search",
+        "tune mlp rows=2 widths=4,4 -o x|--out x: for products",
+        "perf mlp rows=2 widths=4,4 --beside x|--cutlass and --beside are for products"
+      })
+  void badRequestsOfNetworksAreRefusedInOneLine(String arguments, String message) {
+    assertThat(run(arguments.split(" "))).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains(message).hasLineCount(1);
+    assertThat(out.size()).isZero();
   }
 
   @Test
@@ -111,6 +140,8 @@ final class TuningCommandsTest {
   void withoutAGpuThereIsNothingToMeasureOn() {
     Assumptions.assumeTrue(CudaDriver.find().isEmpty(), "there is a GPU here");
     for (String command : new String[] {"tune", "perf"}) {
+      assertThat(run(command, "mlp", "widths=4,4", "rows=2", "--db", database("d.db")))
+          .isEqualTo(ExitCode.DEVICE);
       assertThat(run(command, "gemm", "MNK=64", "--db", database("d.db")))
           .isEqualTo(ExitCode.DEVICE);
       assertThat(err.toString(StandardCharsets.UTF_8))

@@ -1,6 +1,7 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.families.tuned.ShippedRecords;
 import dev.warpwright.families.tuned.TuningLocation;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.TuningDatabase;
@@ -33,7 +34,7 @@ public final class NetworkRecords {
   public static Point point(String name) {
     List<String> strategy = new ArrayList<>();
     List<String> choices = new ArrayList<>();
-    for (String word : name.split(" ")) {
+    for (String word : name.split(" ", -1)) {
       (word.indexOf('=') > 0 ? choices : strategy).add(word);
     }
     return Point.parse(
@@ -72,22 +73,39 @@ public final class NetworkRecords {
                     || entry.getValue().equals(b.parameters().get(entry.getKey())));
   }
 
-  /** The same of the user's database; null if there is none, or it does not know the network. */
+  /**
+   * The same of the user's database, or else of the records that come with Warpwright; null if
+   * neither knows the network.
+   */
   public static @Nullable String best(WorkloadKey network, GpuTarget target, String device) {
     try {
+      Optional<TuningRecord> users = Optional.empty();
       Path file = TuningLocation.database();
-      if (!Files.isRegularFile(file)) {
-        return null;
+      if (Files.isRegularFile(file)) {
+        try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
+          users = best(database, network, target, device);
+        }
       }
-      try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
-        return best(database, network, target, device)
-            .map(TuningRecord::point)
-            .map(NetworkRecords::name)
-            .orElse(null);
-      }
+      return users
+          .or(() -> shipped(network, target, device))
+          .map(TuningRecord::point)
+          .map(NetworkRecords::name)
+          .orElse(null);
     } catch (UserError e) {
       // Records make a network fast, not right: a broken file must not stop it, nor no home.
       return null;
+    }
+  }
+
+  private static Optional<TuningRecord> shipped(
+      WorkloadKey network, GpuTarget target, String device) {
+    List<String> lines = ShippedRecords.lines(network.kind());
+    if (lines.isEmpty()) {
+      return Optional.empty();
+    }
+    try (TuningDatabase database = TuningDatabase.inMemory()) {
+      database.importOnce(String.join("\n", lines), "records");
+      return best(database, network, target, device);
     }
   }
 }

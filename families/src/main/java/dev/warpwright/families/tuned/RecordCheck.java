@@ -50,8 +50,14 @@ public final class RecordCheck {
    */
   public static String untested(
       TuningRecord record, Candidate candidate, GpuTarget target, @Nullable Environment here) {
+    return untested(record, sourceHash(candidate, target), here);
+  }
+
+  /** The same of a record whose decisions lead to a source of this hash today. */
+  public static String untested(
+      TuningRecord record, String sourceHash, @Nullable Environment here) {
     List<String> reasons = new ArrayList<>();
-    if (!record.sourceHash().equals(sourceHash(candidate, target))) {
+    if (!record.sourceHash().equals(sourceHash)) {
       reasons.add("another source");
     }
     if (here != null) {

@@ -50,6 +50,9 @@ record NetworkExplanation(
   /** Predicted times that differ by less tell nothing; what is presumed does. */
   private static final double SAME = 1.02;
 
+  /** So many times that counts against a predicted time whose kernel spills. */
+  private static final double SPILLED = 5;
+
   /**
    * @param rows the presumably fastest first
    */
@@ -61,7 +64,9 @@ record NetworkExplanation(
     double micros = row.micros();
     return Double.isNaN(micros)
         ? Double.POSITIVE_INFINITY
-        : row.result() == null ? Math.rint(Math.log(micros) / Math.log(SAME)) : micros;
+        : row.result() == null
+            ? Math.rint(Math.log(micros) / Math.log(SAME)) + (row.facts().isSpilled() ? SPILLED : 0)
+            : micros;
   }
 
   Report report() {

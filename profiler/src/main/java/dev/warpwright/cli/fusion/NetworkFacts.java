@@ -5,14 +5,18 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.cli.fusion.NetworkCandidates.Made;
 import dev.warpwright.compiler.predict.NetworkPrediction;
 import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.ResourceUsage;
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.perf.CounterTime;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.sim.GridOptions;
@@ -56,6 +60,10 @@ record NetworkFacts(
   /** Rows that a warpgroup's product has. */
   private static final int WARPGROUP_ROWS = 64;
 
+  boolean isSpilled() {
+    return spills != null && spills > 0;
+  }
+
   static NetworkFacts of(Made made, int rows, DeviceModel device, @Nullable Double conflicts) {
     GpuTarget target = device.target();
     Map<Var, Long> scalars = Map.of(made.compiled().network().rows().var(), (long) rows);
@@ -70,16 +78,18 @@ record NetworkFacts(
     for (CompiledKernel compiled : made.compiled().kernels()) {
       Kernel kernel = compiled.kernel();
       TileTraffic traffic = TileTraffic.of(compiled.tileProgram(), scalars);
-      @Nullable Persistent persistent = Persistent.of(compiled, rows);
+      @Nullable Persistent persistent = Persistent.of(made.compiled(), compiled, rows);
       double moved =
-          persistent == null ? traffic.tileBytes() : persistent.bytes(traffic.tileBytes());
+          persistent == null
+              ? traffic.tileBytes()
+              : persistent.bytes(ofRows(made.compiled().network(), rows));
       predicted +=
           persistent == null
               ? NetworkPrediction.of(made.compiled(), compiled, rows, device).micros()
               : CounterTime.of(
                       new CounterTime.Work(
                           0,
-                          traffic.multiplyAdds(),
+                          persistent.multiplyAdds(made.compiled().network()),
                           made.compiled().precision().peak(device) * 1e-12,
                           0,
                           moved,
@@ -117,36 +127,65 @@ record NetworkFacts(
         conflicts);
   }
 
+  /** Bytes of all inputs and outputs. */
+  private static double ofRows(NetworkFunction network, int rows) {
+    double bytes = 0;
+    for (Buffer buffer : network.inputs()) {
+      bytes += (double) rows * buffer.extent(1) * buffer.dtype().bytes();
+    }
+    for (Buffer buffer : network.outputs()) {
+      bytes += (double) rows * buffer.extent(1) * buffer.dtype().bytes();
+    }
+    return bytes;
+  }
+
   /**
    * A grid of which each warpgroup takes one row tile after the other.
    *
    * @param tiles of all rows
-   * @param resident bytes of weights that a block reads once, not for each tile
+   * @param weights bytes of all
+   * @param resident bytes of those that a block reads once; the others it reads for each turn of
+   *     its warpgroups
    */
-  private record Persistent(long tiles, long blocks, long warpgroups, long resident) {
+  private record Persistent(
+      long tiles, long blocks, long warpgroups, double weights, double resident) {
     /** Null for a grid that has a block for each tile. */
-    static @Nullable Persistent of(CompiledKernel compiled, int rows) {
+    static @Nullable Persistent of(CompiledProgram network, CompiledKernel compiled, int rows) {
       long warpgroups = compiled.tileProgram().attrs().getLong("consumers", 0);
       if (warpgroups == 0) {
         return null;
+      }
+      double weights = 0;
+      for (Product product : network.network().products()) {
+        weights += (double) product.n() * product.k() * product.weight().dtype().bytes();
       }
       return new Persistent(
           Math.ceilDiv(rows, WARPGROUP_ROWS),
           ScalarEval.eval(compiled.kernel().extent(ThreadAxis.BLOCK_X), Map.of()),
           warpgroups,
-          compiled.tileProgram().attrs().getLong("resident", 0));
+          weights,
+          Math.min(weights, compiled.tileProgram().attrs().getLong("resident", 0)));
     }
 
-    /** Of bytes that count all weights for each tile, those that move. */
-    double bytes(double counted) {
-      return counted - (double) resident * Math.max(0, tiles - blocks);
+    /** Of bytes to and from the SMs, with those of all rows. */
+    double bytes(double ofRows) {
+      return ofRows
+          + resident * Math.min(blocks, tiles)
+          + (weights - resident) * Math.ceilDiv(tiles, warpgroups);
+    }
+
+    double multiplyAdds(NetworkFunction network) {
+      double each = 0;
+      for (Product product : network.products()) {
+        each += (double) product.n() * product.k();
+      }
+      return each * tiles * WARPGROUP_ROWS;
     }
 
     /** The part of the multiprocessors' time in which they have tiles. */
     double busy(DeviceModel device) {
-      double turns = Math.ceil((double) tiles / (blocks * warpgroups));
-      double part = tiles / (turns * blocks * warpgroups);
-      return part * Math.min(1, (double) blocks / device.multiprocessors());
+      double turns = Math.ceil((double) tiles / blocks);
+      return tiles / (turns * blocks) * Math.min(1, (double) blocks / device.multiprocessors());
     }
   }
 
@@ -177,7 +216,8 @@ record NetworkFacts(
     }
   }
 
-  private static double lost(Made made, int rows, DeviceModel device) {
+  /** Of one launch, counted as a whole. */
+  static double lost(Made made, int rows, DeviceModel device) {
     double lost = 0;
     for (KernelCounters counted :
         new ProgramInterpreter(

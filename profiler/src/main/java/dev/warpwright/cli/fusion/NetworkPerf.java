@@ -16,6 +16,10 @@ import dev.warpwright.cli.output.Reports;
 import dev.warpwright.cli.tuning.TuningDevice;
 import dev.warpwright.compiler.GpuDevice;
 import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.SourceHash;
+import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.families.tuned.RecordCheck;
 import dev.warpwright.measure.network.NetworkBench;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.measure.network.NetworkResult;
@@ -93,8 +97,9 @@ public final class NetworkPerf implements Action<NetworkRequest> {
       NetworkTask task, NetworkRequest request, TuningDevice here, Progress progress) {
     progress.say(task.text());
     NetworkCandidates candidates = new NetworkCandidates(task, here.target());
-    @Nullable String preferred =
-        request.untuned() ? null : preferred(task, request.database(), here);
+    @Nullable TuningRecord record =
+        request.untuned() ? null : record(task, request.database(), here);
+    @Nullable String preferred = record == null ? null : NetworkRecords.name(record.point());
     Made chosen = candidates.chosen(preferred, () -> products(here));
     List<Made> programs = new ArrayList<>(List.of(chosen));
     (request.all() ? candidates.all() : candidates.make(NetworkCandidates.OLD).stream().toList())
@@ -122,30 +127,34 @@ public final class NetworkPerf implements Action<NetworkRequest> {
             request.rounds(),
             result.results().getFirst(),
             others,
-            why(chosen, preferred))
+            why(chosen, record, here))
         .report();
   }
 
-  private static String why(Made chosen, @Nullable String preferred) {
-    return chosen.name().equals(preferred)
-        ? "tuned"
-        : "untuned: " + chosen.compiled().kernels().getFirst().why();
+  private static String why(Made chosen, @Nullable TuningRecord record, TuningDevice here) {
+    if (record == null || !chosen.name().equals(NetworkRecords.name(record.point()))) {
+      return "untuned: " + chosen.compiled().kernels().getFirst().why();
+    }
+    String untested =
+        RecordCheck.untested(
+            record,
+            SourceHash.of(CudaPrinter.print(chosen.program().program(), here.target())),
+            here.environment());
+    return untested.isEmpty() ? "tuned" : "recorded with " + untested;
   }
 
-  /** The alternative that records prefer; null for none. */
-  private static @Nullable String preferred(NetworkTask task, Path file, TuningDevice here) {
+  /** The fastest alternative that records know; null for none. */
+  private static @Nullable TuningRecord record(NetworkTask task, Path file, TuningDevice here) {
     if (!Files.isRegularFile(file)) {
       return null;
     }
     try (TuningDatabase database = TuningDatabase.openReadOnly(file)) {
       return NetworkRecords.best(database, task.key(), here.target(), here.environment().device())
-          .map(TuningRecord::point)
-          .map(NetworkRecords::name)
           .orElse(null);
     }
   }
 
-  private static dev.warpwright.families.tuned.@Nullable GemmKernels products(TuningDevice here) {
+  private static @Nullable GemmKernels products(TuningDevice here) {
     // The device itself belongs to the bench.
     try (Gpu gpu = Gpu.require(here.target())) {
       return new GpuDevice(gpu).products();

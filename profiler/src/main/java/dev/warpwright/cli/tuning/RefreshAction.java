@@ -14,6 +14,7 @@ import dev.warpwright.tune.measure.Measurer;
 import dev.warpwright.tune.measure.Outcome;
 import dev.warpwright.tune.record.TuningDatabase;
 import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.workload.GemmWorkload;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -82,6 +83,7 @@ final class RefreshAction {
   private static long looked(TuningDatabase database, Optional<TuningDevice> here, int keep) {
     return GpuTarget.ALL.stream()
         .flatMap(target -> database.fastest(target.name(), keep).stream())
+        .filter(record -> record.workload().kind().equals(GemmWorkload.KIND))
         .filter(
             record ->
                 here.isEmpty()

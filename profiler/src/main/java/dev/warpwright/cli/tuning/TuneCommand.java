@@ -145,10 +145,15 @@ public final class TuneCommand extends Command {
       searches.add(search(Products.of(network), values, task.what()));
       return;
     }
+    if (folder != null) {
+      throw new UserError(
+          "--out " + folder + ": for products; 'export MODEL -o DIR' writes a network's files");
+    }
     int trials = (int) values.number("t", 1, 1_000_000, TRIALS);
     double seconds = values.number("seconds", 1, 1_000_000, 300);
-    if (letter(values) != null && letter(values) % FOREGROUND == 1) {
-      throw new UserError("O=" + values.text("O") + ": a network has no free space to search");
+    Long letter = letter(values);
+    if (letter != null && letter % FOREGROUND == 1) {
+      throw new UserError("O=" + letter + ": a network has no free space to search");
     }
     values.finish(NetworkTask.keys(task.what()) + ", t, seconds, O");
     whole.add(new NetworkTuneRequest.Search(network, trials, seconds));
