@@ -33,7 +33,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Merged grids of products of warpgroups: the roles of {@link WarpgroupLowering}, whose producer
+ * Merged grids of products of warpgroups: roles whose producer
  * draws the tickets and hands each tile's entry to the consumers with its first stage.
  *
  * <pre>{@code
