@@ -16,6 +16,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.MergedOrder;
 import dev.warpwright.ir.order.WaitPolicy;
 import dev.warpwright.ir.order.WorkOrder;
+import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.gpu.GpuLowering;
 import dev.warpwright.lower.simt.SimtLowering;
 import dev.warpwright.schedule.LoopRef;
@@ -129,7 +130,7 @@ public final class MergedGemm {
     second.tensorize(s, product);
     s.persistent(
         s.mergeGrids(firstTiles, secondTiles, sharing.order(), sharing.waits()), sharing.blocks());
-    return scheduled(func, s, GpuLowering.lower(s.func()));
+    return scheduled(func, s, Lowering.lower(s.func(), GpuTarget.SM_90A));
   }
 
   private static StagedGemm tiles(Schedule s, StagedGemm.Names names, HopperConfig config) {

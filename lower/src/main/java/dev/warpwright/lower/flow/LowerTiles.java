@@ -203,7 +203,8 @@ final class LowerTiles {
     return new Stmt.Let(thread, branch.producer(tid), code.lowered(role.body()));
   }
 
-  private static Stmt oneThread(Role role) {
+  /** The code of a role of one thread. */
+  static Stmt oneThread(Role role) {
     List<Stmt> stmts = new ArrayList<>();
     for (Stmt s : StageNumbers.flat(role.body())) {
       stmts.add(serial(((Stmt.For) s).body()));
@@ -245,8 +246,12 @@ final class LowerTiles {
     return new Stmt.Let(instance, group, new Stmt.Let(number, inGroup, body));
   }
 
-  /** Addresses in rings count the panels. */
   private Stmt inRings(Stmt body) {
+    return inRings(body, rings);
+  }
+
+  /** Addresses in rings count the panels. */
+  static Stmt inRings(Stmt body, Map<Buffer, OperandRing> rings) {
     return new Rewriter() {
       @Override
       public Expr expr(Expr e) {

@@ -78,8 +78,7 @@ record LoweredPipe(Pipe pipe, Map<Buffer, Buffer> rings, RingBarriers barriers, 
       rings.put(tile, ring);
     }
     RingBarriers barriers =
-        RingBarriers.of(
-            count, sites.releases(pipe) * groups(pipe, sites), 1, producers(pipe, sites));
+        RingBarriers.of(count, sites.releases(pipe) * groups(pipe, sites), producers(pipe, sites));
     if (pipe.scope() == Scope.SHARED_CLUSTER) {
       barriers = barriers.ofCluster();
     }

@@ -26,20 +26,23 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Programs without products of warpgroups go the way of {@link GpuLowering}, and so do
-   * grids that are one.
+   * Lowers. Programs without products of warpgroups go the way of {@link GpuLowering}; of two grids
+   * that are one, each goes through the passes by itself ({@link MergedWarpgroups}).
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
-    if (!PipelinedProgram.isForWarpgroups(func) || MergedGrids.isMerged(func)) {
+    if (!PipelinedProgram.isForWarpgroups(func)) {
       return GpuLowering.lower(func, listener);
     }
     if (!target.hasHopper()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+    }
+    if (MergedGrids.isMerged(func)) {
+      return MergedWarpgroups.lower(func, listener);
     }
     PrimFunc program = DistributeWork.apply(func, listener);
     program = PlanPipes.apply(program, listener);

@@ -47,6 +47,9 @@ final class PipeSteps {
   /** Of loops that count on over all items, what they began with. */
   private final Map<Stmt, Expr> counted = new IdentityHashMap<>();
 
+  /** Whether stages are known by their numbers alone. */
+  private boolean byNumber;
+
   private final Map<Pipe, RingCursor> cursors = new IdentityHashMap<>();
 
   /** Where a site is: the loops over items around it, and what must hold besides. */
@@ -107,6 +110,7 @@ final class PipeSteps {
         Attrs attrs = f.attrs().without(DistributeWork.NUMBERED);
         Stmt.For loop = new Stmt.For(k, Exprs.i32(0), f.extent(), f.kind(), f.axis(), attrs, body);
         counted.put(loop, f.min());
+        byNumber |= f.attrs().getLong(DistributeWork.NUMBERED, 0) == MergedWarpgroups.BY_NUMBER;
         return loop;
       }
     }.stmt(s);
@@ -121,7 +125,7 @@ final class PipeSteps {
     numbers.put(pipe, counted);
     long total = counted.total(whole);
     boolean wraps = total < 0 || total > pipe.stages();
-    if (produces && lowered.isByThreads()) {
+    if (byNumber || produces && lowered.isByThreads()) {
       cursors.put(pipe, RingCursor.numbered(lowered.barriers()));
       return;
     }

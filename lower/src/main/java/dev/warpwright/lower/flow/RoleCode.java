@@ -157,6 +157,12 @@ final class RoleCode {
     return behind(result, Stmts.seq(end, finish));
   }
 
+  /** The code for one of several items, behind the last of which results are waited for. */
+  Stmt ofItem(Stmt body) {
+    Stmt result = stmt(body);
+    return underWay.isEmpty() ? result : behind(result, waitForAll());
+  }
+
   /** Inside of what is allocated for all of it. */
   private static Stmt behind(Stmt s, Stmt end) {
     return s instanceof Stmt.Alloc(Buffer buffer, Stmt inner)

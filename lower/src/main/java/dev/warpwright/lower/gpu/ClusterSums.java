@@ -12,7 +12,6 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * How the halves of a tile's steps come together that the two blocks of a cluster multiply: each
@@ -33,27 +32,16 @@ import java.util.Locale;
  */
 public record ClusterSums(Expr rank, Buffer exchange, Buffer sums) {
   /**
-   * The exchange for a lowering's groups.
+   * The exchange of a block of this rank.
    *
    * @param sums registers of a thread that hold the sums of the tile's product
    * @param groups warpgroups of a block that multiply
-   * @throws LoweringException if the sums are not all f32 of one product
+   * @throws LoweringException if the sums are no f32
    */
-  static ClusterSums of(WorkItems work, PipelinedProgram program, Buffer sums, int groups) {
-    if (program.products().stream().map(mma -> mma.c().buffer()).distinct().count() != 1
-        || program.fragments().size() != 1
-        || sums.dtype() != DType.F32) {
-      throw new LoweringException(
-          String.format(
-              Locale.ROOT,
-              "two blocks share the steps of loop %s, but they do not add up one tile of f32",
-              program.loop().var()));
-    }
-    return of(work.rank(), sums, groups);
-  }
-
-  /** The same, of a block of this rank. */
   public static ClusterSums of(Expr rank, Buffer sums, int groups) {
+    if (sums.dtype() != DType.F32) {
+      throw new LoweringException("two blocks share the steps of a tile, whose sums are no f32");
+    }
     Buffer exchange =
         Buffer.of(
             "exchange",

@@ -39,9 +39,8 @@ import java.util.Map;
  * </ol>
  *
  * <p>Programs with one pipelined loop for each tile go through {@link MmaPipelineLowering} instead.
- * Of two grids that are one, each is lowered by itself ({@link MergedGrids}), but for products of
- * warpgroups ({@link MergedWarpgroups}). Other programs whose products name instructions of
- * warpgroups are for {@code dev.warpwright.lower.flow.Lowering}.
+ * Of two grids that are one, each is lowered by itself ({@link MergedGrids}). Programs whose
+ * products name instructions of warpgroups are for {@code dev.warpwright.lower.flow.Lowering}.
  */
 public final class GpuLowering {
   private GpuLowering() {}
@@ -64,9 +63,7 @@ public final class GpuLowering {
    */
   public static Kernel lower(PrimFunc program, PassListener listener) {
     if (MergedGrids.isMerged(program)) {
-      return PipelinedProgram.isForWarpgroups(program)
-          ? MergedWarpgroups.lower(program, listener)
-          : MergedGrids.lower(program, listener, GpuLowering::lower);
+      return MergedGrids.lower(program, listener, GpuLowering::lower);
     }
     if (PipelinedProgram.isPipelined(program)) {
       return MmaPipelineLowering.lower(program, listener);

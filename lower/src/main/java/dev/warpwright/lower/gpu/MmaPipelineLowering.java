@@ -118,7 +118,7 @@ final class MmaPipelineLowering {
       throw new LoweringException("clusters need products of warpgroups");
     }
     MmaPipelineLowering lowering = new MmaPipelineLowering(func, program);
-    TileEpilogue epilogue = new TileEpilogue(program, lowering.code, 0, true);
+    TileEpilogue epilogue = new TileEpilogue(program, lowering.code);
     List<Buffer> shared =
         new ArrayList<>(lowering.copies.stream().map(copy -> copy.ring().ring()).toList());
     List<Param> params = new ArrayList<>(work.params(func));
@@ -133,7 +133,7 @@ final class MmaPipelineLowering {
         work.each(
             item -> {
               Stmt product = lowering.loop(item);
-              Stmt end = epilogue.code(item, lowering.tid, Exprs.i32(0), lowering.tid);
+              Stmt end = epilogue.code(item);
               return Stmts.seq(
                   parts == null
                       ? Stmts.seq(product, end)

@@ -7,7 +7,6 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
-import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.List;
@@ -22,25 +21,22 @@ import java.util.List;
  * at once; both flip each time the ring wraps.
  *
  * @param consumers warpgroups of a block
- * @param blocks blocks that release a stage together: those of a cluster that multicasts, else 1
  * @param producers threads that fill a stage
  */
-public record RingBarriers(
-    Buffer full, Buffer empty, long stages, int consumers, long blocks, int producers) {
-  public static RingBarriers of(long stages, int consumers, long blocks, int producers) {
+public record RingBarriers(Buffer full, Buffer empty, long stages, int consumers, int producers) {
+  public static RingBarriers of(long stages, int consumers, int producers) {
     return new RingBarriers(
         new Buffer("full", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
         new Buffer("empty", DType.MBARRIER, List.of(Exprs.i32(stages)), Scope.SHARED, null, 16),
         stages,
         consumers,
-        blocks,
         producers);
   }
 
   /** The same, where a stage is empty when all blocks of a cluster say so. */
   public RingBarriers ofCluster() {
     return new RingBarriers(
-        full, empty.withScope(Scope.SHARED_CLUSTER), stages, consumers, blocks, producers);
+        full, empty.withScope(Scope.SHARED_CLUSTER), stages, consumers, producers);
   }
 
   /** Makes the barriers; one thread's code. */
@@ -55,9 +51,7 @@ public record RingBarriers(
                     Exprs.evaluate(
                         HopperIntrinsics.MBARRIER_INIT, address(full, s), Exprs.i32(producers)),
                     Exprs.evaluate(
-                        HopperIntrinsics.MBARRIER_INIT,
-                        address(empty, s),
-                        Exprs.i32(consumers * blocks)))),
+                        HopperIntrinsics.MBARRIER_INIT, address(empty, s), Exprs.i32(consumers)))),
         Exprs.evaluate(HopperIntrinsics.FENCE_MBARRIER_INIT));
   }
 
@@ -80,11 +74,6 @@ public record RingBarriers(
     return Exprs.evaluate(HopperIntrinsics.MBARRIER_WAIT, address(full, stage), parity);
   }
 
-  /** The producer waits until a step's stage is empty, then expects its bytes. */
-  public Stmt acquire(Expr parity, Expr stage, long bytes) {
-    return Stmts.seq(waitEmpty(parity, stage), expect(stage, bytes));
-  }
-
   /** A thread of the producer waits until a step's stage is empty. */
   public Stmt waitEmpty(Expr parity, Expr stage) {
     return Exprs.evaluate(
@@ -105,36 +94,6 @@ public record RingBarriers(
   /** The parity of the phase in which a step's stage becomes full. */
   public Expr parity(Expr step) {
     return Exprs.mod(Exprs.div(step, stages), 2);
-  }
-
-  /**
-   * A warpgroup says that it has read a stage. Arrival at the other blocks of a cluster publishes
-   * no ordinary accesses, for release at cluster scope would cost a full memory barrier each time.
-   *
-   * @param thread in its warpgroup
-   * @param condition when it does
-   */
-  public Stmt release(Expr stage, Expr thread, Expr condition) {
-    Expr one = blocks == 1 ? Exprs.eq(thread, Exprs.i32(0)) : Exprs.lt(thread, Exprs.i32(blocks));
-    Stmt arrive =
-        blocks == 1
-            ? Exprs.evaluate(HopperIntrinsics.MBARRIER_ARRIVE, address(empty, stage))
-            : Exprs.evaluate(
-                HopperIntrinsics.MBARRIER_ARRIVE_CLUSTER, address(empty, stage), thread);
-    return Stmts.when(Exprs.and(condition, one), arrive);
-  }
-
-  /** Binds the running number of a step, behind those of earlier items, and its stage. */
-  public Stmt numbered(Expr before, Var k, StepBody body) {
-    Expr number = Exprs.add(before, k);
-    Var it = Var.index("it");
-    Var stage = Var.index("stage");
-    return new Stmt.Let(it, number, new Stmt.Let(stage, stage(it), body.code(it, stage)));
-  }
-
-  /** Code of a step. */
-  public interface StepBody {
-    Stmt code(Var it, Var stage);
   }
 
   private static Expr address(Buffer barriers, Expr stage) {

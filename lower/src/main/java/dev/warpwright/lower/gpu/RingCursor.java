@@ -75,16 +75,6 @@ public record RingCursor(RingBarriers barriers, @Nullable Buffer next, @Nullable
   /**
    * The code of a step.
    *
-   * @param before how many steps there were before the work item
-   * @param k number of the step in the item
-   */
-  public Stmt step(Expr before, Var k, StepBody body) {
-    return step(Exprs.add(before, k), body);
-  }
-
-  /**
-   * The code of a step.
-   *
    * @param number of all steps before it; means nothing to variables that are moved on
    */
   public Stmt step(Expr number, StepBody body) {

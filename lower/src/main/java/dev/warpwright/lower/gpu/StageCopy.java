@@ -95,13 +95,7 @@ public record StageCopy(
     return pieces(tid, load(from, stage));
   }
 
-  /** Copies the tile of a step, some chunks at a time: little code, and few registers. */
-  Stmt move(WorkItems.Item item, Var tid, Var loop, Expr step, Expr stage) {
-    return move(
-        Substitution.ofVars(Map.of(loop, step)).region(item.at().region(copy.from())), tid, stage);
-  }
-
-  /** Copies this tile. */
+  /** Copies this tile, some chunks at a time: little code, and few registers. */
   public Stmt move(Region from, Var tid, Expr stage) {
     long together = together(rounds());
     return Stmts.loop(

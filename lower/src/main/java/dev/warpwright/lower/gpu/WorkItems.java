@@ -19,10 +19,8 @@ import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -292,11 +290,6 @@ public record WorkItems(
     return clusterK > 1;
   }
 
-  /** Whether no block of a cluster ever takes a tile outside of the result. */
-  boolean isExact() {
-    return clusterM * clusterN == 1;
-  }
-
   /** Whether a block may take several items. */
   boolean repeats() {
     return listed != null && listed.kind() == ForKind.PERSISTENT;
@@ -331,17 +324,6 @@ public record WorkItems(
               .with("zero", PartialSums.COUNTERS);
     }
     return clusterSize() > 1 ? result.with("cluster", clusterSize()) : result;
-  }
-
-  /** Binds what all roles use: the rank in the cluster and the cluster's number. */
-  Stmt around(Stmt body) {
-    if (clusterSize() == 1) {
-      return body;
-    }
-    return new Stmt.Let(
-        rank,
-        new Expr.Call(HopperIntrinsics.CLUSTER_RANK, List.of(), Type.I32),
-        new Stmt.Let(cluster, Exprs.div(block, clusterSize()), body));
   }
 
   /** The body for each of this block's work items. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.ir.order.WorkDivision;
+import dev.warpwright.ir.order.WorkList;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
@@ -16,6 +18,7 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -127,5 +130,108 @@ class DistributedGemmTest {
       Verification v = Verification.compare(arguments.get("C"), expected.get("C"));
       assertThat(v.within(4e-3)).as("%s: %s, seed %d", options, v, SEED).isTrue();
     }
+  }
+
+  /** Behind each pass up to threads the program computes the same, in any order of its blocks. */
+  @ParameterizedTest
+  @CsvSource({
+    "264,40,136, 128,32,64, 3, 2, 2, 1,1, whole",
+    "200,40,136, 64,32,64, 4, 4, 1, 2,1, whole",
+    "264,72,72, 128,32,64, 3, 4, 2, 2,2, whole",
+    "72,40,328, 64,32,64, 4, 3, 1, 1,1, parts:2",
+    "72,72,328, 64,32,64, 3, 4, 1, 1,2, stream:0",
+    "72,40,456, 64,32,64, 3, 5, 1, 1,1, parts:3",
+    "136,40,201, 128,32,64, 4, 2, 2, 1,1, whole",
+    "72,40,134, 64,32,64, 3, 2, 1, 1,1, whole",
+    "72,40,134, 64,32,64, 2, 2, 1, 1,1, whole"
+  })
+  void everyPassComputes(
+      int m,
+      int n,
+      int k,
+      int tm,
+      int tn,
+      int tk,
+      int stages,
+      int blocks,
+      int consumers,
+      int clusterM,
+      int clusterN,
+      String division) {
+    String attrs =
+        String.format(
+            Locale.ROOT,
+            "clusterM = %d, clusterN = %d, consumers = %d, producers = 1",
+            clusterM,
+            clusterN,
+            consumers);
+    String text = IrPrinter.text(gemm(m, n, k, tm, tn, tk, stages, blocks, attrs));
+    PrimFunc func =
+        FlowPrograms.parse(
+            division.equals("whole")
+                ? text
+                : text.replace("order = ", "division = \"" + division + "\", order = "));
+    assertThat(Verifier.verify(func)).isEmpty();
+    List<Integer> table =
+        table(
+            division,
+            Math.ceilDiv(m, tm * clusterM),
+            Math.ceilDiv(n, tn * clusterN),
+            Math.ceilDiv(k, tk),
+            blocks / (clusterM * clusterN));
+    Arguments expected = LoweringTest.exact(func.params(), Map.of());
+    Interpreter.of(func, Options.CHECKED).run(expected);
+    List<String> passes = new ArrayList<>();
+    Kernel kernel =
+        Lowering.lower(
+            func,
+            GpuTarget.SM_90A,
+            (pass, program) -> {
+              passes.add(pass);
+              switch (pass) {
+                case "DistributeWork" ->
+                    computes(pass, program.get(), table, expected, Options.Order.SHUFFLED);
+                case "LowerPipes" ->
+                    computes(pass, program.get(), table, expected, Options.Order.REVERSE);
+                // Those in between have tests of their own.
+                default -> {}
+              }
+            });
+    assertThat(passes).startsWith("DistributeWork").contains("LowerPipes");
+    Arguments arguments = withTable(LoweringTest.exact(kernel.params(), Map.of()), table);
+    if (kernel.attrs().has("zero")) {
+      arguments.get("counters").fill(0);
+    }
+    arguments.get("C").poison();
+    assertThat(new GridInterpreter(kernel, GridOptions.random(SEED)).check(arguments)).isEmpty();
+    assertThat(arguments.get("C").sameBits(expected.get("C"))).isTrue();
+  }
+
+  private static List<Integer> table(
+      String division, int rows, int columns, int steps, int workers) {
+    BlockOrder order = new BlockOrder.Grouped(8);
+    return division.equals("whole")
+        ? order.tiles(rows, columns).stream().map(t -> t.m() << 16 | t.n()).toList()
+        : WorkList.of(WorkDivision.parse(division), order, rows, columns, steps, workers).table();
+  }
+
+  private static Arguments withTable(Arguments arguments, List<Integer> table) {
+    for (int i = 0; i < table.size(); i++) {
+      arguments.get("order").setIntegerElement(i, table.get(i));
+    }
+    return arguments;
+  }
+
+  private static void computes(
+      String pass, String text, List<Integer> table, Arguments expected, Options.Order order) {
+    PrimFunc program = FlowPrograms.parse(text);
+    assertThat(IrPrinter.text(program)).isEqualTo(text);
+    assertThat(Verifier.verify(program)).as("%s:%n%s", pass, text).isEmpty();
+    Arguments arguments = withTable(LoweringTest.exact(program.params(), Map.of()), table);
+    arguments.get("C").poison();
+    Interpreter.of(program, Options.CHECKED.withOrder(order, SEED)).run(arguments);
+    assertThat(arguments.get("C").sameBits(expected.get("C")))
+        .as("%s, %s:%n%s", pass, order, text)
+        .isTrue();
   }
 }

@@ -4,6 +4,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
@@ -96,7 +97,9 @@ final class IntrinsicRules {
     }
     Buffer buffer = address.buffer();
     boolean fits = true;
-    if (!operand.scopes().contains(buffer.scope())) {
+    // What other blocks of the cluster see, too, is the block's own shared memory.
+    Scope own = buffer.scope() == Scope.SHARED_CLUSTER ? Scope.SHARED : buffer.scope();
+    if (!operand.scopes().contains(buffer.scope()) && !operand.scopes().contains(own)) {
       fits = false;
       wrong(arg, what + " points into " + operand.scopes() + ", not " + buffer.scope() + " memory");
     }

@@ -1,11 +1,14 @@
-package dev.warpwright.lower.gpu;
+package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -13,14 +16,20 @@ import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.ThreadBinding;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.ir.layout.FragmentLayout;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Substitution;
+import dev.warpwright.lower.gpu.OperandRing;
+import dev.warpwright.lower.gpu.RingBarriers;
+import dev.warpwright.lower.gpu.StagedStore;
+import dev.warpwright.lower.gpu.WarpRoles;
+import dev.warpwright.lower.gpu.WarpgroupInstruction;
 import dev.warpwright.lower.grid.MergedProgram;
 import dev.warpwright.lower.grid.WorkTickets;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.AssignRoles;
+import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
@@ -29,12 +38,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Merged grids of products of warpgroups: the roles of {@link WarpgroupLowering}, whose producer
- * draws the tickets and hands each tile's entry to the consumers with its first stage.
+ * Merged grids of products of warpgroups: roles whose producer draws the tickets and hands each
+ * tile's entry to the consumers with its first stage.
  *
  * <pre>{@code
  * producer:  while ticket < tiles { stage empty; entries[stage] = order[ticket]
@@ -50,6 +58,9 @@ import org.jspecify.annotations.Nullable;
  * is no deadlock stands at {@link WorkTickets}.
  */
 final class MergedWarpgroups {
+  /** Of loops that count on: no variables go round, for a role counts in two loops. */
+  static final int BY_NUMBER = 2;
+
   /** An entry that is no tile: there are not as many rows. */
   private static final int END = -1;
 
@@ -58,6 +69,8 @@ final class MergedWarpgroups {
   private final Grid second;
   private final WarpRoles roles;
   private final RingBarriers barriers;
+  private final int consumers;
+  private final Map<Buffer, OperandRing> rings = new HashMap<>();
   private final Buffer entries;
   private final Buffer done = Buffer.of("done", DType.I32, Scope.LOCAL, 1);
   private final Buffer entry = Buffer.of("entry", DType.I32, Scope.LOCAL, 1);
@@ -72,77 +85,146 @@ final class MergedWarpgroups {
   private final List<Buffer> registers = new ArrayList<>();
 
   /**
-   * One of the grids.
+   * What is done for a tile of one of the grids.
    *
    * @param row the variable of its rows of tiles, in its statements
    * @param column the variable of its columns of tiles
+   * @param before the variable that counts the block's steps before the tile
+   * @param steps of a tile
+   * @param rings of operands
+   * @param barriers full ones, then empty ones
+   * @param load what the producer does
+   * @param math what the consumers do
    */
   private record Grid(
-      PipelinedProgram program,
-      WorkItems work,
-      List<BulkLoad> loads,
-      Map<Buffer, FragmentLayout> layouts,
-      long stages,
+      PrimFunc func,
       Var row,
-      Var column) {
+      Var column,
+      Var before,
+      Expr steps,
+      List<Buffer> rings,
+      List<Buffer> barriers,
+      Stmt load,
+      Role math) {
 
-    static Grid of(PrimFunc func, int consumers) {
-      PipelinedProgram program = PipelinedProgram.of(func);
-      WorkItems work = WorkItems.of(func, program);
-      long stages = program.loop().attrs().getLong("stages", 2);
-      if (stages < 2 || func.attrs().has("clusterM")) {
+    static Grid of(PrimFunc func) {
+      if (func.attrs().has("clusterM")) {
+        throw new LoweringException("merged products of warpgroups are in no clusters");
+      }
+      List<Stmt.For> tiles = new ArrayList<>();
+      Stmt inner = func.body();
+      while (Stmts.seq(inner) instanceof Stmt.For f && f.kind() == ForKind.THREAD_BOUND) {
+        tiles.add(f);
+        inner = f.body();
+      }
+      Var before = Var.index("before");
+      List<Expr> steps = new ArrayList<>();
+      Attrs attrs = func.attrs().with("producers", 1).without("order");
+      PrimFunc tile = func.withBody(counting(inner, before, steps)).withAttrs(attrs);
+      PrimFunc lowered =
+          LowerPipes.apply(ChooseMovement.apply(AssignRoles.apply(PlanPipes.apply(tile))));
+      List<Buffer> rings = new ArrayList<>();
+      List<Buffer> barriers = new ArrayList<>();
+      Stmt body = lowered.body();
+      while (body instanceof Stmt.Alloc(Buffer buffer, Stmt in)) {
+        (buffer.dtype() == DType.MBARRIER ? barriers : rings).add(buffer);
+        body = in;
+      }
+      List<Role> roles = new ArrayList<>();
+      for (Stmt s : StageNumbers.flat(body)) {
+        if (s instanceof Stmt.Flow.Roles(List<Role> some)) {
+          roles.addAll(some);
+        }
+      }
+      if (tiles.size() != 2 || steps.size() != 1 || barriers.size() != 2 || roles.size() != 2) {
         throw new LoweringException(
-            "merged products of warpgroups take 2 stages at least, and no clusters or copies by"
-                + " threads");
+            func.name()
+                + " is no grid of tiles with one pipelined loop each, which bulk copies feed");
       }
       return new Grid(
-          program,
-          work,
-          program.loads().stream().map(load -> BulkLoad.of(load, stages, work)).toList(),
-          FragmentInference.infer(func.body(), consumers * WarpgroupInstruction.THREADS),
-          stages,
-          program.work().get(0).var(),
-          program.work().get(1).var());
+          lowered,
+          tiles.get(0).var(),
+          tiles.get(1).var(),
+          before,
+          steps.getFirst(),
+          rings,
+          barriers,
+          LowerTiles.oneThread(roles.get(0)),
+          roles.get(1));
     }
 
-    int accumulators() {
-      return program.fragments().stream()
-          .filter(f -> program.products().stream().anyMatch(m -> m.c().buffer() == f))
-          .mapToInt(
-              f -> {
-                FragmentLayout layout = layouts.get(f);
-                return layout == null ? 0 : WarpRoles.registers(f, layout);
-              })
-          .sum();
+    /** The pipelined loop goes on counting where the tile before ended. */
+    private static Stmt counting(Stmt s, Var before, List<Expr> steps) {
+      return new Rewriter() {
+        @Override
+        public Stmt stmt(Stmt inner) {
+          if (!(inner instanceof Stmt.For f) || f.kind() != ForKind.PIPELINED) {
+            return super.stmt(inner);
+          }
+          steps.add(f.extent());
+          Var k = Var.index("k");
+          Attrs attrs =
+              f.attrs().with(DistributeWork.NUMBERED, BY_NUMBER).with(DistributeWork.LEAST, 1);
+          Stmt body = Substitution.ofVars(Map.of(f.var(), Exprs.sub(k, before))).stmt(f.body());
+          return new Stmt.For(k, before, f.extent(), f.kind(), null, attrs, body);
+        }
+      }.stmt(s);
     }
 
-    WorkItems.Item item(Expr before) {
-      return new WorkItems.Item(
-          before, program.steps(), Exprs.i32(0), null, null, new Rewriter(), null);
+    int registers(int threads) {
+      return RoleCode.registers(math.body(), threads);
+    }
+
+    /** The same with rings and barriers of another one. */
+    Grid with(Map<Buffer, Buffer> places) {
+      Substitution other = Substitution.ofBuffers(places);
+      return new Grid(
+          func,
+          row,
+          column,
+          before,
+          steps,
+          rings,
+          barriers,
+          other.stmt(load),
+          math.withBody(other.stmt(math.body())));
     }
   }
 
   private MergedWarpgroups(PrimFunc func) {
-    int consumers = WarpRoles.consumers(func.attrs());
+    this.consumers = WarpRoles.consumers(func.attrs());
     MergedProgram program = MergedProgram.of(func);
     this.tickets = WorkTickets.of(program, consumers);
-    this.first = Grid.of(program.first(), consumers);
-    this.second = Grid.of(program.second(), consumers);
+    Grid one = Grid.of(program.first());
+    Grid other = Grid.of(program.second());
+    requireSameStages(one, other);
+    long stages = one.rings().getFirst().extent(0);
+    this.barriers = RingBarriers.of(stages, consumers, 1);
+    this.first = one.with(ofBarriers(one));
+    Map<Buffer, Buffer> places = ofBarriers(other);
+    for (int i = 0; i < one.rings().size(); i++) {
+      places.put(other.rings().get(i), one.rings().get(i));
+    }
+    this.second = other.with(places);
+    one.rings().forEach(ring -> rings.put(ring, SwizzledTile.operands(ring)));
+    int threads = consumers * WarpgroupInstruction.THREADS;
     this.roles =
-        WarpRoles.of(func.attrs(), Math.max(first.accumulators(), second.accumulators()), false);
-    this.barriers = RingBarriers.of(first.stages(), consumers, 1, roles.producers());
-    this.entries = Buffer.of("entries", DType.I32, Scope.SHARED, first.stages());
-    requireSameStages();
+        WarpRoles.of(
+            func.attrs(), Math.max(one.registers(threads), other.registers(threads)), false);
+    this.entries = Buffer.of("entries", DType.I32, Scope.SHARED, stages);
   }
 
-  private void requireSameStages() {
-    boolean same =
-        first.stages() == second.stages() && first.loads().size() == second.loads().size();
-    for (int i = 0; same && i < first.loads().size(); i++) {
-      Buffer a = first.loads().get(i).ring().ring();
-      Buffer b = second.loads().get(i).ring().ring();
-      same = alike(a, b);
-      places.put(b, a);
+  private Map<Buffer, Buffer> ofBarriers(Grid grid) {
+    Map<Buffer, Buffer> places = new HashMap<>();
+    places.put(grid.barriers().get(0), barriers.full());
+    places.put(grid.barriers().get(1), barriers.empty());
+    return places;
+  }
+
+  private static void requireSameStages(Grid one, Grid other) {
+    boolean same = one.rings().size() == other.rings().size();
+    for (int i = 0; same && i < one.rings().size(); i++) {
+      same = alike(one.rings().get(i), other.rings().get(i));
     }
     if (!same) {
       throw new LoweringException(
@@ -169,7 +251,7 @@ final class MergedWarpgroups {
 
   private Kernel kernel(PrimFunc func) {
     Var tid = Var.index("tid");
-    first.loads().forEach(load -> shared.add(load.ring().ring()));
+    first.rings().forEach(ring -> shared.add(Objects.requireNonNull(rings.get(ring)).ring()));
     Stmt branch = roles.branch(tid, producer(), Stmt.Seq.EMPTY, this::consumer);
     shared.add(entries);
     shared.add(barriers.full());
@@ -178,7 +260,7 @@ final class MergedWarpgroups {
         Stmts.seq(
             new Stmt.If(Exprs.eq(tid, Exprs.i32(0)), barriers.init(), null),
             Exprs.evaluate(Intrinsics.SYNC_THREADS),
-            branch);
+            LowerTiles.inRings(branch, rings));
     return new Kernel(
         func.name(),
         Kernel.Kind.GRID,
@@ -195,27 +277,27 @@ final class MergedWarpgroups {
   }
 
   /** A tile of one grid or the other, after how many steps of this block. */
-  private Stmt either(
-      Function<WorkItems.Item, Stmt> ofFirst, Function<WorkItems.Item, Stmt> ofSecond) {
+  private Stmt either(Stmt ofFirst, Stmt ofSecond) {
     Var before = Var.index("before");
     return new Stmt.Let(
         before,
         at(done),
         new Stmt.If(
             tickets.isFirst(at(entry)),
-            Stmts.seq(atTile(first, ofFirst.apply(first.item(before))), advance(first, before)),
-            Stmts.seq(
-                atTile(second, ofSecond.apply(second.item(before))), advance(second, before))));
+            Stmts.seq(atTile(first, before, ofFirst), advance(first, before)),
+            Stmts.seq(atTile(second, before, ofSecond), advance(second, before))));
   }
 
   private Stmt advance(Grid grid, Var before) {
-    return set(done, Exprs.add(before, grid.program().steps()));
+    return set(done, Exprs.add(before, grid.steps()));
   }
 
-  /** A grid's code for the tile at hand; shared memory is that of the first grid. */
-  private Stmt atTile(Grid grid, Stmt code) {
+  /** A grid's code for the tile at hand; what it shares with the first one lies there. */
+  private Stmt atTile(Grid grid, Var before, Stmt code) {
     return new Substitution(
-            Map.of(grid.row(), tickets.row(), grid.column(), tickets.column()), places)
+            Map.of(
+                grid.row(), tickets.row(), grid.column(), tickets.column(), grid.before(), before),
+            places)
         .stmt(code);
   }
 
@@ -229,8 +311,7 @@ final class MergedWarpgroups {
             tickets.atTile(
                 at(entry),
                 Stmts.seq(
-                    announce(at(entry), Stmt.Seq.EMPTY),
-                    either(item -> loop(first).produce(item), this::produceSecond))),
+                    announce(at(entry), Stmt.Seq.EMPTY), either(first.load(), produceSecond()))),
             set(ticket, at(next)));
     return Stmts.alloc(
         List.of(ticket, next, done, entry),
@@ -243,12 +324,13 @@ final class MergedWarpgroups {
   }
 
   /** Bulk copies read what other blocks have stored. */
-  private Stmt produceSecond(WorkItems.Item item) {
-    Stmt loads = loop(second).produce(item);
+  private Stmt produceSecond() {
     return tickets.waits()
         ? Stmts.seq(
-            tickets.await(), Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL), loads)
-        : loads;
+            tickets.await(),
+            Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
+            second.load())
+        : second.load();
   }
 
   /** Writes an entry for the consumers, into the next stage. */
@@ -260,21 +342,6 @@ final class MergedWarpgroups {
         then);
   }
 
-  private WarpgroupMainLoop loop(Grid grid) {
-    return loop(grid, new ThreadCode(Var.index("none"), 0, grid.layouts()));
-  }
-
-  private WarpgroupMainLoop loop(Grid grid, ThreadCode code) {
-    return new WarpgroupMainLoop(
-        grid.program(),
-        grid.work(),
-        RingCursor.numbered(barriers),
-        grid.loads(),
-        List.of(),
-        code,
-        roles.consumers());
-  }
-
   private Stmt consumer(Var thread) {
     Var group = Var.index("group");
     Var inGroup = Var.index("thread");
@@ -282,8 +349,8 @@ final class MergedWarpgroups {
         tickets.atTile(
             at(entry),
             either(
-                item -> consume(first, item, thread, group, inGroup, true),
-                item -> consume(second, item, thread, group, inGroup, false)));
+                consume(first, thread, group, inGroup, true),
+                consume(second, thread, group, inGroup, false)));
     Stmt read =
         Stmts.seq(
             barriers.waitFull(barriers.parity(at(done)), barriers.stage(at(done))),
@@ -303,19 +370,24 @@ final class MergedWarpgroups {
         new Stmt.Let(inGroup, roles.inGroup(thread), Stmts.alloc(registers, all)));
   }
 
-  private Stmt consume(
-      Grid grid, WorkItems.Item item, Var thread, Var group, Var inGroup, boolean publishes) {
-    ThreadCode code =
-        new ThreadCode(thread, roles.consumers() * WarpgroupInstruction.THREADS, grid.layouts());
-    TileEpilogue epilogue = new TileEpilogue(grid.program(), code, roles.consumers(), true);
-    if (epilogue.sharedBuffers().isEmpty()) {
+  private Stmt consume(Grid grid, Var thread, Var group, Var inGroup, boolean publishes) {
+    RoleCode.Team team = new RoleCode.Team(1, consumers, group, thread, inGroup);
+    RoleCode code =
+        new RoleCode(grid.math().body(), team, rings, new ClusterBlocks(grid.func()), grid.func());
+    Stmt item = code.ofItem(grid.math().body());
+    List<Buffer> fragments = new ArrayList<>();
+    while (item instanceof Stmt.Alloc(Buffer buffer, Stmt inner)) {
+      fragments.add(buffer);
+      item = inner;
+    }
+    if (code.shared().isEmpty()) {
       throw new LoweringException(
           String.format(
               Locale.ROOT,
               "results of merged products of warpgroups leave by bulk copies; those of %s cannot",
-              grid.program().result().to().buffer().name()));
+              grid.func().name()));
     }
-    share(epilogue.sharedBuffers().getFirst());
+    share(code.shared().getFirst());
     Stmt publish =
         new Stmt.If(
             Exprs.eq(inGroup, Exprs.i32(0)),
@@ -324,11 +396,8 @@ final class MergedWarpgroups {
                 Exprs.evaluate(HopperIntrinsics.FENCE_PROXY_ASYNC_GLOBAL),
                 tickets.publish()),
             null);
-    shareRegisters(grid.program().fragments().stream().map(code::registers).toList());
-    return Stmts.seq(
-        loop(grid, code).consume(item, group, inGroup),
-        epilogue.code(item, thread, group, inGroup),
-        publishes && tickets.waits() ? publish : Stmt.Seq.EMPTY);
+    shareRegisters(fragments);
+    return Stmts.seq(item, publishes && tickets.waits() ? publish : Stmt.Seq.EMPTY);
   }
 
   /** Gives a grid's fragments registers, those of the other grid's where they suit. */
