@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -28,11 +29,15 @@ public final class DeviceCatalogue {
 
   /** Multiprocessors of the largest device of a target; 1 if none is known. */
   public static int multiprocessors(GpuTarget target) {
+    return largest(target).map(DeviceModel::multiprocessors).orElse(1);
+  }
+
+  /** The device of a target that has the most multiprocessors, of equals the fastest memory. */
+  public static Optional<DeviceModel> largest(GpuTarget target) {
     return ALL.stream()
         .filter(model -> model.target() == target)
-        .mapToInt(DeviceModel::multiprocessors)
-        .max()
-        .orElse(1);
+        .max(
+            Comparator.comparing(DeviceModel::multiprocessors).thenComparing(DeviceModel::dramGBs));
   }
 
   /** The device with this name, the catalogue's or the driver's. */

@@ -14,6 +14,7 @@ import dev.warpwright.model.function.NetworkFunction.Stage;
 import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -39,7 +40,11 @@ record ChainTiling(
   /** 32-bit registers that addresses and what is under way need. */
   private static final int OTHER_REGISTERS = 16;
 
+  /** The same where positions in rings are counted, too. */
+  private static final int STREAM_REGISTERS = 28;
+
   private static final int MOST_CONSUMERS = 6;
+  private static final int CONSUMERS_FOR_MEMORY = 4;
   private static final int MOST_REGISTERS = 240;
   private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
@@ -80,11 +85,15 @@ record ChainTiling(
   }
 
   /**
-   * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer.
+   * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer. A
+   * network that waits for memory does so best with four, each of which has its next rows under way
+   * (docs/benchmarks/2026-11-23-networks.md).
    *
    * @param blocks of the grid
+   * @param memory whether its rows take longer to move than to compute
    */
-  static List<ChainTiling> candidates(StageGroup group, GpuTarget target, int blocks) {
+  static List<ChainTiling> candidates(
+      StageGroup group, GpuTarget target, int blocks, boolean memory) {
     List<Product> products = group.products();
     long most = 0;
     long first = 0;
@@ -101,13 +110,19 @@ record ChainTiling(
     boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {
-      long each = most + (prefetch ? first : 0) + OTHER_REGISTERS;
+      long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : OTHER_REGISTERS);
       for (int consumers = MOST_CONSUMERS; consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
           candidates.add(withWeights(products, target, consumers, prefetch, blocks));
         }
       }
     }
+    Comparator<ChainTiling> order =
+        memory
+            ? Comparator.comparing((ChainTiling t) -> !t.prefetch())
+                .thenComparing(t -> Math.abs(t.consumers() - CONSUMERS_FOR_MEMORY))
+            : Comparator.comparing(t -> -2 * t.consumers() - (t.prefetch() ? 1 : 0));
+    candidates.sort(order);
     return candidates;
   }
 

@@ -34,10 +34,12 @@ final class GpuKernels {
   static final String SHARED_CHAINING = "shared chaining";
 
   private final GpuTarget target;
+  private final Precision precision;
   private final String instruction;
 
   GpuKernels(GpuTarget target, Precision precision) {
     this.target = target;
+    this.precision = precision;
     this.instruction = GpuTiling.instruction(precision, target);
   }
 
@@ -57,8 +59,26 @@ final class GpuKernels {
   /** How {@link #registerChain} might carry a network, the presumably fastest first. */
   List<ChainTiling> chains(StageGroup group) {
     return ChainTiling.refusal(group, target).isEmpty()
-        ? ChainTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
+        ? ChainTiling.candidates(
+            group, target, DeviceCatalogue.multiprocessors(target), waitsForMemory(group))
         : List.of();
+  }
+
+  /** Whether rows take longer to move than to compute, on the largest device of the target. */
+  private boolean waitsForMemory(StageGroup group) {
+    double bytes = 0;
+    for (NetworkFunction.Stage stage : group.stages()) {
+      if (stage instanceof NetworkFunction.Load load) {
+        bytes += load.from().extent(1) * load.from().dtype().bytes();
+      } else if (stage instanceof NetworkFunction.Store store) {
+        bytes += store.to().extent(1) * store.to().dtype().bytes();
+      }
+    }
+    double flops = 2.0 * group.products().stream().mapToLong(p -> p.n() * p.k()).sum();
+    double moved = bytes;
+    return DeviceCatalogue.largest(target)
+        .map(device -> moved / (device.dramGBs() * 1e9) > flops / precision.peak(device))
+        .orElse(false);
   }
 
   /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */

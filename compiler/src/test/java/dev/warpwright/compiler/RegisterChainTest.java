@@ -1,0 +1,101 @@
+package dev.warpwright.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.compiler.program.CompiledKernel;
+import dev.warpwright.compiler.program.NetworkCompiler;
+import dev.warpwright.ir.accuracy.Deviations;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomMlp;
+import dev.warpwright.model.function.NetworkDeviation;
+import dev.warpwright.model.graph.Graph;
+import dev.warpwright.model.graph.GraphEvaluator;
+import dev.warpwright.sim.Verification;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.workload.Precision;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Networks whose activations stay in registers, in the simulator beside double precision. */
+class RegisterChainTest {
+  private static Graph graph(String architecture, boolean bias) {
+    return RandomMlp.of((Architecture.Mlp) Architecture.parse(architecture), bias, DType.F32, 7);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "mlp:64,64,64,64:relu             | f16  | true  | 200", // all weights stay
+        "mlp:48,80,16:tanh                | bf16 | true  | 70", // groups of 16 columns
+        "mlp:3,64,64,5:sin                | f16  | true  | 100", // formulas of inputs, odd outputs
+        "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
+        "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
+      })
+  void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
+    Graph graph = graph(architecture.strip(), bias);
+    Precision precision = Precision.parse(type);
+    Random random = new Random(11);
+    float[] x = new float[rows * graph.inputs().getFirst().features()];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    double[] wide = IntStream.range(0, x.length).mapToDouble(i -> x[i]).toArray();
+    try (CompiledModel model =
+        new CompiledModel(graph, new SimulatedDevice(GpuTarget.SM_90A), precision)) {
+      CompiledKernel kernel = model.program(rows).kernels().getFirst();
+      assertThat(kernel.strategy()).isEqualTo("register chaining");
+      float[] y = model.run(x);
+      assertThat(model.executable(rows).findings()).isEmpty();
+      DType result = model.program(rows).network().outputs().getFirst().dtype();
+      assertThat(result).isEqualTo(precision.operand());
+      Deviations deviations =
+          Verification.deviations(
+              IntStream.range(0, y.length).mapToDouble(i -> y[i]).toArray(),
+              GraphEvaluator.evaluate(graph, rows, List.of(wide)).getFirst(),
+              NetworkDeviation.of(graph, precision, rows, List.of(wide)).getFirst(),
+              result,
+              false);
+      assertThat(deviations.honest()).as("%s", deviations).isTrue();
+    }
+  }
+
+  @Test
+  void everyWayHasANameOfItsOwnAndTheFirstIsTaken() {
+    Graph graph = graph("mlp:64,64,64:relu", true);
+    List<NetworkCompiler.Alternative> ways =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    assertThat(ways).extracting(NetworkCompiler.Alternative::name).doesNotHaveDuplicates();
+    assertThat(ways.getFirst().name()).startsWith("register chaining consumers=");
+    assertThat(ways.getLast().name()).isEqualTo("shared chaining");
+    CompiledKernel first = ways.getFirst().compile().get().orElseThrow().kernels().getFirst();
+    try (CompiledModel model =
+        new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_90A), Precision.F16)) {
+      assertThat(IrPrinter.text(model.program(100).kernels().getFirst().kernel()))
+          .isEqualTo(IrPrinter.text(first.kernel()));
+    }
+  }
+
+  /** The plan says what keeps activations out of registers. */
+  @Test
+  void whatIsInTheWayIsSaid() {
+    Graph wide = graph("mlp:320,320,320:relu", true);
+    try (CompiledModel model =
+        new CompiledModel(wide, new OfflineGpu(GpuTarget.SM_90A), Precision.F16)) {
+      assertThat(model.program(100).kernels().getFirst().why())
+          .contains("not in registers, for fc is wider than the 256 columns that registers hold");
+    }
+    Graph graph = graph("mlp:64,64,64:relu", true);
+    try (CompiledModel model =
+        new CompiledModel(graph, new OfflineGpu(GpuTarget.SM_80), Precision.F16)) {
+      assertThat(model.program(100).kernels().getFirst().why())
+          .contains("not in registers, for sm_80 has no products");
+    }
+  }
+}

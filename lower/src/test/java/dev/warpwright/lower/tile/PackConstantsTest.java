@@ -1,0 +1,177 @@
+package dev.warpwright.lower.tile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Param;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.ScalarParam;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.ir.type.DType;
+import dev.warpwright.lower.tile.PackConstants.Form;
+import dev.warpwright.lower.tile.PackConstants.Packed;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.NdArray;
+import dev.warpwright.sim.Options;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** With its packed constants a program computes what it did; what moves, moves by vectors. */
+class PackConstantsTest {
+  private static final String TWO_LAYERS =
+      """
+      primfunc f(x: f16[M, $I], V: f16[$H, $I], b: f32[$H], W: f16[$O, $H], c: f32[$O], y: f16[M, $O],
+          M: i32 in 0..1024) {
+        persistent t in (M + 63) / 64 [blocks = 2] {
+          alloc a: f16[64, $I] fragment
+          alloc acc: f32[64, $H] fragment
+          alloc h: f16[64, $H] fragment
+          alloc sum: f32[64, $O] fragment
+          alloc result: f16[64, $O] fragment
+          tile.copy a[0 +: 64, 0 +: $I] <- x[t * 64 +: 64, 0 +: $I] $PREFETCH
+          tile.fill acc[0 +: 64, 0 +: $H] = 0.0f32
+          pipeline k in 1 [stages = 1, unrolled = 1] {
+            alloc Vs: f16[$H, $I] shared
+            tile.copy Vs[0 +: $H, 0 +: $I] <- V[0 +: $H, k * $I +: $I]
+            tile.mma acc[0 +: 64, 0 +: $H] += a[0 +: 64, k * $I +: $I] * Vs[0 +: $H, 0 +: $I]^T
+              [instr = "wgmma.m64n$Hk16.f32.f16.ra"]
+          }
+          tile.map (r in 64, n in $H) {
+            h[r, n] = f16(max(acc[r, n] + b[n], 0.0f32))
+          }
+          tile.fill sum[0 +: 64, 0 +: $O] = 0.0f32
+          pipeline k in 1 [stages = 1, unrolled = 1] {
+            alloc Ws: f16[$O, $H] shared
+            tile.copy Ws[0 +: $O, 0 +: $H] <- W[0 +: $O, k * $H +: $H]
+            tile.mma sum[0 +: 64, 0 +: $O] += h[0 +: 64, k * $H +: $H] * Ws[0 +: $O, 0 +: $H]^T
+              [instr = "wgmma.m64n$Ok16.f32.f16.ra"]
+          }
+          tile.map (r in 64, n in $O) {
+            result[r, n] = f16(sum[r, n] + c[n])
+          }
+          tile.copy y[t * 64 +: 64, 0 +: $O] <- result[0 +: 64, 0 +: $O]
+        }
+      }
+      """;
+
+  private static PrimFunc program(int inputs, int hidden, int outputs, boolean prefetch) {
+    String text =
+        TWO_LAYERS
+            .replace("$PREFETCH", prefetch ? "[prefetch = 1]" : "")
+            .replace("$I", String.valueOf(inputs))
+            .replace("$H", String.valueOf(hidden))
+            .replace("$O", String.valueOf(outputs));
+    return new IrParser(Intrinsics::find).primFunc("test", text);
+  }
+
+  private static Buffer named(PrimFunc func, String name) {
+    return func.buffers().stream().filter(b -> b.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  private static Set<Buffer> constants(PrimFunc func) {
+    Set<Buffer> constants = new LinkedHashSet<>();
+    List.of("V", "b", "W", "c").forEach(name -> constants.add(named(func, name)));
+    return constants;
+  }
+
+  /** Small integers, whose sums are the same in any order. */
+  private static NdArray integers(DType type, Random random, long... shape) {
+    return NdArray.zeros(type, shape).fillWith(at -> random.nextInt(5) - 2);
+  }
+
+  private static NdArray run(PrimFunc func, Packed packed, int rows, long seed) {
+    PrimFunc executed = StrideItems.apply(packed.func());
+    Arguments arguments = Arguments.of(executed.params());
+    Random random = new Random(seed);
+    for (Buffer buffer : func.buffers()) {
+      boolean rowed = buffer.name().equals("x") || buffer.name().equals("y");
+      long columns = buffer.extent(buffer.rank() - 1);
+      NdArray values =
+          rowed
+              ? integers(buffer.dtype(), random, rows, columns)
+              : NdArray.of(buffer).fillWith(at -> random.nextInt(5) - 2);
+      Form form = packed.packed().get(buffer);
+      if (form == null) {
+        arguments.bind(named(executed, buffer.name()), values);
+        continue;
+      }
+      NdArray other = NdArray.of(form.buffer());
+      for (long n = 0; n < buffer.extent(0); n++) {
+        for (long k = 0; k < columns; k++) {
+          other.setElement(form.where().offset(n, k), values.get(n, k));
+        }
+      }
+      arguments.bind(form.buffer(), other);
+    }
+    for (Param param : executed.params()) {
+      if (param instanceof ScalarParam scalar) {
+        arguments.bind(scalar.var(), rows);
+      }
+    }
+    Interpreter.of(executed, Options.CHECKED).run(arguments);
+    return arguments.get(named(executed, "y"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "64, 64, 32, true", // by 16 bytes everywhere
+    "48, 80, 16, true", // groups of 16
+    "96, 48, 112, false",
+    "16, 16, 16, true"
+  })
+  void computesTheSame(int inputs, int hidden, int outputs, boolean prefetch) {
+    PrimFunc func = program(inputs, hidden, outputs, prefetch);
+    Packed packed = PackConstants.apply(func, constants(func));
+    assertThat(packed.packed()).containsOnlyKeys(named(func, "V"), named(func, "W"));
+    for (int rows : new int[] {1, 64, 200}) {
+      NdArray before = run(func, new Packed(func, Map.of()), rows, 3);
+      NdArray after = run(func, packed, rows, 3);
+      assertThat(after.toDoubles()).containsExactly(before.toDoubles());
+    }
+  }
+
+  @Test
+  void columnsArePermutedWhereConstantsAllow() {
+    PrimFunc func = program(32, 32, 32, true);
+    String text = IrPrinter.text(PackConstants.apply(func, constants(func)).func());
+    String column = "k / 32 * 32 + k % 8 / 2 * 8 + (k % 32 / 16 * 4 + k % 16 / 8 * 2) + k % 2";
+    assertThat(text)
+        .contains("tile.copy a_rows[0 +: 64, 0 +: 32] <- x[t * 64 +: 64, 0 +: 32] [prefetch = 1]")
+        .contains("a[r, k] = a_rows[r, " + column + "]")
+        .contains("h[r, n] = f16(max(acc[r, n] + b[" + column.replace('k', 'n') + "], 0.0f32))")
+        .contains(
+            "result[r, "
+                + column.replace('k', 'n')
+                + "] = f16(sum[r, n] + c["
+                + column.replace('k', 'n')
+                + "])");
+  }
+
+  /** Weights that arrive at run time are nobody's to pack: rows come as they are. */
+  @Test
+  void whatIsNoConstantStays() {
+    PrimFunc func = program(32, 32, 32, true);
+    Packed packed = PackConstants.apply(func, Set.of());
+    assertThat(packed.packed()).isEmpty();
+    assertThat(IrPrinter.text(packed.func())).contains("a[r, k] = a_rows[r, k]");
+    PrimFunc none = program(32, 32, 32, false);
+    assertThat(PackConstants.apply(none, Set.of()).func()).isSameAs(none);
+  }
+
+  /** Only V's columns and W's rows have other readers. */
+  @Test
+  void whatOthersReadStays() {
+    PrimFunc func = program(32, 32, 32, false);
+    Packed packed = PackConstants.apply(func, Set.of(named(func, "V")));
+    assertThat(packed.packed().keySet()).containsExactly(named(func, "V"));
+  }
+}
