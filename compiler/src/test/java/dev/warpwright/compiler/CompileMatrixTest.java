@@ -13,6 +13,8 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.cuda.compile.Nvcc;
 import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.ThreadAxis;
+import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -174,21 +176,15 @@ class CompileMatrixTest {
    * time goes before it comes to the kernel.
    *
    * @param kernels by the model's name, each named after it
-   * @param tileThreads of each kernel's block
    * @param cubin null if there is no compiler, or one of the kernels does not compile
    */
-  private record Unit(
-      GpuTarget target,
-      Map<String, Kernel> kernels,
-      Map<String, Integer> tileThreads,
-      @Nullable Cubin cubin) {
+  private record Unit(GpuTarget target, Map<String, Kernel> kernels, @Nullable Cubin cubin) {
     static Unit of(
         Map<String, Graph> graphs,
         Precision precision,
         GpuTarget target,
         @Nullable CudaCompiler compiler) {
       Map<String, Kernel> kernels = new LinkedHashMap<>();
-      Map<String, Integer> threads = new LinkedHashMap<>();
       graphs.forEach(
           (name, graph) -> {
             try (CompiledModel model =
@@ -196,19 +192,17 @@ class CompileMatrixTest {
               List<CompiledKernel> compiled = model.program(ROWS).kernels();
               assertThat(compiled).as(name).hasSize(1);
               kernels.put(name, renamed(compiled.getFirst().kernel(), name));
-              threads.put(
-                  name, (int) compiled.getFirst().tileProgram().attrs().getLong("threads", 0));
             }
           });
       if (compiler == null) {
-        return new Unit(target, kernels, threads, null);
+        return new Unit(target, kernels, null);
       }
       String source = CudaPrinter.print(List.copyOf(kernels.values()), target);
       try {
         Cubin cubin = compiler.compile(new CompileRequest(source, target.name()));
-        return new Unit(target, kernels, threads, cubin);
+        return new Unit(target, kernels, cubin);
       } catch (CompileError e) {
-        return new Unit(target, kernels, threads, null);
+        return new Unit(target, kernels, null);
       }
     }
 
@@ -246,7 +240,7 @@ class CompileMatrixTest {
       assertThat(usage.spillStores() + usage.spillLoads()).as("spills").isZero();
       assertThat(usage.warnings()).isEmpty();
       assertThat(usage.registers()).isLessThanOrEqualTo(GpuTarget.REGISTERS_PER_THREAD);
-      int threads = Objects.requireNonNull(tileThreads.get(model));
+      int threads = Math.toIntExact(ScalarEval.eval(kernel.extent(ThreadAxis.THREAD_X), Map.of()));
       assertThat(target.blocksPerSm(threads, usage.registers(), shared)).isPositive();
     }
   }

@@ -2,6 +2,7 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.MathOp;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.type.DType;
@@ -40,8 +41,11 @@ record ChainTiling(
   /** 32-bit registers that addresses and what is under way need. */
   private static final int OTHER_REGISTERS = 16;
 
-  /** The same where positions in rings are counted, too. */
-  private static final int STREAM_REGISTERS = 28;
+  /** More where positions in rings are counted, too. */
+  private static final int STREAM_REGISTERS = 20;
+
+  /** More where a formula calls functions. */
+  private static final int FUNCTION_REGISTERS = 16;
 
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
@@ -95,40 +99,48 @@ record ChainTiling(
   static List<ChainTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, boolean memory) {
     List<Product> products = group.products();
+    boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     long most = 0;
     long first = 0;
     for (Product product : products) {
-      most = Math.max(most, product.n() / 2 + product.k() / 4);
+      most = Math.max(most, product.n() / 2 + product.k() / 4 + OTHER_REGISTERS);
     }
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
         first += load.to().extent(1) / 4;
       } else if (stage instanceof Map map) {
-        most = Math.max(most, map.to().extent(1) / 4 * (1 + rows(group, map)));
+        most = Math.max(most, registers(group, map));
       }
     }
-    boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {
-      long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : OTHER_REGISTERS);
+      long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
       for (int consumers = MOST_CONSUMERS; consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
           candidates.add(withWeights(products, target, consumers, prefetch, blocks));
         }
       }
     }
+    // Rows that are read ahead are worth more than another warpgroup, unless a producer runs
+    // beside.
+    double ahead = streams ? 0.5 : 1.5;
     Comparator<ChainTiling> order =
         memory
             ? Comparator.comparing((ChainTiling t) -> !t.prefetch())
                 .thenComparing(t -> Math.abs(t.consumers() - CONSUMERS_FOR_MEMORY))
-            : Comparator.comparing(t -> -2 * t.consumers() - (t.prefetch() ? 1 : 0));
+            : Comparator.comparing(t -> -t.consumers() - (t.prefetch() ? ahead : 0));
     candidates.sort(order);
     return candidates;
   }
 
-  /** Rows of weights, or of a bias, that a formula reads: a thread holds a quarter of each. */
-  private static long rows(StageGroup group, Map map) {
+  /**
+   * Registers of a thread that a formula takes: accumulators or what it makes, and what it reads of
+   * rows. Found by what spilled and what did not.
+   */
+  private static long registers(StageGroup group, Map map) {
+    long columns = map.to().extent(1);
     Set<Expr.Load> rows = new HashSet<>();
+    boolean[] found = {false, false};
     Walk.statements(
         group.func().body(),
         s -> {
@@ -136,15 +148,25 @@ record ChainTiling(
             Walk.expressions(
                 block,
                 e -> {
-                  if (e instanceof Expr.Load load
-                      && load.buffer().scope() == Scope.GLOBAL
-                      && load.buffer().hasConstantShape()) {
-                    rows.add(load);
+                  if (e instanceof Expr.Load load) {
+                    boolean global = load.buffer().scope() == Scope.GLOBAL;
+                    boolean isRow = group.func().buffers().contains(load.buffer());
+                    if (global && isRow && load.buffer().hasConstantShape()) {
+                      rows.add(load);
+                    } else if (load.buffer().dtype() == DType.F32 && !isRow) {
+                      found[0] = true;
+                    }
+                  } else if (e instanceof Expr.Call call && call.op() != MathOp.FMA) {
+                    found[1] = true;
                   }
                 });
           }
         });
-    return rows.size();
+    long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
+    return (found[0] ? columns / 2 : columns / 4)
+        + rows.size() * columns * 3 / 8
+        + others
+        + (found[1] ? FUNCTION_REGISTERS : 0);
   }
 
   /**
