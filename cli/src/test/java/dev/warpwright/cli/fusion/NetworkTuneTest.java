@@ -170,7 +170,7 @@ final class NetworkTuneTest {
                 new NetworkRequest(List.of(task), folder.resolve("tuning.db"), 5, false, true),
                 line -> {});
     assertThat(untuned.text())
-        .contains("register chaining consumers=6 prefetch=1 stages=1: untuned");
+        .contains("register chaining consumers=4 prefetch=1 stages=1: untuned");
   }
 
   @Test
