@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.OfflineGpu;
 import dev.warpwright.compiler.Warpwright;
-import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.cuda.CudaPrinter;
@@ -28,6 +27,7 @@ import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.host.HostLowering;
+import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.HostTarget;
 import dev.warpwright.workload.FfnWorkload;
@@ -54,7 +54,11 @@ final class GoldenKernelsTest {
   private static final HostTarget AVX512 = new HostTarget(512, 4);
 
   /** A tile program for a GPU. */
-  private record Gpu(String name, GpuTarget target, PrimFunc tiles) {}
+  private record Gpu(String name, GpuTarget target, PrimFunc tiles, Set<Buffer> constants) {
+    Gpu(String name, GpuTarget target, PrimFunc tiles) {
+      this(name, target, tiles, Set.of());
+    }
+  }
 
   private static List<Gpu> gpu() {
     GpuTarget hopper = GpuTarget.SM_90A;
@@ -120,20 +124,22 @@ final class GoldenKernelsTest {
                 .tiles()));
     for (String model : List.of("digits-relu-128-64", "digits-gelu-64x4", "image-siren-64x4")) {
       for (Precision precision : List.of(Precision.F32, Precision.F16)) {
-        CompiledKernel kernel = network(model, precision, hopper);
-        all.add(new Gpu(model + "-" + precision.text(), hopper, kernel.tileProgram()));
+        CompiledProgram program = network(model, precision, hopper);
+        Set<Buffer> constants = new HashSet<>();
+        program.network().constants().forEach(constant -> constants.add(constant.buffer()));
+        PrimFunc tiles = program.kernels().getFirst().tileProgram();
+        all.add(new Gpu(model + "-" + precision.text(), hopper, tiles, constants));
       }
     }
     return all;
   }
 
-  private static CompiledKernel network(String model, Precision precision, GpuTarget target) {
+  private static CompiledProgram network(String model, Precision precision, GpuTarget target) {
     try (CompiledModel compiled =
         Warpwright.load(Path.of("..", "models", model, "model.onnx"))
             .compile(new OfflineGpu(target), precision)) {
-      List<CompiledKernel> kernels = compiled.program(ROWS).kernels();
-      assertThat(kernels).hasSize(1);
-      return kernels.getFirst();
+      assertThat(compiled.program(ROWS).kernels()).hasSize(1);
+      return compiled.program(ROWS);
     }
   }
 
@@ -145,7 +151,11 @@ final class GoldenKernelsTest {
   private static void compare(Gpu gpu) throws IOException {
     Goldens steps = new Goldens();
     steps.tell("the schedule", gpu.tiles());
-    Kernel kernel = Lowering.lower(gpu.tiles(), gpu.target(), steps);
+    PrimFunc tiles = PackConstants.apply(gpu.tiles(), gpu.constants()).func();
+    if (tiles != gpu.tiles()) {
+      steps.tell("PackConstants", tiles);
+    }
+    Kernel kernel = Lowering.lower(tiles, gpu.target(), steps);
     String cuda = CudaPrinter.print(kernel, gpu.target());
     steps.after("CudaPrinter, " + gpu.target().name(), () -> cuda);
     Goldens.compare("golden/" + gpu.name() + ".txt", steps.text());

@@ -9,9 +9,11 @@ import dev.warpwright.lower.grid.MergedGrids;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
+import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
 import dev.warpwright.target.GpuTarget;
+import java.util.Set;
 
 /**
  * Turns a tile program into a kernel: the list of passes, and nothing else. Each is a file, and
@@ -44,7 +46,9 @@ public final class Lowering {
     if (MergedGrids.isMerged(func)) {
       return MergedWarpgroups.lower(func, listener);
     }
-    PrimFunc program = DistributeWork.apply(func, listener);
+    // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
+    PrimFunc separate = PackConstants.apply(func, Set.of()).func();
+    PrimFunc program = DistributeWork.apply(separate, listener);
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);

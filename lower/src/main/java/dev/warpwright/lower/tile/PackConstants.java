@@ -242,6 +242,9 @@ public final class PackConstants {
       return;
     }
     List<Stmt> readers = uses.getOrDefault(a, List.of()).stream().filter(s -> s != copy).toList();
+    if (readers.stream().noneMatch(s -> s instanceof Stmt.TileMma mma && mma.a().buffer() == a)) {
+      return;
+    }
     Set<Buffer> weights = new LinkedHashSet<>();
     boolean permute = byVectors(copy.from(), a);
     for (Stmt reader : readers) {
