@@ -191,7 +191,7 @@ final class CudaExportTest {
     assertThat(files.get("x.bin")).hasSize(32 * 64 * 2);
     assertThat(files.get("y.expected.bin")).hasSize(32 * 10 * 4);
     assertThat(text(files, "kernel.cuh"))
-        .contains("const f16* x, float* y, const void* constants, int M,")
+        .contains("const f16* x, f16* y, const void* constants, int M,")
         .contains("reinterpret_cast<const f16*>(base + constants_at::fc_w)");
     assertThat(text(files, "main.cu")).contains("const int M = 32;  // rows");
     assertThat(text(files, "torch_op.py")).contains("M = x.shape[0]");

@@ -21,9 +21,12 @@ final class LaneBitcasts {
     this.code = at.code;
   }
 
-  /** Whether there is bytecode for it: where widths differ, only from vector to vector. */
+  /**
+   * Whether there is bytecode for it: where widths differ, not to a scalar, which has the elements
+   * of whatever vector it stands in.
+   */
   static boolean isNative(Expr.Bitcast c) {
-    return width(c) == width(c.a()) || (!c.type().isScalar() && !c.a().type().isScalar());
+    return width(c) == width(c.a()) || !c.type().isScalar();
   }
 
   /** Whether an expression takes elements of a vector apart. */
