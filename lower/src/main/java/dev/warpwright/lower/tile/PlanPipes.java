@@ -2,12 +2,16 @@ package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
@@ -421,7 +425,7 @@ public final class PlanPipes {
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());
-        return new Stmt.For(f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
+        return new Stmt.For(f.var(), expr(f.min()), extent(f, unroll), kind, null, attrs, body);
       }
       Stmt produce =
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
@@ -434,7 +438,20 @@ public final class PlanPipes {
                       .map(each -> stmt(feed.overlaps() ? underWay((Stmt.TileMma) each) : each))
                       .toList()));
       return new Stmt.For(
-          f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, Stmts.seq(produce, consume));
+          f.var(), expr(f.min()), extent(f, unroll), kind, null, attrs, Stmts.seq(produce, consume));
+    }
+
+    /** What is unrolled runs so many times. */
+    private Expr extent(Stmt.For f, boolean unroll) {
+      if (!unroll) {
+        return expr(f.extent());
+      }
+      Interval times = Bounds.NONE.of(f.extent());
+      if (times.min() != times.max()) {
+        throw new PassRefusal(
+            "pipelined loop " + f.var() + " is to be unrolled, but how often it runs is not constant");
+      }
+      return Exprs.i32(times.min());
     }
   }
 }
