@@ -262,12 +262,7 @@ final class RandomFlowPrograms {
         "K",
         keys);
     add("pipeline v in 1 $L {\n", "L", coin() ? loop : loop(0));
-    add(
-        "tile.copy Vs[0 +: $K, 0 +: $N] <- V[t * $K +: $K, 0 +: $N]\n",
-        "K",
-        keys,
-        "N",
-        n);
+    add("tile.copy Vs[0 +: $K, 0 +: $N] <- V[t * $K +: $K, 0 +: $N]\n", "K", keys, "N", n);
     String v = fill("Vs[0 +: $K, 0 +: $N]", "K", keys, "N", n);
     body.append(product("acc" + n, fill("p[0 +: $R, 0 +: $K]", "K", keys), v, n, ".ra.tb", false));
     body.append("}\n}\n}\n");
