@@ -83,16 +83,14 @@ class FlowMutationTest {
       }
       """;
 
-  /** Rows that one role hands to another by counters, two of each. */
+  /** Rows that one role's instances hand to another role by counters, a part each. */
   private static final String HANDED =
       """
-      primfunc handed(a: f32[16, 4], c: i32[4], x: f32[16, 4], y: f32[16, 4]) {
+      primfunc handed(a: f32[16, 4], c: i32[5], x: f32[16, 4], y: f32[16, 4]) {
         roles {
-          role first warps 1 {
+          role first[2] as g warps 1 {
             for w in 4 {
-              tile.copy x[w * 4 +: 2, 0 +: 4] <- a[w * 4 +: 2, 0 +: 4]
-              signal c[w] by 1
-              tile.copy x[w * 4 + 2 +: 2, 0 +: 4] <- a[w * 4 + 2 +: 2, 0 +: 4]
+              tile.copy x[w * 4 + g * 2 +: 2, 0 +: 4] <- a[w * 4 + g * 2 +: 2, 0 +: 4]
               signal c[w] by 1
             }
           }

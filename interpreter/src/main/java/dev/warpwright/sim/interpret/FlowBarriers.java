@@ -41,6 +41,9 @@ final class FlowBarriers {
     /** The number of ended phases that some wait has seen. */
     long seen;
 
+    /** Whether others may use it. */
+    boolean fenced;
+
     FlowClock arrived = FlowClock.ALONE;
     FlowClock over = FlowClock.ALONE;
 
@@ -81,9 +84,11 @@ final class FlowBarriers {
     if (op == HopperIntrinsics.BULK_LOAD || op == HopperIntrinsics.BULK_LOAD_3D) {
       return load(s, call);
     }
+    if (op == HopperIntrinsics.FENCE_MBARRIER_INIT) {
+      return f -> process(f).shared.barriers.values().forEach(b -> ((State) b).fenced = true);
+    }
     boolean orders =
         op == HopperIntrinsics.WGMMA_WAIT
-            || op == HopperIntrinsics.FENCE_MBARRIER_INIT
             || op == HopperIntrinsics.FENCE_PROXY_ASYNC
             || op == Intrinsics.CP_ASYNC_COMMIT
             || op == Intrinsics.CP_ASYNC_WAIT
@@ -118,6 +123,9 @@ final class FlowBarriers {
     if (state == null) {
       throw misuse(s, f, place, "it is not made");
     }
+    if (!state.fenced) {
+      throw misuse(s, f, place, "no fence stands between its making and its use");
+    }
     return state;
   }
 
@@ -128,7 +136,11 @@ final class FlowBarriers {
       State state = new State();
       state.expected = arrivals.eval(f);
       state.pending = state.expected;
-      process(f).shared.barriers.put(which.of(f), state);
+      Place place = which.of(f);
+      // The next block makes its own, behind the fence of this one.
+      if (process(f).shared.barriers.put(place, state) instanceof State old && !old.fenced) {
+        throw misuse(s, f, place, "it is made twice");
+      }
     };
   }
 

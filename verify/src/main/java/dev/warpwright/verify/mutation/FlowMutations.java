@@ -4,6 +4,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Pipe;
+import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Role;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
@@ -70,7 +71,11 @@ public final class FlowMutations {
               s -> s instanceof Stmt.Flow.Skip ? List.of(Stmt.Seq.EMPTY) : List.of()),
           FlowMutation.undefined("skip of one more", skip(1)),
           FlowMutation.undefined("skip of one fewer", skip(-1)),
-          FlowMutation.undefined("stages of one instance read by all", consumers(true)),
+          // Of one instance that is the same.
+          new FlowMutation(
+              "stages of one instance read by all",
+              false,
+              func -> hasInstances(func) ? consumers(true) : s -> List.of()),
           FlowMutation.undefined("stages of all instances read by one", consumers(false)));
 
   /** Who does what, and how often. */
@@ -81,8 +86,9 @@ public final class FlowMutations {
           FlowMutation.undefined("copies by the wrong role", FlowMutations::movedCopies),
           FlowMutation.undefined("one instance more", instances(1)),
           FlowMutation.undefined("one instance fewer", instances(-1)),
-          FlowMutation.undefined("one step more of a loop over stages", steps(1)),
-          FlowMutation.undefined("one step fewer of a loop over stages", steps(-1)));
+          // Where one loop fills and reads, both do as often.
+          FlowMutation.wrong("one step more of a loop over stages", steps(1)),
+          FlowMutation.wrong("one step fewer of a loop over stages", steps(-1)));
 
   /** Counters between items and roles. */
   private static final List<FlowMutation> SIGNALS =
@@ -129,6 +135,17 @@ public final class FlowMutations {
           .flatMap(List::stream)
           .map(FlowMutation::of)
           .toList();
+
+  private static boolean hasInstances(PrimFunc func) {
+    boolean[] found = {false};
+    Walk.statements(
+        func.body(),
+        s ->
+            found[0] |=
+                s instanceof Stmt.Flow.Roles(List<Role> roles)
+                    && roles.stream().anyMatch(role -> role.instances() > 1));
+    return found[0];
+  }
 
   private static boolean isEmpty(Stmt s) {
     return Stmts.seq(s) instanceof Stmt.Seq(List<Stmt> stmts) && stmts.isEmpty();
