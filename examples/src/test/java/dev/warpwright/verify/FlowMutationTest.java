@@ -120,12 +120,12 @@ class FlowMutationTest {
 
   private static final String GEMM =
       """
-      primfunc gemm(A: f16[64, 192], B: f16[16, 192], C: f16[64, 16])
+      primfunc gemm(A: f16[128, 160], B: f16[16, 160], C: f16[128, 16])
           [consumers = 1, share = "rows"] {
-        bind m: blockIdx.x in 1 {
+        persistent m in 2 {
           alloc acc: f32[64, 16] fragment
           tile.fill acc[0 +: 64, 0 +: 16] = 0.0f32
-          pipeline k in 6 [hold = 1, stages = 3] {
+          pipeline k in 5 [hold = 1, stages = 3] {
             alloc As: f16[64, 32] shared
             alloc Bs: f16[16, 32] shared
             tile.copy As[0 +: 64, 0 +: 32] <- A[m * 64 +: 64, k * 32 +: 32]
