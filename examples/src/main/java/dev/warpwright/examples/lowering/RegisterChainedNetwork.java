@@ -4,9 +4,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
-import dev.warpwright.lower.flow.Lowering;
 import dev.warpwright.lower.pass.PassListener;
-import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +30,8 @@ import java.util.Locale;
  * @param workers warpgroups with rows of their own
  */
 public record RegisterChainedNetwork(
-    String type, int width, int groups, int kept, int streamed, int workers) {
+    String type, int width, int groups, int kept, int streamed, int workers)
+    implements HandWritten {
   /** The networks that are written by hand, too. */
   public static final List<RegisterChainedNetwork> BY_HAND =
       List.of(
@@ -108,12 +107,13 @@ public record RegisterChainedNetwork(
     return groups * (kept + streamed);
   }
 
-  /** The kernel's name, as that of the one by hand. */
+  /** As that of the one by hand. */
+  @Override
   public String name() {
     return String.format(Locale.ROOT, "mlp_%s_sm90_%dx%d", type, width, layers());
   }
 
-  /** The tile program. */
+  @Override
   public PrimFunc program() {
     String text =
         NETWORK
@@ -130,11 +130,6 @@ public record RegisterChainedNetwork(
             .replace("$W", String.valueOf(width))
             .replace("$T", type);
     return new IrParser(Intrinsics::find).primFunc(name(), text);
-  }
-
-  /** The kernel that the passes make of it. */
-  public Kernel kernel(PassListener listener) {
-    return Lowering.lower(program(), GpuTarget.SM_90A, listener);
   }
 
   /**

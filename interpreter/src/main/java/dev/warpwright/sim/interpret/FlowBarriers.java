@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Barrier objects and bulk copies in tile programs, where an instance of a role is one process:
  * what pipes become before tiles become threads. A barrier counts arrivals and bytes as on the
- * device, and hands on what those who arrived had done; a bulk copy is over when it is issued. What
- * only orders threads of an instance is nothing here.
+ * device, and hands on what those who arrived had done; a bulk copy is over when it is issued, or,
+ * where things happen as late as allowed, when somebody waits for its barrier. What only orders
+ * threads of an instance is nothing here.
  */
 final class FlowBarriers {
   private static final long MAX_BYTES = (1 << 20) - 1;
@@ -40,6 +41,20 @@ final class FlowBarriers {
 
     /** The number of ended phases that some wait has seen. */
     long seen;
+
+    /** Bytes of copies that are under way, and those copies. */
+    long coming;
+
+    final List<Runnable> copies = new ArrayList<>();
+
+    void complete() {
+      List<Runnable> due = List.copyOf(copies);
+      copies.clear();
+      due.forEach(Runnable::run);
+    }
+
+    /** Whether others may use it. */
+    boolean fenced;
 
     FlowClock arrived = FlowClock.ALONE;
     FlowClock over = FlowClock.ALONE;
@@ -58,8 +73,11 @@ final class FlowBarriers {
 
   private final StmtCompiler stmts;
 
-  FlowBarriers(StmtCompiler stmts) {
+  private final boolean late;
+
+  FlowBarriers(StmtCompiler stmts, boolean late) {
     this.stmts = stmts;
+    this.late = late;
   }
 
   /** The execution of a call; null if it is none of these. */
@@ -81,10 +99,15 @@ final class FlowBarriers {
     if (op == HopperIntrinsics.BULK_LOAD || op == HopperIntrinsics.BULK_LOAD_3D) {
       return load(s, call);
     }
+    if (op == HopperIntrinsics.WGMMA_WAIT) {
+      LongExpr pending = stmts.exprs(s).integer(call.args().getFirst());
+      return f -> process(f).waitForGroups(f, pending.eval(f));
+    }
+    if (op == HopperIntrinsics.FENCE_MBARRIER_INIT) {
+      return f -> process(f).shared.barriers.values().forEach(b -> ((State) b).fenced = true);
+    }
     boolean orders =
-        op == HopperIntrinsics.WGMMA_WAIT
-            || op == HopperIntrinsics.FENCE_MBARRIER_INIT
-            || op == HopperIntrinsics.FENCE_PROXY_ASYNC
+        op == HopperIntrinsics.FENCE_PROXY_ASYNC
             || op == Intrinsics.CP_ASYNC_COMMIT
             || op == Intrinsics.CP_ASYNC_WAIT
             || op == HopperIntrinsics.BAR_SYNC;
@@ -118,6 +141,9 @@ final class FlowBarriers {
     if (state == null) {
       throw misuse(s, f, place, "it is not made");
     }
+    if (!state.fenced) {
+      throw misuse(s, f, place, "no fence stands between its making and its use");
+    }
     return state;
   }
 
@@ -128,7 +154,11 @@ final class FlowBarriers {
       State state = new State();
       state.expected = arrivals.eval(f);
       state.pending = state.expected;
-      process(f).shared.barriers.put(which.of(f), state);
+      Place place = which.of(f);
+      // The next block makes its own, behind the fence of this one.
+      if (process(f).shared.barriers.put(place, state) instanceof State old && !old.fenced) {
+        throw misuse(s, f, place, "it is made twice");
+      }
     };
   }
 
@@ -167,7 +197,10 @@ final class FlowBarriers {
           .await(
               new RoleProcess.Wait(
                   s,
-                  () -> (state.phase & 1) != wanted,
+                  () -> {
+                    state.complete();
+                    return (state.phase & 1) != wanted;
+                  },
                   () ->
                       String.format(
                           Locale.ROOT,
@@ -203,13 +236,23 @@ final class FlowBarriers {
     return f -> {
       Place place = which.of(f);
       State state = state(s, f, place);
-      copy.run(f);
-      if (state.bytes < bytes) {
+      if (state.bytes - state.coming < bytes) {
         throw misuse(s, f, place, "a copy brings bytes that its phase does not expect");
       }
-      state.arrived = process(f).clock.released(state.arrived);
-      state.bytes -= bytes;
-      state.settle();
+      state.coming += bytes;
+      Runnable work =
+          () -> {
+            copy.run(f);
+            state.arrived = process(f).clock.released(state.arrived);
+            state.coming -= bytes;
+            state.bytes -= bytes;
+            state.settle();
+          };
+      if (late) {
+        state.copies.add(RoleProcess.later(f, work));
+      } else {
+        work.run();
+      }
       process(f).pause(s);
     };
   }

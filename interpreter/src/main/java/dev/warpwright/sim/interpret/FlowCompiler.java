@@ -25,6 +25,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Alone a pipe is a queue. Roles are processes that take turns at pipes and signals (see {@link
  * RoleScheduler}). Where {@link Manner#late()} says so, a stage is committed as late as its pipe's
  * {@code lag} allows, and products and copies that are {@code inflight} for some stages happen only
- * when these have ended.
+ * when these have ended; behind the pass that makes barriers of pipes, products happen only when a
+ * wait says so, or when somebody touches what they do.
  */
 public final class FlowCompiler {
   /** The attribute of products and copies that are under way for so many more stages. */
@@ -45,6 +47,10 @@ public final class FlowCompiler {
   private final Manner manner;
   private final FlowSites sites;
   private final boolean defers;
+
+  /** Products that are over when waits say so, and whether each ends its group. */
+  private final Map<Stmt, Boolean> groups;
+
   private final Set<Buffer> stages = new HashSet<>();
   private final boolean roles;
 
@@ -62,7 +68,8 @@ public final class FlowCompiler {
             stages.addAll(scope.pipe().buffers());
           }
         });
-    this.defers = found[0] && manner.late();
+    this.groups = manner.late() ? ProductGroups.of(body) : Map.of();
+    this.defers = found[0] && manner.late() || !groups.isEmpty();
     this.roles = found[1];
   }
 
@@ -109,6 +116,10 @@ public final class FlowCompiler {
     }
     Leaves all = Leaves.of(s);
     Leaves touches = new Leaves(outside(all.reads()), outside(all.writes()));
+    Boolean last = groups.get(s);
+    if (last != null) {
+      return f -> process(f).issueGroup(f, work, last, touches);
+    }
     int more = inFlight(s);
     if (more > 0) {
       boolean product = s instanceof Stmt.TileMma;

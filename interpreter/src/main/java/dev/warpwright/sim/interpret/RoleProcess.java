@@ -55,19 +55,28 @@ public final class RoleProcess extends FlowParty {
     }
   }
 
+  /** Where an execution stands: what is done later is done as from there. */
+  private record State(long[] ints, double[] floats, byte[][] memory, @Nullable Shadow[] shadows) {
+    static State of(Frame f) {
+      return new State(f.ints.clone(), f.floats.clone(), f.memory.clone(), f.shadows.clone());
+    }
+
+    void restore(Frame f) {
+      System.arraycopy(ints, 0, f.ints, 0, ints.length);
+      System.arraycopy(floats, 0, f.floats, 0, floats.length);
+      System.arraycopy(memory, 0, f.memory, 0, memory.length);
+      System.arraycopy(shadows, 0, f.shadows, 0, shadows.length);
+    }
+  }
+
   /**
    * A product or copy that has been issued and not waited for.
    *
-   * @param stages it is over once so many more stages have been filled, or read
+   * @param in the stage for which it is; null if a wait says when it is over
+   * @param stages it is over once so many more stages have been filled, or read; or the group of
+   *     products that is waited for
    */
-  private record UnderWay(
-      Exec work,
-      long[] ints,
-      double[] floats,
-      byte[][] memory,
-      Open in,
-      int stages,
-      Leaves touches) {}
+  private record UnderWay(Exec work, State at, @Nullable Open in, int stages, Leaves touches) {}
 
   /** What all processes of one execution share. */
   static final class Shared {
@@ -99,6 +108,9 @@ public final class RoleProcess extends FlowParty {
   private final List<Waiting> held = new ArrayList<>();
   private long filled;
   private long read;
+
+  /** Groups of products that have been issued. */
+  private int groups;
 
   final Map<Pipe, PipeRun> pipes = new IdentityHashMap<>();
   final Deque<Open> open = new ArrayDeque<>();
@@ -148,13 +160,45 @@ public final class RoleProcess extends FlowParty {
   void issue(Frame f, Exec work, boolean product, int stages, Leaves touches) {
     for (Open each : open) {
       if (each.produce != product && !each.peek) {
-        underWay.add(
-            new UnderWay(
-                work, f.ints.clone(), f.floats.clone(), f.memory.clone(), each, stages, touches));
+        underWay.add(new UnderWay(work, State.of(f), each, stages, touches));
         return;
       }
     }
     work.run(f);
+  }
+
+  /**
+   * Issues a product that is over only when a wait says so.
+   *
+   * @param last whether it ends its group
+   */
+  void issueGroup(Frame f, Exec work, boolean last, Leaves touches) {
+    underWay.add(new UnderWay(work, State.of(f), null, groups, touches));
+    groups += last ? 1 : 0;
+  }
+
+  /** Waits for all but so many groups of products. */
+  void waitForGroups(Frame f, long pending) {
+    int last = 0;
+    int i = 0;
+    for (UnderWay each : underWay) {
+      i++;
+      if (each.in == null && each.stages < groups - pending) {
+        last = i;
+      }
+    }
+    finish(f, last);
+  }
+
+  /** Something that is done later, as from here. */
+  static Runnable later(Frame f, Runnable work) {
+    State then = State.of(f);
+    return () -> {
+      State now = State.of(f);
+      then.restore(f);
+      work.run();
+      now.restore(f);
+    };
   }
 
   /**
@@ -170,7 +214,7 @@ public final class RoleProcess extends FlowParty {
     for (UnderWay each : underWay) {
       i++;
       Open in = each.in;
-      if (in.produce == produce && in.number >= 0 && in.number + each.stages <= now) {
+      if (in != null && in.produce == produce && in.number >= 0 && in.number + each.stages <= now) {
         last = i;
       }
     }
@@ -215,7 +259,8 @@ public final class RoleProcess extends FlowParty {
     int i = 0;
     for (UnderWay each : underWay) {
       i++;
-      if (each.in.pipe == pipe && each.in.produce && each.in.version <= version) {
+      Open in = each.in;
+      if (in != null && in.pipe == pipe && in.produce && in.version <= version) {
         last = i;
       }
     }
@@ -251,23 +296,17 @@ public final class RoleProcess extends FlowParty {
     for (int i = 0; i < count; i++) {
       due.add(underWay.remove());
     }
-    long[] ints = f.ints.clone();
-    double[] floats = f.floats.clone();
-    byte[][] memory = f.memory.clone();
-    @Nullable Shadow[] shadows = f.shadows.clone();
+    State now = State.of(f);
     for (UnderWay each : due) {
-      restore(f, each.ints, each.floats, each.memory);
-      // What a stage's memory holds by now, and who may know it, is the stage's.
-      each.in.pipe.shadow(f, each.in.version);
+      each.at.restore(f);
+      Open in = each.in;
+      if (in != null) {
+        System.arraycopy(now.shadows, 0, f.shadows, 0, now.shadows.length);
+        // What a stage's memory holds by now, and who may know it, is the stage's.
+        in.pipe.shadow(f, in.version);
+      }
       each.work.run(f);
-      System.arraycopy(shadows, 0, f.shadows, 0, shadows.length);
     }
-    restore(f, ints, floats, memory);
-  }
-
-  private static void restore(Frame f, long[] ints, double[] floats, byte[][] memory) {
-    System.arraycopy(ints, 0, f.ints, 0, ints.length);
-    System.arraycopy(floats, 0, f.floats, 0, floats.length);
-    System.arraycopy(memory, 0, f.memory, 0, memory.length);
+    now.restore(f);
   }
 }

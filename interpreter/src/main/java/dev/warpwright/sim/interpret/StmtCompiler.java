@@ -41,7 +41,7 @@ public final class StmtCompiler {
     this.context = context;
     this.manner = manner;
     this.flow = new FlowCompiler(this, manner, whole);
-    this.barriers = new FlowBarriers(this);
+    this.barriers = new FlowBarriers(this, manner.late());
   }
 
   Context context() {

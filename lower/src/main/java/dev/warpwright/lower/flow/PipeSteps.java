@@ -608,8 +608,10 @@ final class PipeSteps {
         || Exprs.isConst(f.extent(), 1)) {
       return null;
     }
-    boolean[] only = {true};
-    for (Stmt s : StageNumbers.flat(consume.body())) {
+    List<Stmt> inside = StageNumbers.flat(consume.body());
+    // Stages that only go by are given back at once.
+    boolean[] only = {!inside.isEmpty()};
+    for (Stmt s : inside) {
       only[0] &=
           s instanceof Stmt.TileMma mma
               && WarpgroupInstruction.isNamedBy(mma)

@@ -23,6 +23,7 @@ import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.ResultTile;
+import dev.warpwright.lower.gpu.RowVectors;
 import dev.warpwright.lower.gpu.StagedStore;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.gpu.WarpRoles;
@@ -193,9 +194,7 @@ final class RoleCode {
         yield s;
       }
       case Stmt.Store _, Stmt.Comment _ -> s;
-      case Stmt.TileReduce reduce ->
-          throw new LoweringException(
-              "the reduction to " + reduce.to().name() + " in a role is not lowered yet");
+      case Stmt.TileReduce reduce -> after(s, new RowVectors(code, maps).reduce(reduce));
       case Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
           throw new LoweringException(s.getClass().getSimpleName() + " is left in a role");
     };

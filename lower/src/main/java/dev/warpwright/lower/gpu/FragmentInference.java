@@ -77,6 +77,7 @@ public final class FragmentInference {
         }
       }
     }
+    inference.rows(body);
     Walk.statements(
         body,
         s -> {
@@ -92,7 +93,7 @@ public final class FragmentInference {
     return inference.layouts;
   }
 
-  /** The fragments that a statement touches. */
+  /** The fragments that a statement touches; vectors of a value a row are not among them. */
   public static Set<Buffer> fragments(Stmt s) {
     Set<Buffer> result = new LinkedHashSet<>();
     Walk.all(
@@ -113,8 +114,46 @@ public final class FragmentInference {
     return result;
   }
 
+  /** Gives vectors of a value a row the layouts of the matrices that they are used with. */
+  private void rows(Stmt body) {
+    List<Set<Buffer>> ties = new ArrayList<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (!(s instanceof Stmt.TileMap || s instanceof Stmt.TileReduce)) {
+            return;
+          }
+          Set<Buffer> vectors = RowVectors.of(s);
+          if (vectors.isEmpty()) {
+            return;
+          }
+          ties.add(vectors);
+          for (Buffer matrix : fragments(s)) {
+            FragmentLayout known = layouts.get(matrix);
+            if (known != null) {
+              vectors.forEach(vector -> assign(vector, RowVectors.layout(known)));
+            }
+          }
+        });
+    tie(ties);
+  }
+
+  private void tie(List<Set<Buffer>> ties) {
+    boolean changed = true;
+    while (changed) {
+      changed = false;
+      for (Set<Buffer> tie : ties) {
+        FragmentLayout known =
+            tie.stream().map(layouts::get).filter(l -> l != null).findFirst().orElse(null);
+        for (Buffer buffer : known == null ? Set.<Buffer>of() : tie) {
+          changed |= assign(buffer, known);
+        }
+      }
+    }
+  }
+
   private static void add(Set<Buffer> set, Buffer buffer) {
-    if (buffer.scope() == Scope.FRAGMENT) {
+    if (buffer.scope() == Scope.FRAGMENT && !RowVectors.is(buffer)) {
       set.add(buffer);
     }
   }

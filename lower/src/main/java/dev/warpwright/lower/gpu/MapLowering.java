@@ -50,6 +50,9 @@ public final class MapLowering {
 
   public Stmt map(Stmt.TileMap map) {
     Set<Buffer> fragments = FragmentInference.fragments(map);
+    if (fragments.isEmpty() && !RowVectors.of(map).isEmpty()) {
+      return new RowVectors(code, this).map(map, Exprs.bool(true));
+    }
     List<Stmt> parts = new ArrayList<>();
     // One pass over the points for each store: a later store may read what an earlier one wrote at
     // its point.
@@ -94,6 +97,9 @@ public final class MapLowering {
     Stmt.TileMap map = new Stmt.TileMap(vars, extents, List.of(store), Attrs.NONE);
     Expr inside = Guards.inside(to, toIndices);
     Set<Buffer> fragments = FragmentInference.fragments(copy);
+    if (fragments.isEmpty() && !RowVectors.of(copy).isEmpty()) {
+      return new RowVectors(code, this).map(map, inside);
+    }
     return fragments.isEmpty()
         ? spread(map, store, inside)
         : overFragments(map, store, code.layout(fragments.iterator().next()), inside);
@@ -108,7 +114,26 @@ public final class MapLowering {
 
   /** A value of the map at a point, whose elements of fragments are in this register. */
   public Expr valueAt(Stmt.TileMap map, Expr value, Expr row, Expr column, Expr register) {
-    return at(map, row, column).expr(new FragmentAccess(map, register).expr(value));
+    return at(map, row, column).expr(access(map, register).expr(value));
+  }
+
+  private Rewriter access(Stmt.TileMap map, Expr register) {
+    Set<Buffer> fragments = FragmentInference.fragments(map);
+    return inRegisters(
+        map.vars(),
+        fragments.isEmpty() ? null : code.layout(fragments.iterator().next()),
+        register);
+  }
+
+  /**
+   * Turns accesses to fragments at a point into accesses to the thread's registers.
+   *
+   * @param vars of the point
+   * @param layout of the fragments
+   * @param register of their elements at the point
+   */
+  Rewriter inRegisters(List<Var> vars, @Nullable FragmentLayout layout, Expr register) {
+    return new FragmentAccess(vars, layout, register);
   }
 
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
@@ -161,7 +186,7 @@ public final class MapLowering {
         run -> {
           if (run.length() == 1) {
             Substitution at = at(map, run.row(), run.col());
-            Stmt body = new FragmentAccess(map, run.register()).stmt(store);
+            Stmt body = access(map, run.register()).stmt(store);
             return Stmts.when(at.expr(guard), at.stmt(body));
           }
           Substitution first = at(map, run.row(), run.col());
@@ -176,8 +201,7 @@ public final class MapLowering {
                               packed,
                               (v, type) -> {
                                 Expr value =
-                                    new FragmentAccess(map, Exprs.add(run.register(), v))
-                                        .expr(store.value());
+                                    access(map, Exprs.add(run.register(), v)).expr(store.value());
                                 return at(map, run.row(), Exprs.add(run.col(), v)).expr(value);
                               }),
                           ThreadCode.move(
@@ -235,11 +259,13 @@ public final class MapLowering {
 
   /** Turns accesses to fragments at the map's point into accesses to the thread's registers. */
   private final class FragmentAccess extends Rewriter {
-    private final Stmt.TileMap map;
+    private final List<Var> vars;
+    private final @Nullable FragmentLayout layout;
     private final Expr register;
 
-    FragmentAccess(Stmt.TileMap map, Expr register) {
-      this.map = map;
+    FragmentAccess(List<Var> vars, @Nullable FragmentLayout layout, Expr register) {
+      this.vars = vars;
+      this.layout = layout;
       this.register = register;
     }
 
@@ -272,10 +298,11 @@ public final class MapLowering {
     }
 
     private Expr at(Buffer buffer, List<Expr> indices) {
+      if (RowVectors.is(buffer) && indices.getFirst() == vars.getFirst() && layout != null) {
+        return row(buffer, layout);
+      }
       boolean samePoint =
-          indices.size() == 2
-              && indices.get(0) == map.vars().get(0)
-              && indices.get(1) == map.vars().get(1);
+          indices.size() == 2 && indices.get(0) == vars.get(0) && indices.get(1) == vars.get(1);
       if (!samePoint) {
         throw new LoweringException(
             "fragment "
@@ -283,10 +310,23 @@ public final class MapLowering {
                 + " is used at "
                 + indices
                 + ", only its own point "
-                + map.vars()
+                + vars
                 + " is in the thread's registers");
       }
       return register;
+    }
+
+    /** Of a row's value, the register. */
+    private Expr row(Buffer vector, FragmentLayout held) {
+      FragmentLayout rows = code.layout(vector);
+      if (held.equals(rows)) {
+        return register;
+      }
+      if (!rows.equals(RowVectors.layout(held))) {
+        throw new LoweringException(
+            "vector " + vector.name() + " is held by other rows than the fragment it is used with");
+      }
+      return RowVectors.register(held, register);
     }
   }
 }

@@ -2,15 +2,20 @@ package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.arith.Bounds;
+import dev.warpwright.ir.arith.Interval;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -81,10 +86,18 @@ public final class PlanPipes {
           && rest.stream().allMatch(s -> s instanceof Stmt.TileMma mma && overlaps(mma));
     }
 
-    private static boolean overlaps(Stmt.TileMma mma) {
+    /** Whether its tiles are operands of warpgroups' products. */
+    boolean isForWarpgroups() {
+      return rest.stream().anyMatch(s -> s instanceof Stmt.TileMma mma && isForWarpgroups(mma));
+    }
+
+    private static boolean isForWarpgroups(Stmt.TileMma mma) {
       String instruction = mma.attrs().getString("instr");
-      return instruction != null
-          && instruction.startsWith("wgmma.")
+      return instruction != null && instruction.startsWith("wgmma.");
+    }
+
+    private static boolean overlaps(Stmt.TileMma mma) {
+      return isForWarpgroups(mma)
           && mma.a().buffer().scope() == Scope.SHARED
           && !mma.attrs().has("inflight");
     }
@@ -280,7 +293,8 @@ public final class PlanPipes {
       int place = -1;
       for (int i = 0; i < ring.tiles.size() && place < 0; i++) {
         Buffer both = union(tiles.get(i), tile);
-        if (both != null && !taken.contains(i) && known(ring, tile, i)) {
+        boolean panels = both == null || fillsPanels(both, ring, i, feed, tile);
+        if (both != null && panels && !taken.contains(i) && known(ring, tile, i)) {
           place = i;
           tiles.set(i, both);
         }
@@ -299,6 +313,26 @@ public final class PlanPipes {
     ring.tiles = tiles;
     ring.places.putAll(places);
     return true;
+  }
+
+  /**
+   * Operands of warpgroups' products lie in panels of so many columns as the widest tile in their
+   * place asks for: who brings fewer columns brings whole panels.
+   */
+  private static boolean fillsPanels(Buffer both, Ring ring, int place, Feed feed, Buffer tile) {
+    if (!feed.isForWarpgroups()) {
+      return true;
+    }
+    List<Buffer> sharing = new ArrayList<>(List.of(tile));
+    ring.places.forEach(
+        (other, at) -> {
+          if (at == place) {
+            sharing.add(other);
+          }
+        });
+    int last = both.rank() - 1;
+    long width = OperandRing.panelWidth(both.extent(last), both.dtype().bytes());
+    return width > 0 && sharing.stream().allMatch(each -> each.extent(last) % width == 0);
   }
 
   /** A buffer that several loops copy is the same tile of the ring in all of them. */
@@ -421,7 +455,7 @@ public final class PlanPipes {
       Pipe pipe = ring == null ? null : ring.pipe;
       if (feed == null || pipe == null) {
         Stmt body = stmt(f.body());
-        return new Stmt.For(f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, body);
+        return new Stmt.For(f.var(), expr(f.min()), extent(f, unroll), kind, null, attrs, body);
       }
       Stmt produce =
           new Stmt.Flow.Produce(pipe, Stmts.seq(feed.copies.stream().map(this::stmt).toList()));
@@ -434,7 +468,28 @@ public final class PlanPipes {
                       .map(each -> stmt(feed.overlaps() ? underWay((Stmt.TileMma) each) : each))
                       .toList()));
       return new Stmt.For(
-          f.var(), expr(f.min()), expr(f.extent()), kind, null, attrs, Stmts.seq(produce, consume));
+          f.var(),
+          expr(f.min()),
+          extent(f, unroll),
+          kind,
+          null,
+          attrs,
+          Stmts.seq(produce, consume));
+    }
+
+    /** What is unrolled runs so many times. */
+    private Expr extent(Stmt.For f, boolean unroll) {
+      if (!unroll) {
+        return expr(f.extent());
+      }
+      Interval times = Bounds.NONE.of(f.extent());
+      if (times.min() != times.max()) {
+        throw new PassRefusal(
+            "pipelined loop "
+                + f.var()
+                + " is to be unrolled, but how often it runs is not constant");
+      }
+      return Exprs.i32(times.min());
     }
   }
 }

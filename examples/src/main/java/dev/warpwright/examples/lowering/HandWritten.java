@@ -1,0 +1,68 @@
+package dev.warpwright.examples.lowering;
+
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.text.IrParser;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.lower.flow.Lowering;
+import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.intrinsic.Intrinsics;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** A tile program that is written by hand, and the kernel that the passes make of it. */
+public interface HandWritten {
+  /** Of a size at which they are worth timing. */
+  List<HandWritten> LARGE =
+      List.of(
+          new RegisterChainedNetwork("f16", 64, 1, 3, 0, 4),
+          new GatedProjections("f16", 4096, 4096, 8192, 128, 4, 2),
+          new DependentGemms("f16", 1024, 1024, 4096, 132),
+          new FusedAttention("f16", 16, 2048, 128, 128, 2));
+
+  /** The kernel's name. */
+  String name();
+
+  /** What a schedule would leave: tiles, loops marked pipelined, and who shares what. */
+  PrimFunc program();
+
+  /** The kernel that the passes make of it. */
+  default Kernel kernel(PassListener listener) {
+    return Lowering.lower(program(), GpuTarget.SM_90A, listener);
+  }
+
+  /** Reads a program with holes, which begin with a dollar. */
+  static PrimFunc parse(String name, String text, Map<String, ?> values) {
+    String result = text.replace("$NAME", name);
+    // Longer names first: $TM is no $T.
+    for (String hole :
+        values.keySet().stream()
+            .sorted((a, b) -> b.length() != a.length() ? b.length() - a.length() : a.compareTo(b))
+            .toList()) {
+      result = result.replace("$" + hole, String.valueOf(values.get(hole)));
+    }
+    return new IrParser(Intrinsics::find).primFunc(name, result);
+  }
+
+  /**
+   * Writes the kernels of {@link #LARGE} as text.
+   *
+   * @param args a folder
+   */
+  static void main(String[] args) throws IOException {
+    if (args.length != 1) {
+      System.err.println("usage: HandWritten FOLDER");
+      System.exit(2);
+    }
+    Path folder = Path.of(args[0]);
+    Files.createDirectories(folder);
+    for (HandWritten each : LARGE) {
+      Files.writeString(
+          folder.resolve(each.name() + ".kernel"), IrPrinter.text(each.kernel(PassListener.NONE)));
+    }
+  }
+}
