@@ -86,6 +86,7 @@ final class FlowBarriers {
             || op == HopperIntrinsics.FENCE_MBARRIER_INIT
             || op == HopperIntrinsics.FENCE_PROXY_ASYNC
             || op == Intrinsics.CP_ASYNC_COMMIT
+            || op == Intrinsics.SYNC_THREADS
             || op == Intrinsics.CP_ASYNC_WAIT
             || op == HopperIntrinsics.BAR_SYNC;
     return orders ? f -> {} : null;

@@ -28,7 +28,8 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Programs without products of warpgroups go the way of {@link GpuLowering}; of two grids
+   * Lowers. Programs without products of warpgroups, or of warps with
+   * operands in registers, go the way of {@link GpuLowering}; of two grids
    * that are one, each goes through the passes by itself ({@link MergedWarpgroups}).
    *
    * @param listener is told the result of each pass
@@ -36,12 +37,17 @@ public final class Lowering {
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
-    if (!PipelinedProgram.isForWarpgroups(func)) {
+    boolean warps = WarpTiles.are(func);
+    if (!warps && !PipelinedProgram.isForWarpgroups(func)) {
       return GpuLowering.lower(func, listener);
     }
-    if (!target.hasHopper()) {
+    if (!warps && !target.hasHopper()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+    }
+    if (warps && !target.hasAmpere()) {
+      throw new LoweringException(
+          target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
     if (MergedGrids.isMerged(func)) {
       return MergedWarpgroups.lower(func, listener);

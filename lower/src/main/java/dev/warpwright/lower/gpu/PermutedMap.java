@@ -87,33 +87,36 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       return changed;
     }
     if (!layouts.containsKey(permuted)) {
-      layouts.put(permuted, vectors());
+      layouts.put(permuted, vectors(known));
       changed = true;
     }
     check(known, layouts.get(permuted));
     return changed;
   }
 
-  /** A thread of a warpgroup holds 16 bytes, or 8, of two rows of each 64, 8 apart. */
-  private FragmentLayout vectors() {
+  /**
+   * Each thread has 16 bytes, or 8, next to each other of the rows of which it has pairs of columns
+   * by the known layout, whose first digit are the four threads that share a row.
+   */
+  private FragmentLayout vectors(FragmentLayout known) {
     long rows = permuted.extent(0);
     long columns = permuted.extent(1);
     long lanes = VECTOR / permuted.dtype().bytes();
     if (columns % (4 * lanes) != 0) {
       lanes /= 2;
     }
-    if (rows % WarpgroupInstruction.ROWS != 0 || columns % (4 * lanes) != 0) {
+    Digit first = known.threadDigits().getFirst();
+    boolean pairs = first.equals(new Digit(4, 0, 2)) && known.rows() == rows;
+    if (!pairs || columns % (4 * lanes) != 0) {
       throw refusal("its rows are no multiple of 32 bytes");
     }
-    return new FragmentLayout(
-        rows,
-        columns,
-        List.of(new Digit(4, 0, lanes), new Digit(8, 1, 0), new Digit(4, 16, 0)),
-        List.of(
-            new Digit(lanes, 0, 1),
-            new Digit(columns / (4 * lanes), 0, 4 * lanes),
-            new Digit(2, 8, 0),
-            new Digit(rows / WarpgroupInstruction.ROWS, WarpgroupInstruction.ROWS, 0)));
+    List<Digit> threads = new ArrayList<>(known.threadDigits());
+    threads.set(0, new Digit(4, 0, lanes));
+    List<Digit> registers = new ArrayList<>();
+    registers.add(new Digit(lanes, 0, 1));
+    registers.add(new Digit(columns / (4 * lanes), 0, 4 * lanes));
+    known.registerDigits().stream().filter(d -> d.rowStep() != 0).forEach(registers::add);
+    return new FragmentLayout(rows, columns, threads, registers);
   }
 
   private LoweringException refusal(String why) {
