@@ -24,7 +24,7 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
   private static final long GRANULE = 16;
 
   /** Registers of addresses, and of weights on their way. */
-  private static final long OTHER_REGISTERS = 24;
+  private static final long OTHER_REGISTERS = 32;
 
   private static final int[] WARPS = {16, 12, 8, 4};
   private static final long[] ROWS = {32, 16};

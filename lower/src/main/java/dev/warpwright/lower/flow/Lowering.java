@@ -12,6 +12,7 @@ import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
+import dev.warpwright.lower.tile.SplitColumns;
 import dev.warpwright.target.GpuTarget;
 import java.util.Set;
 
@@ -58,6 +59,7 @@ public final class Lowering {
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);
+    program = SplitColumns.apply(program, listener);
     program = ChooseMovement.apply(program, listener);
     program = PlanShared.apply(program, target, listener);
     program = LowerPipes.apply(program, listener);

@@ -10,6 +10,7 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.FragmentOrder;
@@ -64,7 +65,7 @@ final class OrderedWeights {
     return isLinear(copy) ? ChooseMovement.ASYNC : ChooseMovement.REGISTERS;
   }
 
-  /** Whether both sides of a copy are the same elements in the same order, without gaps. */
+  /** Whether both sides of a copy are the same elements in the same order: blocks along K. */
   static boolean isLinear(Stmt.TileCopy copy) {
     Buffer from = copy.from().buffer();
     List<Range> to = copy.to().tile();
@@ -76,9 +77,8 @@ final class OrderedWeights {
         && Guards.extent(to.get(0)) == from.extent(0)
         && copy.to().buffer().extent(copy.to().buffer().rank() - 2) == from.extent(0)
         && isWholeDepth(copy.to())
-        && Guards.extent(to.get(1)) == from.extent(1)
         && Exprs.isConst(copy.from().ranges().get(0).min(), 0)
-        && Exprs.isConst(copy.from().ranges().get(1).min(), 0);
+        && CopyLowering.multipleOf(copy.from().ranges().get(1).min(), FragmentOrder.BLOCK);
   }
 
   private static boolean isWholeDepth(Region region) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If perm is chosen well, each thread has both elements: threads that hold 16 bytes of a row
  * next to each other move them by one access from or to global memory, and a renaming of registers
- * makes an operand of them.
+ * makes an operand of them. A map that goes over some of the columns of a fragment is one, too.
  *
  * @param map the map
  * @param permuted the fragment
@@ -68,7 +68,8 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     if (buffer.scope() != Scope.FRAGMENT || buffer.rank() != 2) {
       return;
     }
-    if (indices.equals(List.of(map.vars().get(0), map.vars().get(1)))) {
+    boolean whole = Exprs.isConst(map.extents().get(1), buffer.extent(1));
+    if (whole && indices.equals(List.of(map.vars().get(0), map.vars().get(1)))) {
       direct.add(buffer);
     } else if (indices.get(0) == map.vars().get(0)) {
       found.add(new PermutedMap(map, buffer, indices.get(1), direct));
