@@ -73,12 +73,14 @@ class WarpChainTest {
   void whatIsInTheWayIsSaid() {
     Graph graph = graph("mlp:128,128,128,128,128:relu", true);
     try (CompiledModel model =
-        new CompiledModel(graph, new OfflineGpu(GpuTarget.find("sm_86").orElseThrow()), Precision.F16)) {
+        new CompiledModel(
+            graph, new OfflineGpu(GpuTarget.find("sm_86").orElseThrow()), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
           .contains("not in registers, for its weights take 131072 bytes of shared memory");
     }
     try (CompiledModel model =
-        new CompiledModel(graph, new OfflineGpu(GpuTarget.find("sm_75").orElseThrow()), Precision.F16)) {
+        new CompiledModel(
+            graph, new OfflineGpu(GpuTarget.find("sm_75").orElseThrow()), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
           .contains("not in registers, for sm_75 has no products of 16 by 8 by 16");
     }

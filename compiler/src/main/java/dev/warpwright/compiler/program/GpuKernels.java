@@ -31,6 +31,9 @@ final class GpuKernels {
   /** 32-bit registers of a thread that fragments may take; addresses and operands need the rest. */
   private static final int FRAGMENT_REGISTERS = 160;
 
+  /** Ways of warps beside those of warpgroups. */
+  private static final int FEW = 4;
+
   static final String REGISTER_CHAINING = "register chaining";
   static final String SHARED_CHAINING = "shared chaining";
 
@@ -65,11 +68,16 @@ final class GpuKernels {
         : List.of();
   }
 
-  /** How {@link #warpChain} might carry a network, the presumably fastest first. */
+  /**
+   * How {@link #warpChain} might carry a network, the presumably fastest first: where products of
+   * warpgroups are faster, only some.
+   */
   List<WarpTiling> warpChains(StageGroup group) {
-    return WarpTiling.refusal(group, target).isEmpty()
-        ? WarpTiling.candidates(group, DeviceCatalogue.multiprocessors(target))
-        : List.of();
+    if (!WarpTiling.refusal(group, target).isEmpty()) {
+      return List.of();
+    }
+    List<WarpTiling> all = WarpTiling.alternatives(group, DeviceCatalogue.multiprocessors(target));
+    return target.hasHopper() ? all.subList(0, Math.min(FEW, all.size())) : all;
   }
 
   /** Whether rows take longer to move than to compute, on the largest device of the target. */
@@ -93,7 +101,11 @@ final class GpuKernels {
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
     if (!target.hasHopper()) {
       String refusal = WarpTiling.refusal(group, target);
-      for (WarpTiling tiling : warpChains(group)) {
+      List<WarpTiling> tilings =
+          refusal.isEmpty()
+              ? WarpTiling.candidates(group, DeviceCatalogue.multiprocessors(target))
+              : List.of();
+      for (WarpTiling tiling : tilings) {
         Fused fused = warpChain(group, tiling, constants);
         if (fused.kernel() != null) {
           return fused;

@@ -47,7 +47,8 @@ final class WarpChain {
     wholeWidth();
     Stage last = group.stages().getLast();
     LoopRef rows =
-        schedule.split(schedule.loops(schedule.block(last.block())).getFirst(), tiling.rows())
+        schedule
+            .split(schedule.loops(schedule.block(last.block())).getFirst(), tiling.rows())
             .outer();
     for (BlockRef block : schedule.blocks().reversed()) {
       if (!block.name().equals(last.block())) {

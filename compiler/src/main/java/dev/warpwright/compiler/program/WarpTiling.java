@@ -2,12 +2,17 @@ package dev.warpwright.compiler.program;
 
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;
+import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
+import dev.warpwright.model.function.NetworkFunction.Reduction;
 import dev.warpwright.model.function.NetworkFunction.Stage;
+import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * How a network is carried through the registers of warps, whose products take both operands from
@@ -23,8 +28,22 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
   private static final int WARP = 32;
   private static final long GRANULE = 16;
 
-  /** Registers of addresses, and of weights on their way. */
-  private static final long OTHER_REGISTERS = 32;
+  /** Registers of addresses, and of weights on their way, where nothing has spilled. */
+  private static final long OTHER_REGISTERS = 34;
+
+  /** More where a formula calls functions. */
+  private static final long FUNCTION_REGISTERS = 28;
+
+  /** Accumulators beyond these keep more weights on their way. */
+  private static final long MANY = 64;
+
+  /**
+   * Operands lie four registers side by side, in other fours than rows in memory: some are moved.
+   */
+  private static final long MOST_OF_OPERAND = 64;
+
+  /** And with luck. */
+  private static final long FEWEST_REGISTERS = 20;
 
   private static final int[] WARPS = {16, 12, 8, 4};
   private static final long[] ROWS = {32, 16};
@@ -47,15 +66,29 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
     return refusal;
   }
 
-  /** What to try, the presumably fastest first. */
+  /** What to try, the presumably fastest first; all of them are known not to spill. */
   static List<WarpTiling> candidates(StageGroup group, int blocks) {
+    return candidates(group, blocks, OTHER_REGISTERS);
+  }
+
+  /** Those, and at the end some that may need more registers than there are. */
+  static List<WarpTiling> alternatives(StageGroup group, int blocks) {
+    Set<WarpTiling> all = new LinkedHashSet<>(candidates(group, blocks));
+    all.addAll(candidates(group, blocks, FEWEST_REGISTERS));
+    return List.copyOf(all);
+  }
+
+  private static List<WarpTiling> candidates(StageGroup group, int blocks, long others) {
     List<WarpTiling> candidates = new ArrayList<>();
     for (long rows : ROWS) {
       for (boolean prefetch : new boolean[] {true, false}) {
         for (int warps : WARPS) {
           for (long part : PARTS) {
             WarpTiling tiling = new WarpTiling(warps, rows, part, prefetch, blocks);
-            boolean fits = tiling.registers(group) <= GpuTarget.registersOfThread(warps * WARP);
+            long registers = tiling.registers(group) + others;
+            boolean fits =
+                registers <= GpuTarget.registersOfThread(warps * WARP)
+                    && tiling.operand(group) <= MOST_OF_OPERAND;
             // Narrower parts are for those that do not fit.
             if (fits && candidates.stream().noneMatch(tiling::isNarrowerThan)) {
               candidates.add(tiling);
@@ -74,22 +107,53 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
         && other.part > part;
   }
 
-  /** Registers of a thread: two operands, the accumulators between them, and the next rows. */
+  /**
+   * Registers of a thread: two operands, the accumulators between them, what formulas read besides,
+   * and the next rows.
+   */
   private long registers(StageGroup group) {
     long most = 0;
     long next = 0;
-    for (Product product : group.products()) {
-      long columns = part(product);
-      long operand = rows * product.k() / 2 / WARP;
-      long made = rows * (product.n() - columns) / 2 / WARP;
-      most = Math.max(most, operand + made + rows * columns / WARP);
-    }
+    long operand = 0;
+    long made = 0;
+    long sums = 0;
     for (Stage stage : group.stages()) {
-      if (stage instanceof Load load) {
-        next += rows * load.to().extent(1) / 2 / WARP;
+      switch (stage) {
+        case Load load -> next += halves(load.to().extent(1));
+        case Product product -> {
+          long columns = part(product);
+          boolean parts = columns < product.n();
+          sums = rows * columns / WARP;
+          made = halves(product.n() - columns);
+          most = Math.max(most, halves(product.k()) + made + sums + Math.max(0, sums - MANY));
+          operand = parts ? halves(product.k()) : 0;
+        }
+        case Map map -> {
+          FormulaReads reads = FormulaReads.of(group, map);
+          long columns = reads.sums() ? sums * WARP / rows : map.to().extent(1);
+          long held = reads.sums() ? operand + made + sums : halves(columns);
+          most =
+              Math.max(
+                  most,
+                  held
+                      + reads.columns() * columns * (reads.sums() ? 2 : 3) / 8
+                      + reads.elements() * rows / 8
+                      + (reads.functions() ? FUNCTION_REGISTERS : 0));
+        }
+        case Reduction _, Store _ -> {}
       }
     }
-    return most + (prefetch ? next : 0) + OTHER_REGISTERS;
+    return most + (prefetch ? next : 0);
+  }
+
+  /** Registers of the widest activations. */
+  private long operand(StageGroup group) {
+    return group.products().stream().mapToLong(p -> halves(Math.max(p.n(), p.k()))).max().orElse(0);
+  }
+
+  /** Registers of so many columns of 16-bit elements. */
+  private long halves(long columns) {
+    return rows * columns / 2 / WARP;
   }
 
   /** Columns of a product that are computed at a time: the widest equal parts. */
@@ -116,11 +180,6 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
   /** The choice in words, for example {@code warps=12 rows=32 part=128 prefetch=1}. */
   String text() {
     return String.format(
-        Locale.ROOT,
-        "warps=%d rows=%d part=%d prefetch=%d",
-        warps,
-        rows,
-        part,
-        prefetch ? 1 : 0);
+        Locale.ROOT, "warps=%d rows=%d part=%d prefetch=%d", warps, rows, part, prefetch ? 1 : 0);
   }
 }

@@ -173,7 +173,8 @@ final class LowerPipes {
       case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) when otherwise == null ->
           new Stmt.If(condition, roles(then), null);
       case Stmt.Flow.Roles(List<Role> roles) -> {
-        List<Stmt> stmts = new ArrayList<>(weights.isEmpty() ? List.of() : OrderedWeights.arrived());
+        List<Stmt> stmts =
+            new ArrayList<>(weights.isEmpty() ? List.of() : OrderedWeights.arrived());
         stmts.add(new Stmt.Flow.Roles(roles.stream().map(this::role).toList()));
         yield Stmts.seq(stmts);
       }

@@ -29,9 +29,9 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Programs without products of warpgroups, or of warps with
-   * operands in registers, go the way of {@link GpuLowering}; of two grids
-   * that are one, each goes through the passes by itself ({@link MergedWarpgroups}).
+   * Lowers. Programs without products of warpgroups, or of warps with operands in registers, go the
+   * way of {@link GpuLowering}; of two grids that are one, each goes through the passes by itself
+   * ({@link MergedWarpgroups}).
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for

@@ -88,7 +88,7 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       return changed;
     }
     if (!layouts.containsKey(permuted)) {
-      layouts.put(permuted, vectors(known));
+      layouts.put(permuted, isMoved() ? wider(known) : vectors(known));
       changed = true;
     }
     check(known, layouts.get(permuted));
@@ -118,6 +118,32 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     registers.add(new Digit(columns / (4 * lanes), 0, 4 * lanes));
     known.registerDigits().stream().filter(d -> d.rowStep() != 0).forEach(registers::add);
     return new FragmentLayout(rows, columns, threads, registers);
+  }
+
+  /** Whether columns are only counted from another one on. */
+  private boolean isMoved() {
+    if (!(map.extents().get(1) instanceof Expr.IntImm columns)
+        || columns.value() == permuted.extent(1)) {
+      return false;
+    }
+    for (long k = 1; k < columns.value(); k++) {
+      if (at(k) != at(0) + k) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The known layout of more columns. */
+  private FragmentLayout wider(FragmentLayout known) {
+    long times = permuted.extent(1) / known.cols();
+    List<Digit> registers = new ArrayList<>();
+    for (Digit digit : known.registerDigits()) {
+      boolean outer = digit.colStep() * digit.extent() == known.cols();
+      registers.add(outer ? new Digit(digit.extent() * times, 0, digit.colStep()) : digit);
+    }
+    return new FragmentLayout(
+        permuted.extent(0), permuted.extent(1), known.threadDigits(), registers);
   }
 
   private LoweringException refusal(String why) {

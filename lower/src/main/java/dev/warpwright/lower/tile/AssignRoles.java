@@ -48,11 +48,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. Each is a warpgroup, or as many warps
- * as {@code warps} says. With {@code share = "rows"},
- * which is what {@code producers} asks for, they are one instance of so many warps, and share the
- * rows of each item. Without {@code consumers} there are no roles: {@link ProduceAhead} lets the
- * produces run ahead by the pipe's {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. Each is a warpgroup, or as many
+ * warps as {@code warps} says. With {@code share = "rows"}, which is what {@code producers} asks
+ * for, they are one instance of so many warps, and share the rows of each item. Without {@code
+ * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
+ * {@code lead}.
  *
  * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
  * of the one with the most items: behind its last item an instance that has one less reads the rest

@@ -1,8 +1,8 @@
 package dev.warpwright.lower.tile;
 
 import dev.warpwright.ir.Buffer;
-import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Layout.Swizzle;
@@ -61,19 +61,17 @@ public final class FragmentOrder {
     if (rank == 3) {
       dimensions.add(List.of(new Mode(plain.extent(0), rows * depth)));
     }
+    dimensions.add(List.of(new Mode(8, 32), new Mode(2, 4), new Mode(rows / BLOCK, BLOCK * BLOCK)));
     dimensions.add(
-        List.of(new Mode(8, 32), new Mode(2, 4), new Mode(rows / BLOCK, BLOCK * BLOCK)));
-    dimensions.add(
-        List.of(new Mode(2, 1), new Mode(4, 8), new Mode(2, 2), new Mode(depth / BLOCK, BLOCK * rows)));
+        List.of(
+            new Mode(2, 1), new Mode(4, 8), new Mode(2, 2), new Mode(depth / BLOCK, BLOCK * rows)));
     Layout layout = new Layout(dimensions, Swizzle.NONE);
     return new Buffer(plain.name(), plain.dtype(), shape, plain.scope(), layout, 16);
   }
 
   /** Whether a buffer has this order. */
   public static boolean is(Buffer buffer) {
-    return buffer.layout() != null
-        && fits(buffer)
-        && buffer.layout().equals(of(buffer).layout());
+    return buffer.layout() != null && fits(buffer) && buffer.layout().equals(of(buffer).layout());
   }
 
   /**

@@ -77,8 +77,10 @@ public final class SplitColumns extends Rewriter {
     return new PassRefusal("the product into " + sums.name() + " cannot be split: " + why);
   }
 
+  /** As {@link #apply(PrimFunc)}; tells of it where there is something to split. */
   public static PrimFunc apply(PrimFunc func, PassListener listener) {
-    return listener.tell("SplitColumns", apply(func));
+    PrimFunc result = apply(func);
+    return result == func ? func : listener.tell("SplitColumns", result);
   }
 
   /**
