@@ -113,6 +113,7 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     }
     List<Digit> threads = new ArrayList<>(known.threadDigits());
     threads.set(0, new Digit(4, 0, lanes));
+    threads.removeIf(digit -> digit.extent() == 1);
     List<Digit> registers = new ArrayList<>();
     registers.add(new Digit(lanes, 0, 1));
     registers.add(new Digit(columns / (4 * lanes), 0, 4 * lanes));
