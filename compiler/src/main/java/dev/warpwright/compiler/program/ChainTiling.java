@@ -65,6 +65,11 @@ record ChainTiling(
     if (!target.hasHopper()) {
       return target.name() + " has no products with operands in registers of a warpgroup";
     }
+    return refusal(group);
+  }
+
+  /** Why no registers carry a network, whatever the instruction. */
+  static String refusal(StageGroup group) {
     if (group.products().isEmpty()) {
       return "it has no products";
     }

@@ -23,12 +23,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses tilings and makes kernels for a GPU. */
 final class GpuKernels {
   /** 32-bit registers of a thread that fragments may take; addresses and operands need the rest. */
   private static final int FRAGMENT_REGISTERS = 160;
+
+  /** Ways of warps beside those of warpgroups. */
+  private static final int FEW = 4;
 
   static final String REGISTER_CHAINING = "register chaining";
   static final String SHARED_CHAINING = "shared chaining";
@@ -64,6 +68,18 @@ final class GpuKernels {
         : List.of();
   }
 
+  /**
+   * How {@link #warpChain} might carry a network, the presumably fastest first: where products of
+   * warpgroups are faster, only some.
+   */
+  List<WarpTiling> warpChains(StageGroup group) {
+    if (!WarpTiling.refusal(group, target).isEmpty()) {
+      return List.of();
+    }
+    List<WarpTiling> all = WarpTiling.alternatives(group, DeviceCatalogue.multiprocessors(target));
+    return target.hasHopper() ? all.subList(0, Math.min(FEW, all.size())) : all;
+  }
+
   /** Whether rows take longer to move than to compute, on the largest device of the target. */
   private boolean waitsForMemory(StageGroup group) {
     double bytes = 0;
@@ -81,8 +97,24 @@ final class GpuKernels {
         .orElse(false);
   }
 
-  /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
+  /** All stages in one kernel that holds activations in registers, if that can be. */
   Fused registerChain(StageGroup group, Set<Buffer> constants) {
+    if (!target.hasHopper()) {
+      String refusal = WarpTiling.refusal(group, target);
+      List<WarpTiling> tilings =
+          refusal.isEmpty()
+              ? WarpTiling.candidates(group, DeviceCatalogue.multiprocessors(target))
+              : List.of();
+      for (WarpTiling tiling : tilings) {
+        Fused fused = warpChain(group, tiling, constants);
+        if (fused.kernel() != null) {
+          return fused;
+        }
+        refusal = fused.why();
+      }
+      return new Fused(
+          null, refusal.isEmpty() ? "its activations take too many registers" : refusal);
+    }
     String refusal = ChainTiling.refusal(group, target);
     for (ChainTiling tiling : chains(group)) {
       Fused fused = registerChain(group, tiling, constants);
@@ -96,17 +128,34 @@ final class GpuKernels {
 
   /** The same in one way. */
   Fused registerChain(StageGroup group, ChainTiling tiling, Set<Buffer> constants) {
+    String why =
+        String.format(
+            Locale.ROOT,
+            "each of %d warpgroups holds activations of %d rows in registers, so only weights"
+                + " pass through shared memory",
+            tiling.consumers(),
+            RegisterChain.ROWS);
+    return chain(group, () -> RegisterChain.schedule(group, tiling), constants, why);
+  }
+
+  /** The same by warps, in one way. */
+  Fused warpChain(StageGroup group, WarpTiling tiling, Set<Buffer> constants) {
+    String why =
+        String.format(
+            Locale.ROOT,
+            "each of %d warps holds activations of %d rows in registers, so only weights are in"
+                + " shared memory, where they stay",
+            tiling.warps(),
+            tiling.rows());
+    return chain(group, () -> WarpChain.schedule(group, tiling), constants, why);
+  }
+
+  private Fused chain(
+      StageGroup group, Supplier<Scheduled> schedule, Set<Buffer> constants, String why) {
     try {
-      Scheduled scheduled = RegisterChain.schedule(group, tiling);
+      Scheduled scheduled = schedule.get();
       PackConstants.Packed packed = PackConstants.apply(scheduled.tiles(), constants);
       Kernel kernel = Lowering.lower(packed.func(), target);
-      String why =
-          String.format(
-              Locale.ROOT,
-              "each of %d warpgroups holds activations of %d rows in registers, so only weights"
-                  + " pass through shared memory",
-              tiling.consumers(),
-              RegisterChain.ROWS);
       return new Fused(
           compiled(group, scheduled, kernel, REGISTER_CHAINING, why), why, packed.packed());
     } catch (LoweringException | PassRefusal | ScheduleError e) {

@@ -235,6 +235,18 @@ public final class NetworkCompiler {
                       List.of(chain.group()),
                       kernels.registerChain(chain.group(), tiling, constants(chain.network())))));
     }
+    for (WarpTiling tiling : kernels.warpChains(chain.group())) {
+      alternatives.add(
+          new Alternative(
+              GpuKernels.REGISTER_CHAINING + " " + tiling.text(),
+              () ->
+                  optional(
+                      chain.network(),
+                      precision,
+                      target,
+                      List.of(chain.group()),
+                      kernels.warpChain(chain.group(), tiling, constants(chain.network())))));
+    }
     alternatives.add(
         new Alternative(
             GpuKernels.SHARED_CHAINING,

@@ -131,7 +131,20 @@ final class GoldenKernelsTest {
         all.add(new Gpu(model + "-" + precision.text(), hopper, tiles, constants));
       }
     }
+    // Through the registers of warps; the second one's columns in parts.
+    all.add(byWarps("digits-gelu-64x4", GpuTarget.SM_80));
+    all.add(byWarps("digits-relu-128-64", GpuTarget.SM_80));
     return all;
+  }
+
+  private static Gpu byWarps(String model, GpuTarget target) {
+    CompiledProgram program = network(model, Precision.F16, target);
+    assertThat(program.kernels().getFirst().strategy()).isEqualTo("register chaining");
+    Set<Buffer> constants = new HashSet<>();
+    program.network().constants().forEach(constant -> constants.add(constant.buffer()));
+    PrimFunc tiles = program.kernels().getFirst().tileProgram();
+    return new Gpu(
+        model + "-f16-warps-" + target.name().replace("_", ""), target, tiles, constants);
   }
 
   private static CompiledProgram network(String model, Precision precision, GpuTarget target) {

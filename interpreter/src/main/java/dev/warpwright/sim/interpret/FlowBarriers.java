@@ -109,6 +109,7 @@ final class FlowBarriers {
     boolean orders =
         op == HopperIntrinsics.FENCE_PROXY_ASYNC
             || op == Intrinsics.CP_ASYNC_COMMIT
+            || op == Intrinsics.SYNC_THREADS
             || op == Intrinsics.CP_ASYNC_WAIT
             || op == HopperIntrinsics.BAR_SYNC;
     return orders ? f -> {} : null;

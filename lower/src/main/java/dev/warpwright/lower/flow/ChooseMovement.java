@@ -17,6 +17,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.FragmentOrder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -41,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  * shared.cluster}. Matrices whose rows are no multiples of 16 bytes no tensor map describes: all
  * threads of a warpgroup copy them, asynchronously where elements lie at multiples of 4 bytes, and
  * the pipe commits them some steps late ({@code lag}). Pipes in registers are filled by guarded
- * loads of the threads that hold the elements; there is nothing to decide.
+ * loads of the threads that hold the elements; there is nothing to decide. Weights of products of
+ * warps lie in the order of their registers, and all threads copy them ({@link OrderedWeights}).
  *
  * <p>Stands in front of {@code PlanShared}, for swizzles ask for alignments, and behind {@code
  * AssignRoles}: what one thread starts belongs to one role.
@@ -108,6 +110,10 @@ final class ChooseMovement extends Rewriter {
 
   @Override
   public Stmt stmt(Stmt s) {
+    if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && OrderedWeights.are(pipe, body)) {
+      pipe.buffers().forEach(tile -> laid.put(tile, FragmentOrder.of(tile)));
+      return super.stmt(s);
+    }
     if (s instanceof Stmt.Flow.PipeScope(Pipe pipe, Stmt body) && pipe.scope() == Scope.SHARED) {
       lay(pipe, body);
       if (chosen.get(pipe) instanceof Pipe other) {
@@ -125,6 +131,10 @@ final class ChooseMovement extends Rewriter {
 
   /** Who carries a copy, and for how long. */
   private Attrs carried(Stmt.TileCopy copy) {
+    Buffer tile = laid.get(copy.to().buffer());
+    if (tile != null && FragmentOrder.is(tile)) {
+      return copy.attrs().with(BY, OrderedWeights.by(copy));
+    }
     String by = byThreads(copy);
     if (by != null) {
       int steps = ahead.getOrDefault(copy.to().buffer(), 0);

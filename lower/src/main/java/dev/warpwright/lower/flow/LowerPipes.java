@@ -76,6 +76,9 @@ final class LowerPipes {
   private final Map<Pipe, LoweredPipe> pipes = new IdentityHashMap<>();
   private final List<LoweredPipe> order = new ArrayList<>();
 
+  /** Of products of warps: all threads copy them, and no barrier stands for them. */
+  private final List<Pipe> weights = new ArrayList<>();
+
   private LowerPipes(PrimFunc func) {
     this.func = func;
     this.sites = FlowSites.of(func.body());
@@ -129,6 +132,10 @@ final class LowerPipes {
       case Stmt.For f when f.kind() == ForKind.THREAD_BOUND -> f.withBody(block(f.body()));
       case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), block(l.body()));
       case Stmt.Seq(List<Stmt> stmts) when stmts.size() == 1 -> block(stmts.getFirst());
+      case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) when OrderedWeights.stay(pipe, sites) -> {
+        weights.add(pipe);
+        yield block(body);
+      }
       case Stmt.Flow.PipeScope(Pipe pipe, Stmt body) when pipe.scope() != Scope.LOCAL -> {
         LoweredPipe lowered = LoweredPipe.of(pipe, sites);
         pipes.put(pipe, lowered);
@@ -146,6 +153,13 @@ final class LowerPipes {
       shared.addAll(pipe.buffers());
       init.add(pipe.init());
     }
+    if (!weights.isEmpty()) {
+      if (!order.isEmpty()) {
+        throw new LoweringException(func.name() + " has weights of warps and rings of others");
+      }
+      weights.forEach(pipe -> shared.addAll(pipe.buffers()));
+      return Stmts.alloc(shared, roles(s));
+    }
     if (order.isEmpty()) {
       throw new LoweringException(func.name() + " has no pipe in shared memory");
     }
@@ -158,9 +172,14 @@ final class LowerPipes {
       case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::roles).toList());
       case Stmt.If(Expr condition, Stmt then, @Nullable Stmt otherwise) when otherwise == null ->
           new Stmt.If(condition, roles(then), null);
-      case Stmt.Flow.Roles(List<Role> roles) ->
-          new Stmt.Flow.Roles(roles.stream().map(this::role).toList());
-      case Stmt.Flow.Produce produce -> one(body(null, produce));
+      case Stmt.Flow.Roles(List<Role> roles) -> {
+        List<Stmt> stmts =
+            new ArrayList<>(weights.isEmpty() ? List.of() : OrderedWeights.arrived());
+        stmts.add(new Stmt.Flow.Roles(roles.stream().map(this::role).toList()));
+        yield Stmts.seq(stmts);
+      }
+      case Stmt.Flow.Produce produce ->
+          weights.contains(produce.pipe()) ? produce.body() : one(body(null, produce));
       case Stmt.Comment _ -> s;
       default ->
           throw new LoweringException(

@@ -48,6 +48,8 @@ import org.jspecify.annotations.Nullable;
  * WarpRoles}), or all threads of one ({@link CopyingThreads}). What stands beside the roles is one
  * thread's; all threads meet once before the roles, and see the barriers.
  *
+ * <p>Warps that compute each for itself are a case of their own ({@link WarpTiles}).
+ *
  * <p>Stands behind {@code LowerPipes}; the result is a kernel, and what is left is to simplify it.
  */
 final class LowerTiles {
@@ -68,7 +70,9 @@ final class LowerTiles {
   }
 
   static Kernel apply(PrimFunc func, GpuTarget target, PassListener listener) {
-    return listener.tell("LowerTiles", new LowerTiles(func).kernel(target));
+    Kernel kernel =
+        WarpTiles.are(func) ? WarpTiles.kernel(func, target) : new LowerTiles(func).kernel(target);
+    return listener.tell("LowerTiles", kernel);
   }
 
   private Kernel kernel(GpuTarget target) {

@@ -12,6 +12,7 @@ import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.lower.tile.PlanPipes;
 import dev.warpwright.lower.tile.PrefetchItems;
+import dev.warpwright.lower.tile.SplitColumns;
 import dev.warpwright.target.GpuTarget;
 import java.util.Set;
 
@@ -28,20 +29,26 @@ public final class Lowering {
   }
 
   /**
-   * Lowers. Programs without products of warpgroups go the way of {@link GpuLowering}; of two grids
-   * that are one, each goes through the passes by itself ({@link MergedWarpgroups}).
+   * Lowers. Programs without products of warpgroups, or of warps with operands in registers, go the
+   * way of {@link GpuLowering}; of two grids that are one, each goes through the passes by itself
+   * ({@link MergedWarpgroups}).
    *
    * @param listener is told the result of each pass
    * @throws LoweringException if a pass cannot do what the program asks for
    * @throws dev.warpwright.lower.tile.PassRefusal if the program cannot be cut into roles
    */
   public static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
-    if (!PipelinedProgram.isForWarpgroups(func)) {
+    boolean warps = WarpTiles.are(func);
+    if (!warps && !PipelinedProgram.isForWarpgroups(func)) {
       return GpuLowering.lower(func, listener);
     }
-    if (!target.hasHopper()) {
+    if (!warps && !target.hasHopper()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
+    }
+    if (warps && !target.hasAmpere()) {
+      throw new LoweringException(
+          target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
     if (MergedGrids.isMerged(func)) {
       return MergedWarpgroups.lower(func, listener);
@@ -52,6 +59,7 @@ public final class Lowering {
     program = PlanPipes.apply(program, listener);
     program = AssignRoles.apply(program, listener);
     program = PrefetchItems.apply(program, listener);
+    program = SplitColumns.apply(program, listener);
     program = ChooseMovement.apply(program, listener);
     program = PlanShared.apply(program, target, listener);
     program = LowerPipes.apply(program, listener);

@@ -243,10 +243,11 @@ final class PackedFragments {
 
   /** The register in which a packed fragment has the pair. */
   private Expr word(Point at, Buffer fragment, List<Expr> indices) {
-    if (indices.equals(List.copyOf(at.map().vars()))) {
+    PermutedMap permuted = at.permuted();
+    boolean other = permuted != null && permuted.permuted() == fragment;
+    if (!other && indices.equals(List.copyOf(at.map().vars()))) {
       return Exprs.div(at.register(), 2);
     }
-    PermutedMap permuted = at.permuted();
     if (permuted == null || permuted.permuted() != fragment) {
       throw new LoweringException(
           "fragment " + fragment.name() + " is used at " + indices + ", not at its map's point");

@@ -10,6 +10,7 @@ import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
+import dev.warpwright.lower.tile.FragmentOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -170,6 +171,14 @@ public final class FragmentInference {
   /** A fragment that a product takes as its first operand. */
   private void operand(Stmt.TileMma mma) {
     Buffer a = mma.a().buffer();
+    if (FragmentOrder.isFor(mma)) {
+      require(
+          a,
+          a.rank() == 2 && a.extent(0) % MmaInstruction.ROWS == 0 && a.extent(1) % 16 == 0,
+          "operands in registers are 16 rows, or a multiple, by 16 columns");
+      assign(a, ofWarps(a.extent(0), a.extent(1), mma.attrs().getLong("warpsM", 1), 1));
+      return;
+    }
     if (a.scope() != Scope.FRAGMENT || !WarpgroupInstruction.isNamedBy(mma)) {
       return;
     }
@@ -213,6 +222,14 @@ public final class FragmentInference {
         c,
         32 * warpsM * warpsN <= threads,
         warpsM + "x" + warpsN + " warps in " + threads + " threads");
+    return ofWarps(rows, cols, warpsM, warpsN);
+  }
+
+  /**
+   * Accumulators, or a first operand of 16-bit elements: step of K by step of K, that is what a
+   * product leaves in its accumulators.
+   */
+  private static FragmentLayout ofWarps(long rows, long cols, long warpsM, long warpsN) {
     long mi = rows / warpsM / MmaInstruction.ROWS;
     long ni = cols / warpsN / MmaInstruction.COLS;
     // PTX ISA, "Matrix fragments for mma.m16n8k16": lane = 4g + q holds rows g and g + 8, columns

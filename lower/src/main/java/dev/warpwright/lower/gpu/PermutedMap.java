@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If perm is chosen well, each thread has both elements: threads that hold 16 bytes of a row
  * next to each other move them by one access from or to global memory, and a renaming of registers
- * makes an operand of them.
+ * makes an operand of them. A map that goes over some of the columns of a fragment is one, too.
  *
  * @param map the map
  * @param permuted the fragment
@@ -68,7 +68,8 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     if (buffer.scope() != Scope.FRAGMENT || buffer.rank() != 2) {
       return;
     }
-    if (indices.equals(List.of(map.vars().get(0), map.vars().get(1)))) {
+    boolean whole = Exprs.isConst(map.extents().get(1), buffer.extent(1));
+    if (whole && indices.equals(List.of(map.vars().get(0), map.vars().get(1)))) {
       direct.add(buffer);
     } else if (indices.get(0) == map.vars().get(0)) {
       found.add(new PermutedMap(map, buffer, indices.get(1), direct));
@@ -87,33 +88,63 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       return changed;
     }
     if (!layouts.containsKey(permuted)) {
-      layouts.put(permuted, vectors());
+      layouts.put(permuted, isMoved() ? wider(known) : vectors(known));
       changed = true;
     }
     check(known, layouts.get(permuted));
     return changed;
   }
 
-  /** A thread of a warpgroup holds 16 bytes, or 8, of two rows of each 64, 8 apart. */
-  private FragmentLayout vectors() {
+  /**
+   * Each thread has 16 bytes, or 8, next to each other of the rows of which it has pairs of columns
+   * by the known layout, whose first digit are the four threads that share a row.
+   */
+  private FragmentLayout vectors(FragmentLayout known) {
     long rows = permuted.extent(0);
     long columns = permuted.extent(1);
     long lanes = VECTOR / permuted.dtype().bytes();
     if (columns % (4 * lanes) != 0) {
       lanes /= 2;
     }
-    if (rows % WarpgroupInstruction.ROWS != 0 || columns % (4 * lanes) != 0) {
+    Digit first = known.threadDigits().getFirst();
+    boolean pairs = first.equals(new Digit(4, 0, 2)) && known.rows() == rows;
+    if (!pairs || columns % (4 * lanes) != 0) {
       throw refusal("its rows are no multiple of 32 bytes");
     }
+    List<Digit> threads = new ArrayList<>(known.threadDigits());
+    threads.set(0, new Digit(4, 0, lanes));
+    threads.removeIf(digit -> digit.extent() == 1);
+    List<Digit> registers = new ArrayList<>();
+    registers.add(new Digit(lanes, 0, 1));
+    registers.add(new Digit(columns / (4 * lanes), 0, 4 * lanes));
+    known.registerDigits().stream().filter(d -> d.rowStep() != 0).forEach(registers::add);
+    return new FragmentLayout(rows, columns, threads, registers);
+  }
+
+  /** Whether columns are only counted from another one on. */
+  private boolean isMoved() {
+    if (!(map.extents().get(1) instanceof Expr.IntImm columns)
+        || columns.value() == permuted.extent(1)) {
+      return false;
+    }
+    for (long k = 1; k < columns.value(); k++) {
+      if (at(k) != at(0) + k) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The known layout of more columns. */
+  private FragmentLayout wider(FragmentLayout known) {
+    long times = permuted.extent(1) / known.cols();
+    List<Digit> registers = new ArrayList<>();
+    for (Digit digit : known.registerDigits()) {
+      boolean outer = digit.colStep() * digit.extent() == known.cols();
+      registers.add(outer ? new Digit(digit.extent() * times, 0, digit.colStep()) : digit);
+    }
     return new FragmentLayout(
-        rows,
-        columns,
-        List.of(new Digit(4, 0, lanes), new Digit(8, 1, 0), new Digit(4, 16, 0)),
-        List.of(
-            new Digit(lanes, 0, 1),
-            new Digit(columns / (4 * lanes), 0, 4 * lanes),
-            new Digit(2, 8, 0),
-            new Digit(rows / WarpgroupInstruction.ROWS, WarpgroupInstruction.ROWS, 0)));
+        permuted.extent(0), permuted.extent(1), known.threadDigits(), registers);
   }
 
   private LoweringException refusal(String why) {

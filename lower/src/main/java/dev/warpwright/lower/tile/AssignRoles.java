@@ -48,10 +48,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The function's attribute {@code consumers} says how many instances read, each with work items
- * of its own; their persistent loop is dealt out to them in turn. With {@code share = "rows"},
- * which is what {@code producers} asks for, they are one instance of so many warps, and share the
- * rows of each item. Without {@code consumers} there are no roles: {@link ProduceAhead} lets the
- * produces run ahead by the pipe's {@code lead}.
+ * of its own; their persistent loop is dealt out to them in turn. Each is a warpgroup, or as many
+ * warps as {@code warps} says. With {@code share = "rows"}, which is what {@code producers} asks
+ * for, they are one instance of so many warps, and share the rows of each item. Without {@code
+ * consumers} there are no roles: {@link ProduceAhead} lets the produces run ahead by the pipe's
+ * {@code lead}.
  *
  * <p>Stages that are the same for each item, as weights are, are read by all instances, in rounds
  * of the one with the most items: behind its last item an instance that has one less reads the rest
@@ -71,13 +72,16 @@ public final class AssignRoles {
   private static final long PRODUCER_REGISTERS = 40;
 
   private static final int WARPS = 4;
+  private static final int MOST_WARPS = 32;
 
   private final Set<Buffer> written;
   private final FlowSites sites;
   private final int consumers;
+  private final int warps;
   private final boolean shareRows;
 
-  private AssignRoles(PrimFunc func, int consumers, boolean shareRows) {
+  private AssignRoles(PrimFunc func, int consumers, int warps, boolean shareRows) {
+    this.warps = warps;
     this.written = TileFacts.written(func);
     this.sites = FlowSites.of(func.body());
     this.consumers = consumers;
@@ -95,8 +99,17 @@ public final class AssignRoles {
    */
   public static PrimFunc apply(PrimFunc func) {
     long consumers = func.attrs().getLong("consumers", 0);
-    if (consumers < 0 || consumers > 8) {
-      throw new PassRefusal(func.name() + " has " + consumers + " consumers; 0 to 8 are possible");
+    long warps = func.attrs().getLong("warps", WARPS);
+    if (consumers < 0 || consumers * warps > MOST_WARPS) {
+      throw new PassRefusal(
+          func.name()
+              + " has "
+              + consumers
+              + " consumers of "
+              + warps
+              + " warps; a block has up to "
+              + MOST_WARPS
+              + " warps");
     }
     if (consumers == 0) {
       return ProduceAhead.apply(func);
@@ -106,10 +119,15 @@ public final class AssignRoles {
       throw new PassRefusal("consumers share \"rows\" or \"items\", not \"" + share + "\"");
     }
     boolean rows = share == null ? func.attrs().has("producers") : share.equals("rows");
-    AssignRoles pass = new AssignRoles(func, (int) consumers, rows);
+    AssignRoles pass = new AssignRoles(func, (int) consumers, (int) warps, rows);
     Stmt body = TileFacts.insideBlock(func.body(), true, pass::roles);
     return func.withBody(pass.options(body))
-        .withAttrs(func.attrs().without("consumers").without("producers").without("share"));
+        .withAttrs(
+            func.attrs()
+                .without("consumers")
+                .without("producers")
+                .without("share")
+                .without("warps"));
   }
 
   /** Whether the producer can fill a pipe: it needs nothing that the program computes. */
@@ -202,8 +220,8 @@ public final class AssignRoles {
   /** Instances with items of their own, or one of all their warps. */
   private Role math(@Nullable Var g, Stmt body) {
     return shareRows
-        ? new Role("math", null, 1, WARPS * consumers, Attrs.NONE, body)
-        : new Role("math", g, consumers, WARPS, Attrs.NONE, body);
+        ? new Role("math", null, 1, warps * consumers, Attrs.NONE, body)
+        : new Role("math", g, consumers, warps, Attrs.NONE, body);
   }
 
   /** What one of the roles does; null if that is nothing. */

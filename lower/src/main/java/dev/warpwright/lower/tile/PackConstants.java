@@ -51,6 +51,9 @@ import org.jspecify.annotations.Nullable;
  * of the column inside groups of 32. Where something is added to each row between two products, the
  * columns there are permuted, too: a thread then adds 8 elements next to each other.
  *
+ * <p>Weights of products of warps come in the order of their registers ({@link FragmentOrder}): the
+ * parameter has the same coordinates, and another layout.
+ *
  * <p>A copy with {@code prefetch = 1} into an operand gets a fragment of its own in any case, which
  * the next rows can be copied to while these are multiplied; so does an operand of rows of an odd
  * number of columns, which come one by one.
@@ -74,6 +77,9 @@ public final class PackConstants {
   private final Map<Stmt, Buffer> allocated = new IdentityHashMap<>();
   private final Set<Buffer> permutedColumns = new LinkedHashSet<>();
   private final Set<Buffer> permutedRows = new LinkedHashSet<>();
+
+  /** Weights in the order of the registers of warps' products. */
+  private final Set<Buffer> ordered = new LinkedHashSet<>();
 
   private PackConstants(PrimFunc func, Set<Buffer> constants) {
     this.constants = constants;
@@ -139,14 +145,17 @@ public final class PackConstants {
             result(copy);
           } else if (s instanceof Stmt.TileMap map) {
             hidden(map);
+          } else if (s instanceof Stmt.TileMma mma && FragmentOrder.isFor(mma)) {
+            order(mma);
           }
         });
-    if (replaced.isEmpty()) {
+    if (replaced.isEmpty() && ordered.isEmpty()) {
       return new Packed(func, Map.of());
     }
     Map<Buffer, Form> forms = new LinkedHashMap<>();
     for (Param param : func.params()) {
-      if (param instanceof Buffer b && (permutedColumns.contains(b) || permutedRows.contains(b))) {
+      if (param instanceof Buffer b
+          && (permutedColumns.contains(b) || permutedRows.contains(b) || ordered.contains(b))) {
         forms.put(b, form(b));
       }
     }
@@ -160,7 +169,7 @@ public final class PackConstants {
   }
 
   private Form form(Buffer constant) {
-    Buffer packed =
+    Buffer dense =
         new Buffer(
             constant.name(),
             constant.dtype(),
@@ -168,27 +177,63 @@ public final class PackConstants {
             constant.scope(),
             null,
             constant.alignment());
+    Buffer packed = ordered.contains(constant) ? FragmentOrder.of(dense) : dense;
     List<List<Mode>> dimensions = new ArrayList<>();
-    long stride = 1;
-    for (int d = constant.rank() - 1; d >= 0; d--) {
+    for (int d = 0; d < constant.rank(); d++) {
       boolean permuted = (d == 0 ? permutedRows : permutedColumns).contains(constant);
-      dimensions.addFirst(modes(constant.extent(d), stride, permuted));
-      stride *= constant.extent(d);
+      dimensions.add(modes(packed, d, permuted));
     }
     return new Form(packed, new Layout(dimensions, Swizzle.NONE));
   }
 
-  private static List<Mode> modes(long extent, long stride, boolean permuted) {
+  /** Where the coordinates of a dimension go, in elements of the packed buffer. */
+  private static List<Mode> modes(Buffer packed, int dimension, boolean permuted) {
+    long extent = packed.extent(dimension);
     if (!permuted) {
-      return List.of(new Mode(extent, stride));
+      return packed.layout() == null
+          ? List.of(new Mode(extent, offset(packed, dimension, 1)))
+          : packed.layout().dimensions().get(dimension);
     }
     List<Mode> modes = new ArrayList<>();
     int group = group(extent);
     for (int weight : group == 32 ? BITS_OF_32 : BITS_OF_16) {
-      modes.add(new Mode(2, weight * stride));
+      modes.add(new Mode(2, offset(packed, dimension, weight)));
     }
-    modes.add(new Mode(extent / group, group * stride));
+    modes.add(new Mode(extent / group, offset(packed, dimension, group)));
     return modes;
+  }
+
+  /** Where the element at this coordinate, and 0 in the other dimensions, is. */
+  private static long offset(Buffer packed, int dimension, long coordinate) {
+    long[] shape = new long[packed.rank()];
+    long[] at = new long[packed.rank()];
+    for (int d = 0; d < shape.length; d++) {
+      shape[d] = packed.extent(d);
+    }
+    at[dimension] = coordinate;
+    Layout layout = packed.layout();
+    return (layout == null ? Layout.rowMajor(shape) : layout).offset(at);
+  }
+
+  /** A weight that only products of warps read comes in the order of their registers. */
+  private void order(Stmt.TileMma mma) {
+    Buffer weight = weight(mma);
+    if (weight != null && weight.layout() == null && FragmentOrder.fits(weight)) {
+      boolean only = true;
+      for (Stmt use : uses.getOrDefault(weight, List.of())) {
+        only &=
+            use instanceof Stmt.TileCopy copy
+                && uses.getOrDefault(copy.to().buffer(), List.of()).stream()
+                    .allMatch(
+                        reader ->
+                            reader == copy
+                                || reader instanceof Stmt.TileMma other
+                                    && FragmentOrder.isFor(other));
+      }
+      if (only) {
+        ordered.add(weight);
+      }
+    }
   }
 
   /** Columns that are permuted among each other: a thread has a quarter of them. */

@@ -292,7 +292,7 @@ class TilePassesTest {
 
   @Test
   void whatCannotBeCut() {
-    refused(chain(" [consumers = 9]"), "9 consumers; 0 to 8 are possible");
+    refused(chain(" [consumers = 9]"), "9 consumers of 4 warps; a block has up to 32 warps");
     refused(chain(" [consumers = 1]"), "no pipe is filled by copies from global memory alone");
     PrimFunc planned = PlanPipes.apply(chain(" [consumers = 2]"));
     refused(AssignRoles.apply(planned).withAttrs(planned.attrs()), "the program has roles already");

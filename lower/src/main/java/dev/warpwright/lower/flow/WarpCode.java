@@ -1,0 +1,106 @@
+package dev.warpwright.lower.flow;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Region;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.MapLowering;
+import dev.warpwright.lower.gpu.ThreadCode;
+import dev.warpwright.lower.pass.LoweringException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The part of {@link WarpTiles} that turns what a warp does into what each of its threads does:
+ * nothing is under way behind a statement, so they stay one after the other.
+ */
+final class WarpCode {
+  private final ThreadCode code;
+  private final PackedFragments packed;
+  private final MapLowering maps;
+  private final WarpProducts products;
+
+  /**
+   * The code of a role's warps.
+   *
+   * @param lane the thread in its warp
+   * @param flat by tile in shared memory, its elements in their order
+   */
+  WarpCode(Stmt body, Var lane, int threads, Map<Buffer, Buffer> flat) {
+    this.code = new ThreadCode(lane, threads, FragmentInference.infer(body, threads));
+    Set<Buffer> sums = new HashSet<>();
+    Walk.statements(
+        body,
+        s -> {
+          if (s instanceof Stmt.TileMma mma) {
+            sums.add(mma.c().buffer());
+          }
+        });
+    this.packed = new PackedFragments(code, body, sums);
+    this.maps = packed.maps();
+    this.products = new WarpProducts(code, packed, flat);
+  }
+
+  Stmt lowered(Stmt s) {
+    return switch (s) {
+      case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::lowered).toList());
+      case Stmt.For f ->
+          new Stmt.For(
+              f.var(),
+              f.min(),
+              f.extent(),
+              f.kind() == ForKind.PERSISTENT ? ForKind.SERIAL : f.kind(),
+              null,
+              f.attrs(),
+              lowered(f.body()));
+      case Stmt.If i ->
+          new Stmt.If(
+              i.condition(),
+              lowered(i.then()),
+              i.otherwise() == null ? null : lowered(i.otherwise()));
+      case Stmt.Let l -> new Stmt.Let(l.var(), l.value(), lowered(l.body()));
+      case Stmt.Alloc(Buffer buffer, Stmt body) -> new Stmt.Alloc(held(buffer), lowered(body));
+      case Stmt.TileMma mma -> products.product(mma);
+      case Stmt.TileFill fill -> fill(fill);
+      case Stmt.TileMap map ->
+          packed.concerns(map) ? packed.map(map, Stmt.Seq.EMPTY) : maps.map(map);
+      case Stmt.TileCopy copy -> packed.concerns(copy) ? packed.copy(copy) : maps.copy(copy);
+      case Stmt.Store _, Stmt.Comment _ -> s;
+      case Stmt.TileReduce _, Stmt.Evaluate _, Stmt.While _, Stmt.Block _, Stmt.Flow _ ->
+          throw new LoweringException(
+              s.getClass().getSimpleName() + " stands in a role of warps; it is not lowered yet");
+    };
+  }
+
+  private Buffer held(Buffer buffer) {
+    return switch (buffer.scope()) {
+      case FRAGMENT -> packed.isPacked(buffer) ? packed.registers(buffer) : code.registers(buffer);
+      case LOCAL -> buffer;
+      case SHARED, GLOBAL, SHARED_CLUSTER ->
+          throw new LoweringException(buffer.name() + " is allocated in a role of warps");
+    };
+  }
+
+  private Stmt fill(Stmt.TileFill fill) {
+    Buffer buffer = fill.to().buffer();
+    if (buffer.scope() != Scope.FRAGMENT
+        || packed.isPacked(buffer)
+        || !fill.to().equals(Region.whole(buffer))) {
+      throw new LoweringException(
+          "the fill of " + buffer.name() + " in a role of warps is not lowered yet");
+    }
+    Buffer registers = code.registers(buffer);
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "r",
+        registers.extent(0),
+        r -> new Stmt.Store(registers, List.of(r), fill.value()));
+  }
+}
