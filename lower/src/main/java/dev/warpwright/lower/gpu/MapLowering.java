@@ -49,7 +49,7 @@ public final class MapLowering {
   }
 
   public Stmt map(Stmt.TileMap map) {
-    Set<Buffer> fragments = FragmentInference.fragments(map);
+    Set<Buffer> fragments = FragmentWindow.others(map);
     List<Stmt> parts = new ArrayList<>();
     // One pass over the points for each store: a later store may read what an earlier one wrote at
     // its point.
@@ -276,6 +276,10 @@ public final class MapLowering {
           indices.size() == 2
               && indices.get(0) == map.vars().get(0)
               && indices.get(1) == map.vars().get(1);
+      Expr first = FragmentWindow.first(map, indices);
+      if (first != null) {
+        return Exprs.add(register, FragmentWindow.registers(buffer, code.layout(buffer), first));
+      }
       if (!samePoint) {
         throw new LoweringException(
             "fragment "
