@@ -60,6 +60,9 @@ record ChainTiling(
   private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
 
+  /** Columns of accumulators at a time of layers that are wider. */
+  private static final int PART = 128;
+
   ChainTiling {
     resident = Set.copyOf(resident);
   }
@@ -201,7 +204,7 @@ record ChainTiling(
     Set<Buffer> resident = new HashSet<>();
     products.forEach(product -> resident.add(product.weight()));
     if (weights(products) <= space) {
-      return new ChainTiling(consumers, resident, 0, 1, prefetch, 128, blocks);
+      return new ChainTiling(consumers, resident, 0, 1, prefetch, PART, blocks);
     }
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
@@ -216,7 +219,7 @@ record ChainTiling(
         while (product.k() % depth != 0) {
           depth /= 2;
         }
-        columns = Math.max(columns, product.n());
+        columns = Math.max(columns, ColumnParts.part(product.n(), PART));
         layer = Math.max(layer, bytes(product));
       }
       long stage = columns * depth * flow.getFirst().weight().dtype().bytes();
@@ -224,7 +227,7 @@ record ChainTiling(
       if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
         flow.forEach(product -> resident.remove(product.weight()));
         int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
-        return new ChainTiling(consumers, resident, depth, stages, prefetch, 128, blocks);
+        return new ChainTiling(consumers, resident, depth, stages, prefetch, PART, blocks);
       }
     }
   }
