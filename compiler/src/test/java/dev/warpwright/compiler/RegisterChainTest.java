@@ -37,6 +37,7 @@ class RegisterChainTest {
         "mlp:3,64,64,5:sin                | f16  | true  | 100", // formulas of inputs, odd outputs
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
+        "mlp:256,256,256,256:relu         | f16  | false | 200", // halves of the columns
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);

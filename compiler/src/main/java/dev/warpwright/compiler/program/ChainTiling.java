@@ -29,10 +29,17 @@ import java.util.Set;
  * @param depth columns of the slices by which the others flow through it
  * @param stages slices that there is space for
  * @param prefetch whether the next rows are read while these are computed
+ * @param columns of accumulators that are in registers at a time
  * @param blocks of the grid
  */
 record ChainTiling(
-    int consumers, Set<Buffer> resident, long depth, int stages, boolean prefetch, int blocks) {
+    int consumers,
+    Set<Buffer> resident,
+    long depth,
+    int stages,
+    boolean prefetch,
+    long columns,
+    int blocks) {
   private static final long MOST_COLUMNS = 256;
 
   /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
@@ -55,6 +62,9 @@ record ChainTiling(
   private static final int MOST_REGISTERS = 240;
   private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
+
+  /** Columns of accumulators at a time of layers that are wider. */
+  private static final int PART = 128;
 
   ChainTiling {
     resident = Set.copyOf(resident);
@@ -209,7 +219,7 @@ record ChainTiling(
     Set<Buffer> resident = new HashSet<>();
     products.forEach(product -> resident.add(product.weight()));
     if (weights(products) <= space) {
-      return new ChainTiling(consumers, resident, 0, 1, prefetch, blocks);
+      return new ChainTiling(consumers, resident, 0, 1, prefetch, PART, blocks);
     }
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
@@ -224,7 +234,7 @@ record ChainTiling(
         while (product.k() % depth != 0) {
           depth /= 2;
         }
-        columns = Math.max(columns, product.n());
+        columns = Math.max(columns, ColumnParts.part(product.n(), PART));
         layer = Math.max(layer, bytes(product));
       }
       long stage = columns * depth * flow.getFirst().weight().dtype().bytes();
@@ -232,7 +242,7 @@ record ChainTiling(
       if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
         flow.forEach(product -> resident.remove(product.weight()));
         int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
-        return new ChainTiling(consumers, resident, depth, stages, prefetch, blocks);
+        return new ChainTiling(consumers, resident, depth, stages, prefetch, PART, blocks);
       }
     }
   }
@@ -271,6 +281,6 @@ record ChainTiling(
   /** The instruction of a product. */
   String instruction(Product product) {
     String type = product.weight().dtype() == DType.F16 ? "f16" : "bf16";
-    return "wgmma.m64n" + product.n() + "k16.f32." + type + ".ra";
+    return "wgmma.m64n" + ColumnParts.part(product.n(), columns) + "k16.f32." + type + ".ra";
   }
 }

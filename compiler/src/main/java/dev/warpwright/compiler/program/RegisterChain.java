@@ -57,6 +57,7 @@ final class RegisterChain {
         schedule.computeAt(block, rows);
       }
     }
+    ColumnParts.of(group, tiling.columns()).forEach(this::byParts);
     schedule.compactAll();
     for (Stage stage : group.stages()) {
       Buffer buffer = Partition.written(stage);
@@ -73,6 +74,19 @@ final class RegisterChain {
       attrs.put(block, attrs(block));
     }
     schedule.tensorizeAll(attrs);
+  }
+
+  /** Computes what stands before a layer's last stage for a part of its columns at a time. */
+  private void byParts(ColumnParts layer) {
+    List<LoopRef> loops = schedule.loops(schedule.block(layer.last().block()));
+    LoopRef row = loops.get(loops.size() - 2);
+    Schedule.Halves parts = schedule.split(loops.getLast(), layer.columns());
+    schedule.reorder(parts.outer(), row, parts.inner());
+    schedule.unroll(parts.outer());
+    List<Stage> before = layer.stages().subList(0, layer.stages().size() - 1);
+    for (Stage stage : before.reversed()) {
+      schedule.computeAt(schedule.block(stage.block()), parts.outer());
+    }
   }
 
   /** A store runs over the padded width, guarded. */

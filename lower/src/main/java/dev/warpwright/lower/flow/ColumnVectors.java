@@ -1,5 +1,6 @@
 package dev.warpwright.lower.flow;
 
+import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
@@ -13,6 +14,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.ScalarEval;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.ThreadCode;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -85,9 +87,9 @@ final class ColumnVectors {
       }
     }
     Set<Var> vars = new HashSet<>();
-    boolean[] pure = {true};
+    boolean[] pure = {fixed(load).stream().allMatch(e -> CopyLowering.multipleOf(e, LANES))};
     Walk.expressions(
-        load.indices().get(last),
+        moving(load),
         e -> {
           if (e instanceof Var v) {
             vars.add(v);
@@ -95,6 +97,37 @@ final class ColumnVectors {
           pure[0] &= !(e instanceof Expr.Load) && !(e instanceof Expr.Call);
         });
     return pure[0] && vars.equals(Set.of(map.vars().get(1)));
+  }
+
+  /** Terms of a load's column that are the same all over the map: where its window begins. */
+  private List<Expr> fixed(Expr.Load load) {
+    return terms(load).stream().filter(e -> !isMoving(e)).toList();
+  }
+
+  /** The rest of its column. */
+  private Expr moving(Expr.Load load) {
+    return terms(load).stream().filter(this::isMoving).reduce(Exprs.i32(0), Exprs::add);
+  }
+
+  private boolean isMoving(Expr term) {
+    boolean[] found = {false};
+    Walk.expressions(term, e -> found[0] |= e instanceof Var v && map.vars().contains(v));
+    return found[0];
+  }
+
+  private static List<Expr> terms(Expr.Load load) {
+    List<Expr> terms = new ArrayList<>();
+    split(load.indices().getLast(), terms);
+    return terms;
+  }
+
+  private static void split(Expr e, List<Expr> into) {
+    if (e instanceof Expr.Binary(BinaryOp op, Expr a, Expr b) && op == BinaryOp.ADD) {
+      split(a, into);
+      split(b, into);
+    } else {
+      into.add(e);
+    }
   }
 
   /** The column, relative to the thread's first, of its element of that number in a row. */
@@ -108,7 +141,7 @@ final class ColumnVectors {
   }
 
   private long at(Expr.Load load, long column) {
-    return ScalarEval.eval(load.indices().getLast(), Map.of(map.vars().get(1), column));
+    return ScalarEval.eval(moving(load), Map.of(map.vars().get(1), column));
   }
 
   /** How many elements from that number on lie next to each other, for every thread. */
@@ -151,7 +184,8 @@ final class ColumnVectors {
           for (long number = 0; number < count(); ) {
             int lanes = lanes(load, number);
             List<Expr> place = new ArrayList<>(load.indices());
-            place.set(place.size() - 1, index(load, first, number));
+            Expr window = fixed(load).stream().reduce(Exprs.i32(0), Exprs::add);
+            place.set(place.size() - 1, Exprs.add(window, index(load, first, number)));
             stmts.add(
                 ThreadCode.move(vector, List.of(Exprs.i32(number)), load.buffer(), place, lanes));
             number += lanes;
@@ -175,7 +209,7 @@ final class ColumnVectors {
     for (long offset : offsets) {
       if (at(load, offset + column(number)) != origin + step * offset) {
         return new Substituted(Exprs.add(first, Exprs.i32(column(number))))
-            .expr(load.indices().getLast());
+            .expr(moving(load));
       }
     }
     return Exprs.add(Exprs.mul(first, step), Exprs.i32(origin));

@@ -15,6 +15,7 @@ import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
 import dev.warpwright.lower.gpu.FragmentInference;
+import dev.warpwright.lower.gpu.FragmentWindow;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.PermutedMap;
@@ -186,7 +187,7 @@ final class PackedFragments {
   /** A map whose stores are to such fragments. */
   Stmt map(Stmt.TileMap map, Stmt wait) {
     PermutedMap permuted = PermutedMap.of(map);
-    Set<Buffer> own = new HashSet<>(FragmentInference.fragments(map));
+    Set<Buffer> own = FragmentWindow.others(map);
     if (permuted != null) {
       own = new HashSet<>(permuted.direct());
     }
@@ -247,6 +248,11 @@ final class PackedFragments {
     boolean other = permuted != null && permuted.permuted() == fragment;
     if (!other && indices.equals(List.copyOf(at.map().vars()))) {
       return Exprs.div(at.register(), 2);
+    }
+    Expr first = FragmentWindow.first(at.map().vars(), indices);
+    if (first != null) {
+      Expr before = FragmentWindow.registers(fragment, code.layout(fragment), first);
+      return Exprs.div(Exprs.add(at.register(), before), 2);
     }
     if (permuted == null || permuted.permuted() != fragment) {
       throw new LoweringException(

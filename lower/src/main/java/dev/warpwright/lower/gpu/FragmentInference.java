@@ -41,6 +41,7 @@ public final class FragmentInference {
     FragmentInference inference = new FragmentInference(threads);
     List<Set<Buffer>> ties = new ArrayList<>();
     List<PermutedMap> permuted = new ArrayList<>();
+    List<Stmt.TileMap> windows = new ArrayList<>();
     Walk.statements(
         body,
         s -> {
@@ -51,9 +52,13 @@ public final class FragmentInference {
               && PermutedMap.of(map) instanceof PermutedMap found) {
             permuted.add(found);
           } else if (s instanceof Stmt.TileMap || s instanceof Stmt.TileCopy) {
-            Set<Buffer> fragments = fragments(s);
+            Set<Buffer> fragments =
+                s instanceof Stmt.TileMap map ? FragmentWindow.others(map) : fragments(s);
             if (fragments.size() > 1) {
               ties.add(fragments);
+            }
+            if (s instanceof Stmt.TileMap map && !FragmentWindow.of(map).isEmpty()) {
+              windows.add(map);
             }
           }
         });
@@ -77,6 +82,9 @@ public final class FragmentInference {
           changed |= inference.assign(buffer, known);
         }
       }
+      for (Stmt.TileMap map : windows) {
+        changed |= inference.window(map);
+      }
     }
     inference.rows(body);
     Walk.statements(
@@ -92,6 +100,23 @@ public final class FragmentInference {
           }
         });
     return inference.layouts;
+  }
+
+  /** Gives fragments of which a map uses a window their layouts; whether it did. */
+  private boolean window(Stmt.TileMap map) {
+    FragmentLayout known =
+        FragmentWindow.others(map).stream()
+            .map(layouts::get)
+            .filter(l -> l != null)
+            .findFirst()
+            .orElse(null);
+    boolean changed = false;
+    if (known != null) {
+      for (Buffer buffer : FragmentWindow.of(map).keySet()) {
+        changed |= assign(buffer, FragmentWindow.around(known, buffer));
+      }
+    }
+    return changed;
   }
 
   /** The fragments that a statement touches; vectors of a value a row are not among them. */

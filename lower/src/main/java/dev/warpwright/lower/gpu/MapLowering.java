@@ -49,7 +49,7 @@ public final class MapLowering {
   }
 
   public Stmt map(Stmt.TileMap map) {
-    Set<Buffer> fragments = FragmentInference.fragments(map);
+    Set<Buffer> fragments = FragmentWindow.others(map);
     if (fragments.isEmpty() && !RowVectors.of(map).isEmpty()) {
       return new RowVectors(code, this).map(map, Exprs.bool(true));
     }
@@ -303,6 +303,10 @@ public final class MapLowering {
       }
       boolean samePoint =
           indices.size() == 2 && indices.get(0) == vars.get(0) && indices.get(1) == vars.get(1);
+      Expr first = FragmentWindow.first(vars, indices);
+      if (first != null) {
+        return Exprs.add(register, FragmentWindow.registers(buffer, code.layout(buffer), first));
+      }
       if (!samePoint) {
         throw new LoweringException(
             "fragment "

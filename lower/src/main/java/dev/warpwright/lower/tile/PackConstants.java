@@ -270,7 +270,7 @@ public final class PackConstants {
     return fragment.extent(1) % 16 == 0
         && memory.tile().size() == 2
         && memory.ranges().getLast() == memory.tile().getLast()
-        && Exprs.isConst(memory.ranges().getLast().min(), 0)
+        && isMultiple(memory.ranges().getLast().min(), group(fragment.extent(1)))
         && buffer.layout() == null
         && buffer.extent(buffer.rank() - 1) % lanes == 0
         && buffer.alignment() >= 16;
@@ -394,7 +394,7 @@ public final class PackConstants {
         || !map.stores().getFirst().indices().equals(List.copyOf(map.vars()))) {
       return;
     }
-    if (permuteRows(map)) {
+    if (permuteRows(map, h.extent(1))) {
       Stmt.Store store = map.stores().getFirst();
       List<Expr> at = List.of(map.vars().get(0), column(map.vars().get(1), h.extent(1)));
       Expr value = atColumns(map, store.value(), h.extent(1));
@@ -414,8 +414,7 @@ public final class PackConstants {
         || h.extent(1) % 16 != 0
         || map.stores().size() != 1
         || map.vars().size() != 2
-        || !store.indices().equals(List.copyOf(map.vars()))
-        || !Exprs.isConst(map.extents().get(1), h.extent(1))
+        || !isWindow(map, store.indices(), h.extent(1))
         || new Inputs(map).rows.isEmpty()) {
       return;
     }
@@ -431,13 +430,47 @@ public final class PackConstants {
       }
       weights.add(weight);
     }
-    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map)) {
+    if (weights.stream().allMatch(w -> isReadBy(w, readers)) && permuteRows(map, h.extent(1))) {
       permutedColumns.addAll(weights);
       replaced.put(
           map,
           with(
               map, new Stmt.Store(h, store.indices(), atColumns(map, store.value(), h.extent(1)))));
     }
+  }
+
+  /** Whether a map goes over whole groups of so many columns. */
+  private static boolean isWindow(Stmt.TileMap map, List<Expr> indices, long columns) {
+    Expr first = first(map, indices.getLast());
+    return indices.size() == 2
+        && indices.getFirst() == map.vars().getFirst()
+        && first != null
+        && isMultiple(first, group(columns))
+        && map.extents().get(1) instanceof Expr.IntImm(var type, long n)
+        && n % group(columns) == 0;
+  }
+
+  private static long columnsOf(Stmt.TileMap map) {
+    return map.extents().get(1) instanceof Expr.IntImm(var type, long n) ? n : 1;
+  }
+
+  /** What is added to a map's column in an index; null of other indices. */
+  private static @Nullable Expr first(Stmt.TileMap map, Expr index) {
+    Var column = map.vars().get(1);
+    Expr first = null;
+    if (index == column) {
+      first = Exprs.i32(0);
+    } else if (index instanceof Expr.Binary(BinaryOp op, Expr a, Expr b)
+        && op == BinaryOp.ADD
+        && b == column) {
+      first = a;
+    }
+    boolean[] fixed = {first != null};
+    if (first != null) {
+      Walk.expressions(
+          first, e -> fixed[0] &= !(e instanceof Var v && map.vars().contains(v)));
+    }
+    return fixed[0] ? first : null;
   }
 
   private static Stmt with(Stmt.TileMap map, Stmt.Store store) {
@@ -451,9 +484,9 @@ public final class PackConstants {
       public Expr expr(Expr e) {
         if (e instanceof Expr.Load(Buffer buffer, List<Expr> indices)
             && buffer.scope() == Scope.GLOBAL
-            && indices.getLast() == map.vars().get(1)) {
+            && first(map, indices.getLast()) instanceof Expr first) {
           List<Expr> at = new ArrayList<>(indices);
-          at.set(at.size() - 1, column(map.vars().get(1), columns));
+          at.set(at.size() - 1, Exprs.add(first, column(map.vars().get(1), columns)));
           return new Expr.Load(buffer, at);
         }
         return super.expr(e);
@@ -461,8 +494,12 @@ public final class PackConstants {
     }.expr(value);
   }
 
-  /** Permutes the columns of the accumulators that a map reads, if nobody else minds. */
-  private boolean permuteRows(Stmt.TileMap map) {
+  /**
+   * Permutes the columns of the accumulators that a map reads, if nobody else minds.
+   *
+   * @param columns of the rows that are permuted
+   */
+  private boolean permuteRows(Stmt.TileMap map, long columns) {
     Inputs inputs = new Inputs(map);
     if (!inputs.fits) {
       return false;
@@ -476,7 +513,10 @@ public final class PackConstants {
     for (Stmt use : uses.getOrDefault(acc, List.of())) {
       if (use instanceof Stmt.TileMma mma && mma.c().buffer() == acc) {
         Buffer weight = weight(mma);
-        if (weight == null || weight.extent(0) != acc.extent(1)) {
+        if (weight == null
+            || weight.extent(0) % acc.extent(1) != 0
+            || group(weight.extent(0)) != group(acc.extent(1))
+            || group(columns) != group(acc.extent(1))) {
           return false;
         }
         products.add(mma);
@@ -513,7 +553,8 @@ public final class PackConstants {
                 fits &= buffer.dtype() == DType.F32;
                 accumulator = buffer;
                 elsewhere[0]--;
-              } else if (indices.getLast() == column) {
+              } else if (first(map, indices.getLast()) instanceof Expr first) {
+                fits &= Exprs.isConst(first, 0) || isMultiple(first, group(columnsOf(map)));
                 fits &= buffer.scope() == Scope.GLOBAL && !indices.contains(map.vars().get(0));
                 rows.add(buffer);
                 elsewhere[0]--;
