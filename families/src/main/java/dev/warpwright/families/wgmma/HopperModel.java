@@ -284,7 +284,7 @@ public final class HopperModel {
     int bytes = w.result().bytes();
     double written =
         c.tileM() * grid.insideM() * c.tileN() * grid.insideN() * bytes / WRITTEN_BYTES * sharing;
-    boolean chunks = (w.pitchOfC() | w.n()) * bytes % ThreadCopies.CHUNK == 0;
+    boolean chunks = (w.pitchOfC() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
     if (c.swapped() || c.direct() || !chunks) {
       boolean pairs = !c.swapped() && w.pitchOfC() * bytes % 4 == 0;
       double each = (double) c.tileM() * c.tileN() / (WARPGROUP * c.consumers());

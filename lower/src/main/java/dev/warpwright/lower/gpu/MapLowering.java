@@ -57,9 +57,16 @@ public final class MapLowering {
       parts.add(
           fragments.isEmpty()
               ? spread(map, store)
-              : overFragments(map, store, code.layout(fragments.iterator().next())));
+              : overFragments(map, store, layout(map)));
     }
     return Stmts.seq(parts);
+  }
+
+  /** How the points of a map over fragments are spread over threads. */
+  public FragmentLayout layout(Stmt.TileMap map) {
+    FragmentLayout fragment = code.layout(FragmentInference.fragments(map).iterator().next());
+    HalvedMap halved = HalvedMap.of(map, fragment);
+    return halved == null ? fragment : halved.layout();
   }
 
   /** A copy is a map of one store, guarded where a side may reach outside its buffer. */
@@ -101,9 +108,7 @@ public final class MapLowering {
 
   /** A map of one store over fragments, whose stores happen where the guard holds. */
   public Stmt guarded(Stmt.TileMap map, Expr guard) {
-    Set<Buffer> fragments = FragmentInference.fragments(map);
-    return overFragments(
-        map, map.stores().getFirst(), code.layout(fragments.iterator().next()), guard);
+    return overFragments(map, map.stores().getFirst(), layout(map), guard);
   }
 
   /** A value of the map at a point, whose elements of fragments are in this register. */
@@ -272,6 +277,10 @@ public final class MapLowering {
     }
 
     private Expr at(Buffer buffer, List<Expr> indices) {
+      HalvedMap halved = HalvedMap.of(map, code.layout(buffer));
+      if (halved != null) {
+        return halved.register(register, indices);
+      }
       boolean samePoint =
           indices.size() == 2
               && indices.get(0) == map.vars().get(0)
