@@ -74,11 +74,8 @@ public final class ExplainCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    if (what.isEmpty() || what.equals("ffn")) {
-      throw new UserError(
-          what.isEmpty()
-              ? "nothing to explain; write 'explain gemm MNK=4096'"
-              : "'" + what + "' cannot be explained; what can is gemm, mlp or a model's file");
+    if (what.isEmpty()) {
+      throw new UserError("nothing to explain; write 'explain gemm MNK=4096'");
     }
     KeyValues values = new KeyValues(arguments);
     if (NetworkTask.isNetwork(what)) {
