@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -88,13 +89,14 @@ final class LayerParts {
 
   /** Whether nothing but a formula reads the products of a gated linear unit. */
   private boolean isPrivate(LayerGemm glu, Stage formula) {
-    Set<String> only = Set.of(formula.block());
-    return glu.stages().stream()
-        .filter(Product.class::isInstance)
-        .map(Partition::written)
-        .allMatch(
-            buffer ->
-                only.equals(readers.get(buffer)) && !network.outputs().contains(buffer));
+    for (Product product : List.of(glu.product(), Objects.requireNonNull(glu.up()))) {
+      Set<String> others = new HashSet<>(readers.get(product.accumulator()));
+      others.removeAll(List.of(product.block(), formula.block()));
+      if (!others.isEmpty() || network.outputs().contains(product.accumulator())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static List<Stage> rest(List<Stage> stages, Set<Stage> taken) {
