@@ -26,7 +26,7 @@ class GluGemmTest {
     Epilogue swiglu = Epilogue.glu(false, Activation.SILU);
     return Stream.of(
         // By bulk stores, through shared memory.
-        hopper(100, 272, 72, Layout.NT, swiglu, HopperConfig.pairs(64, 64, 3, 1, 2)),
+        hopper(100, 144, 72, Layout.NT, swiglu, HopperConfig.pairs(64, 64, 3, 1, 2)),
         hopper(
             136,
             224,
@@ -45,33 +45,32 @@ class GluGemmTest {
         // Swapped operands: pairs are rows of the product.
         hopper(
             13,
-            272,
+            144,
             136,
             Layout.NT,
             new Epilogue(0.5, 0, true, Activation.SILU, true, true, false, true, true),
             new HopperConfig(16, 128, 64, 3, 2, 1, 1, ROW, 0, 1, true)),
         hopper(
             5,
-            144,
+            80,
             640,
             Layout.NN,
             swiglu,
             new HopperConfig(8, 64, 64, 3, 1, 1, 1, ROW, 0, 1, true)
                 .withDivision(new WorkDivision.Parts(2))),
         hopper(
-            70,
-            400,
-            264,
+            20,
+            272,
+            200,
             Layout.NT,
             swiglu,
-            new HopperConfig(40, 256, 64, 2, 2, 1, 1, ROW, 3, 1, true)
+            new HopperConfig(24, 128, 64, 2, 2, 1, 1, ROW, 2, 1, true)
                 .withDivision(new WorkDivision.Stream(1))));
   }
 
   private static ArgumentSet hopper(
       long m, long n, long k, Layout layout, Epilogue epilogue, HopperConfig config) {
-    GemmWorkload workload =
-        new GemmWorkload(m, n, k, DType.BF16, DType.BF16, layout, epilogue);
+    GemmWorkload workload = new GemmWorkload(m, n, k, DType.BF16, DType.BF16, layout, epilogue);
     return Arguments.argumentSet(workload.text() + " " + config, workload, config);
   }
 
@@ -84,7 +83,8 @@ class GluGemmTest {
   static Stream<ArgumentSet> ampere() {
     Epilogue geglu = Epilogue.glu(true, Activation.GELU_TANH);
     return Stream.of(
-        ampere(100, 208, 72, Layout.NT, geglu, new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ROW, false)),
+        ampere(
+            100, 208, 72, Layout.NT, geglu, new AmpereConfig(64, 64, 32, 3, 2, 2, 1, ROW, false)),
         ampere(70, 176, 65, Layout.NN, geglu, new AmpereConfig(32, 96, 32, 2, 2, 1, 1, ROW, false)),
         ampere(21, 160, 72, Layout.NT, geglu, new AmpereConfig(32, 64, 32, 3, 2, 2, 1, ROW, true)));
   }

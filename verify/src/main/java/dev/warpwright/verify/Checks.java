@@ -112,7 +112,8 @@ public final class Checks {
                 data -> KernelData.random(shaped.params(), Map.of(), options.seed() + data)));
       }
       case CheckSubject.OfNetwork(CompiledProgram network, _) ->
-          MutationSubject.of(network.program().name(), network, rows(network, options), options.seed());
+          MutationSubject.of(
+              network.program().name(), network, rows(network, options), options.seed());
       case CheckSubject.OfProgram ofProgram -> {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);

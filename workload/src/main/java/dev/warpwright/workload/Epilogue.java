@@ -196,6 +196,16 @@ public record Epilogue(
     return residual ? Exprs.add(value, operand.apply(Operand.RESIDUAL)) : value;
   }
 
+  /** What a gated linear unit makes of the sum of its gate, by itself. */
+  public Epilogue gatePart() {
+    return new Epilogue(alpha, 0, bias, activation, rowScale, columnScale, false, false);
+  }
+
+  /** What a gated linear unit makes of the other sum before the two are multiplied. */
+  public Epilogue upPart() {
+    return new Epilogue(alpha, 0, bias, Activation.NONE, rowScale, columnScale, false, false);
+  }
+
   /** What the activation is given. */
   private Expr linear(DType type, Expr sum, Function<Operand, Expr> operand) {
     Expr value = Exprs.cast(type, sum);

@@ -340,8 +340,7 @@ public record GemmWorkload(
     }
     Tensor c =
         Tensor.compute(
-            matrix(
-                "C", result, many(false), m, resultColumns(), pitchOfC(), batch.strides().c()),
+            matrix("C", result, many(false), m, resultColumns(), pitchOfC(), batch.strides().c()),
             v -> {
               Expr row = v.get(v.size() - 2);
               Function<Expr, Expr> sum =

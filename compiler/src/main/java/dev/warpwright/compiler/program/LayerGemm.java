@@ -101,7 +101,11 @@ record LayerGemm(
 
   /** With a formula, and with the copy of its result to an output if that is next. */
   private static LayerGemm ended(
-      Product product, @Nullable Product up, List<Stage> before, List<Stage> behind, Ending ending) {
+      Product product,
+      @Nullable Product up,
+      List<Stage> before,
+      List<Stage> behind,
+      Ending ending) {
     Buffer written = Partition.written(behind.getFirst());
     boolean stored =
         behind.size() > 1

@@ -32,8 +32,7 @@ final class LayerParts {
   private final java.util.Map<Buffer, Product> products = new HashMap<>();
   private final java.util.Map<Buffer, Set<String>> readers = new HashMap<>();
 
-  private LayerParts(
-      NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
+  private LayerParts(NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
     this.network = network;
     this.precision = precision;
     this.has = has;
@@ -53,8 +52,7 @@ final class LayerParts {
    *
    * @param has whether the families have a kernel of a GEMM
    */
-  static List<Part> of(
-      NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
+  static List<Part> of(NetworkFunction network, Precision precision, Predicate<GemmWorkload> has) {
     return new LayerParts(network, precision, has).parts();
   }
 

@@ -109,7 +109,10 @@ final class WideNetwork {
     constants.addAll(made);
     Program program =
         ProgramAssembly.assemble(
-            network, calls, java.util.Map.of(), constants.stream().map(PackedConstant::buffer).toList());
+            network,
+            calls,
+            java.util.Map.of(),
+            constants.stream().map(PackedConstant::buffer).toList());
     return new Planned(
         new CompiledProgram(
             network,
@@ -123,8 +126,7 @@ final class WideNetwork {
   }
 
   private boolean plan() {
-    List<Part> parts =
-        LayerParts.of(network, precision, workload -> chosen(workload) != null);
+    List<Part> parts = LayerParts.of(network, precision, workload -> chosen(workload) != null);
     if (parts.stream().allMatch(part -> part.product() == null)) {
       return false;
     }
@@ -264,8 +266,7 @@ final class WideNetwork {
     ConstantTensor gate = ending.bias() == null ? null : constant(ending.bias()).source();
     ConstantTensor other = up.bias() == null ? null : constant(up.bias()).source();
     Constant first =
-        new Constant(
-            shape, gate == null ? Objects.requireNonNull(other).zeros() : gate, false);
+        new Constant(shape, gate == null ? Objects.requireNonNull(other).zeros() : gate, false);
     return interleaved(
         first,
         other,

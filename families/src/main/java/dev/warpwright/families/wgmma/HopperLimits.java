@@ -57,7 +57,8 @@ public final class HopperLimits {
           + " columns of an operand stored along them; multiples of 16 are possible";
     }
     if (workload.epilogue().glu() && config.tileN() % (2 * Epilogue.GLU_GROUP) != 0) {
-      return config.tileN() + " columns of a gated linear unit's tile; multiples of 16 are possible";
+      return config.tileN()
+          + " columns of a gated linear unit's tile; multiples of 16 are possible";
     }
     if (productRows > 256) {
       return productRows + " rows of a tile; a bulk copy moves at most 256";

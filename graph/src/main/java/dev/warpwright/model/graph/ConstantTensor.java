@@ -95,8 +95,7 @@ public final class ConstantTensor {
    */
   public static ConstantTensor random(
       String name, DType dtype, List<Long> shape, double deviation, SplittableRandom random) {
-    return made(
-        name, dtype, shape, elementCount(shape), i -> deviation * random.nextGaussian());
+    return made(name, dtype, shape, elementCount(shape), i -> deviation * random.nextGaussian());
   }
 
   private static ConstantTensor made(
@@ -314,8 +313,7 @@ public final class ConstantTensor {
     }
     List<Long> wide = new ArrayList<>(shape);
     wide.set(0, 2 * rows);
-    return new ConstantTensor(
-        other == null ? name : name + " and " + other.name, dtype, wide, all);
+    return new ConstantTensor(other == null ? name : name + " and " + other.name, dtype, wide, all);
   }
 
   /** All elements as {@link #floatAt}. */

@@ -191,8 +191,7 @@ public record HalvedMap(
     }
     long weight = weight();
     return Exprs.add(
-        Exprs.add(
-            Exprs.mul(Exprs.div(register, weight), 2 * weight), Exprs.mod(register, weight)),
+        Exprs.add(Exprs.mul(Exprs.div(register, weight), 2 * weight), Exprs.mod(register, weight)),
         second * weight);
   }
 }

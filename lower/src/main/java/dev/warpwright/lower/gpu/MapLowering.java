@@ -54,10 +54,7 @@ public final class MapLowering {
     // One pass over the points for each store: a later store may read what an earlier one wrote at
     // its point.
     for (Stmt.Store store : map.stores()) {
-      parts.add(
-          fragments.isEmpty()
-              ? spread(map, store)
-              : overFragments(map, store, layout(map)));
+      parts.add(fragments.isEmpty() ? spread(map, store) : overFragments(map, store, layout(map)));
     }
     return Stmts.seq(parts);
   }

@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param activation behind the gate, or between the layers
  * @param bias whether the layers add one
  */
-public record RandomFfn(
-    int model, int hidden, boolean gated, Activation activation, boolean bias) {
+public record RandomFfn(int model, int hidden, boolean gated, Activation activation, boolean bias) {
   private static final double BIAS = 0.1;
 
   public RandomFfn {

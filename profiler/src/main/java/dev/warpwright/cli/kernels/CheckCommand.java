@@ -47,8 +47,8 @@ public final class CheckCommand extends Command {
       arity = "0..*",
       paramLabel = "NAME=N",
       description =
-          "Values of scalars, as M=40, default: small ones that are no whole tiles; or of a network,"
-              + " as for 'perf'.")
+          "Values of scalars, as M=40, default: small ones that are no whole tiles; or of a"
+              + " network, as for 'perf'.")
   List<String> assignments = List.of();
 
   @Option(

@@ -147,8 +147,7 @@ final class CheckSubjects {
             : request.precision() == null ? model.graph().precision() : request.precision();
     int rows = request.options().rows().orElse(random == null ? ROWS : random.rows());
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
-      return new CheckSubject.OfNetwork(
-          compiled.program(rows), model.graph());
+      return new CheckSubject.OfNetwork(compiled.program(rows), model.graph());
     }
   }
 }

@@ -111,6 +111,10 @@ public record NetworkTask(
     int rows = rows(values, 0);
     int model = (int) either(values, "D", "K");
     int hidden = (int) either(values, "H", "N");
+    if ((long) model * hidden > Integer.MAX_VALUE) {
+      throw new UserError(
+          "D=" + model + " H=" + hidden + ": a weight of more elements than 2^31 - 1");
+    }
     boolean gated =
         (values.text("gated") == null
                 ? values.number("gate", 0, 1, 0)
