@@ -24,10 +24,12 @@ import dev.warpwright.target.KernelResources;
 import dev.warpwright.target.intrinsic.TensorMaps;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The function that launches the kernels, and what it needs. */
@@ -69,6 +71,10 @@ final class LaunchText {
   private final Exported exported;
   private final Signature signature;
   private final StringBuilder out = new StringBuilder();
+
+  /** Names of tensor maps, which several launches have in one function. */
+  private final Set<String> maps = new HashSet<>();
+
   private int launches;
 
   private LaunchText(Exported exported, Signature signature) {
@@ -261,9 +267,10 @@ final class LaunchText {
   /** Makes a tensor map, and gives its name. */
   private String map(TensorMaps.Spec map, String matrix, Substitution at, List<String> taken) {
     String name = HostText.identifier(map.global().name()) + "_map";
-    for (int i = 2; taken.contains(name); i++) {
+    for (int i = 2; taken.contains(name) || maps.contains(name); i++) {
       name = HostText.identifier(map.global().name()) + "_map_" + i;
     }
+    maps.add(name);
     List<String> shape =
         map.global().shape().stream().map(e -> signature.text().of(at.expr(e))).toList();
     String rows = shape.get(shape.size() - 2);

@@ -61,7 +61,8 @@ public record StagedGemm(
   /** Tiles a product. */
   public static StagedGemm of(
       Schedule s, GemmWorkload workload, int tileM, int tileN, int tileK, int stages) {
-    return of(s, Names.GEMM, workload.batch().isMany(), tileM, tileN, tileK, stages);
+    int columns = Math.toIntExact(workload.epilogue().columns(tileN));
+    return of(s, Names.GEMM, workload.batch().isMany(), tileM, columns, tileK, stages);
   }
 
   /**
@@ -77,7 +78,11 @@ public record StagedGemm(
     return of(s, names, false, tileM, tileN, tileK, stages);
   }
 
-  /** Tiles a product, or many of the same shape. */
+  /**
+   * Tiles a product, or many of the same shape.
+   *
+   * @param tileN columns of a tile of the result
+   */
   private static StagedGemm of(
       Schedule s, Names names, boolean many, int tileM, int tileN, int tileK, int stages) {
     BlockRef sums = s.block(names.sums());

@@ -126,7 +126,7 @@ public record TileGrid(
   /** Bytes of the result. */
   public double resultBytes() {
     return (double) workload.m()
-        * workload.n()
+        * workload.resultColumns()
         * workload.result().bytes()
         * workload.batch().count();
   }

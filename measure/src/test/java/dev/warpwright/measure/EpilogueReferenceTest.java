@@ -15,6 +15,7 @@ import dev.warpwright.measure.reference.HostMatrix;
 import dev.warpwright.measure.reference.HostReference;
 import dev.warpwright.measure.reference.OutputError;
 import dev.warpwright.measure.reference.ReferenceGemm;
+import dev.warpwright.measure.reference.WorkloadReference;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;
 import dev.warpwright.sim.GridOptions;
@@ -26,8 +27,10 @@ import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -101,6 +104,51 @@ class EpilogueReferenceTest {
             .as("deviation [%d, %d], seed %d", i, j, SEED)
             .isCloseTo(spread, offset(1e-5 * spread));
       }
+    }
+  }
+
+  /** A gated linear unit has two sums for each element. */
+  @Test
+  void kernelAndHostAgreeOnGatedLinearUnits() {
+    Epilogue epilogue = new Epilogue(0.5, 0, true, Activation.SILU, true, true, false, true, true);
+    GemmWorkload workload =
+        new GemmWorkload(9, 48, 24, DType.BF16, DType.BF16, GemmWorkload.Layout.NT, epilogue);
+    Kernel kernel =
+        HopperGemm.schedule(workload, HopperConfig.pairs(64, 48, 2, 1, 2).withCluster(1, 1))
+            .kernel();
+    BoundKernel bound = BoundKernel.of(kernel, Map.of());
+    BoundWorkload.Gemm gemm = (BoundWorkload.Gemm) bound.workload();
+    assertThat(gemm.workload()).isEqualTo(workload);
+    assertThat(GemmWorkload.of(workload.key())).isEqualTo(workload);
+    ReferenceGemm reference = ReferenceGemm.of(gemm).getFirst();
+    Arguments arguments = Arguments.random(reference.kernel().params(), SEED);
+    new GridInterpreter(reference.kernel(), GridOptions.DEFAULT).run(arguments);
+    Arguments same = Arguments.random(reference.deviation().params(), SEED);
+    List<Buffer> params = reference.kernel().buffers();
+    Map<String, NdArray> byName = new HashMap<>();
+    for (int p = 0; p < params.size() - 1; p++) {
+      same.bind(reference.deviation().buffers().get(p), arguments.get(params.get(p)));
+      byName.put(params.get(p).name(), arguments.get(params.get(p)));
+    }
+    new GridInterpreter(reference.deviation(), GridOptions.DEFAULT).run(same);
+    WorkloadReference.Output host =
+        WorkloadReference.outputs(
+                gemm,
+                buffer ->
+                    Objects.requireNonNull(
+                        byName.get(
+                            buffer == gemm.a() ? "a" : buffer == gemm.b() ? "w" : buffer.name())))
+            .getFirst();
+    assertThat(host.values()).hasSize(9 * 24);
+    for (int at = 0; at < host.values().length; at++) {
+      assertThat(arguments.get(params.getLast()).element(at))
+          .as("%d, seed %d", at, SEED)
+          .isCloseTo(host.values()[at], offset(1e-9));
+      assertThat(same.get(reference.deviation().buffers().getLast()).element(at))
+          .as("deviation %d, seed %d", at, SEED)
+          .isCloseTo(host.deviations()[at], offset(1e-5 * host.deviations()[at]));
+      // What is rounded to bf16 is off by less than that, and more than nothing is allowed.
+      assertThat(host.deviations()[at]).isPositive().isLessThan(1e-3);
     }
   }
 

@@ -112,7 +112,8 @@ public final class Checks {
                 data -> KernelData.random(shaped.params(), Map.of(), options.seed() + data)));
       }
       case CheckSubject.OfNetwork(CompiledProgram network, _) ->
-          MutationSubject.of(network.program().name(), network, rows(options), options.seed());
+          MutationSubject.of(
+              network.program().name(), network, rows(network, options), options.seed());
       case CheckSubject.OfProgram ofProgram -> {
         Map<String, Long> scalars =
             scalars(ProgramInterpreter.params(ofProgram.program()), options);
@@ -163,7 +164,7 @@ public final class Checks {
     }
     CompiledProgram network = subject.network();
     GpuTarget target = (GpuTarget) network.target();
-    int rows = rows(options);
+    int rows = rows(network, options);
     ProgramCheck check =
         new ProgramCheck(
             network.program(),
@@ -215,9 +216,9 @@ public final class Checks {
         .orElse(CheckReport.OnDevice.NONE);
   }
 
-  /** Rows of a network. */
-  static int rows(CheckOptions options) {
-    return options.rows().orElse(ROWS);
+  /** Rows of a network: those that it was compiled for, if it is for no others. */
+  static int rows(CompiledProgram network, CheckOptions options) {
+    return network.fixedRows().orElse(options.rows().orElse(ROWS));
   }
 
   /** A network's weights, random inputs, and poisoned outputs. */

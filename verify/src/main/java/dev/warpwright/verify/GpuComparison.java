@@ -183,7 +183,7 @@ public final class GpuComparison {
               + ", this GPU is "
               + gpu.name());
     }
-    int rows = Checks.rows(options);
+    int rows = Checks.rows(network, options);
     Arguments simulated = Checks.arguments(network, rows, options.seed());
     List<float[]> inputs =
         network.network().inputs().stream().map(b -> simulated.get(b).toFloats()).toList();

@@ -1,6 +1,7 @@
 package dev.warpwright.verify;
 
 import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.FfnWorkload;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.GemmWorkload.Leading;
@@ -66,7 +67,9 @@ public final class SampleShapes {
     return extent + 2 * unit(extent);
   }
 
-  private static GemmWorkload shaped(GemmWorkload w, long m, long n, long k) {
+  private static GemmWorkload shaped(GemmWorkload w, long m, long columns, long k) {
+    long group = 2L * Epilogue.GLU_GROUP;
+    long n = w.epilogue().glu() ? Math.ceilDiv(columns, group) * group : columns;
     boolean ta = w.layout().transposedA();
     boolean tb = w.layout().transposedB();
     long rowOfA = ta ? w.m() : w.k();
@@ -77,7 +80,7 @@ public final class SampleShapes {
         new Leading(
             leading(w.leading().a(), rowOfA, newA),
             leading(w.leading().b(), rowOfB, newB),
-            leading(w.leading().c(), w.n(), n));
+            leading(w.leading().c(), w.resultColumns(), w.epilogue().columns(n)));
     GemmWorkload dense =
         new GemmWorkload(
             m,
@@ -106,7 +109,12 @@ public final class SampleShapes {
                         newB,
                         (tb ? w.n() : w.k()) * w.pitchOfB(),
                         (tb ? n : k) * dense.pitchOfB()),
-                    stride(strides.c(), w.n(), n, w.m() * w.pitchOfC(), m * dense.pitchOfC()))));
+                    stride(
+                        strides.c(),
+                        w.resultColumns(),
+                        w.epilogue().columns(n),
+                        w.m() * w.pitchOfC(),
+                        m * dense.pitchOfC()))));
   }
 
   /** As many rows further, or so much further, as it was. */

@@ -8,6 +8,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What honest arithmetic may add to an element of a product before it is rounded to the type of the
@@ -66,6 +67,49 @@ public record GemmDeviation(double relative, Epilogue epilogue, double unit) {
             + 2 * unit * (most + offset());
     return Math.abs(operands.getOrDefault(Epilogue.Operand.GATE, 1.0)) * activated
         + 2 * unit * Math.abs(operands.getOrDefault(Epilogue.Operand.RESIDUAL, 0.0));
+  }
+
+  /**
+   * Of an element of a gated linear unit.
+   *
+   * @param gate what the gate's part makes of its sum
+   * @param gateDeviation of that
+   * @param up what is multiplied with it
+   * @param upDeviation of that
+   * @param residual what is added; 0 for nothing
+   */
+  public double ofProduct(
+      double gate, double gateDeviation, double up, double upDeviation, double residual) {
+    return Math.abs(up) * gateDeviation
+        + Math.abs(gate) * upDeviation
+        + gateDeviation * upDeviation
+        + 2 * unit * (Math.abs(gate * up) + Math.abs(residual));
+  }
+
+  /** The same as an expression in f32; the residual is null for nothing. */
+  public Expr ofProduct(
+      Expr gate, Expr gateDeviation, Expr up, Expr upDeviation, @Nullable Expr residual) {
+    Expr one = Exprs.call(MathOp.ABS, gate);
+    Expr other = Exprs.call(MathOp.ABS, up);
+    Expr most = Exprs.mul(one, other);
+    if (residual != null) {
+      most = Exprs.add(most, Exprs.call(MathOp.ABS, Exprs.cast(DType.F32, residual)));
+    }
+    Expr spread =
+        Exprs.add(
+            Exprs.add(Exprs.mul(other, gateDeviation), Exprs.mul(one, upDeviation)),
+            Exprs.mul(gateDeviation, upDeviation));
+    return Exprs.add(spread, times(most, 2 * unit));
+  }
+
+  /** The same of a gated linear unit's gate, by itself. */
+  public GemmDeviation gatePart() {
+    return new GemmDeviation(relative, epilogue.gatePart(), unit);
+  }
+
+  /** The same of what a gated linear unit's gate lets through, by itself. */
+  public GemmDeviation upPart() {
+    return new GemmDeviation(relative, epilogue.upPart(), unit);
   }
 
   /** The same as an expression in f32. */

@@ -19,13 +19,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A product of matrices, {@code C[M, N] = f(A · B)}.
  *
  * @param m rows of the result, at least 1
- * @param n columns of the result, at least 1
+ * @param n columns of the product, at least 1; those of the result, but for gated linear units
  * @param k length of the sums; where it is 0, A and B have no elements and are no parameters
  * @param precision type of A and B, and what products and sums are computed in
  * @param result type of C
@@ -93,18 +94,19 @@ public record GemmWorkload(
       throw new IllegalArgumentException(
           String.format(Locale.ROOT, "a product of %d x %d x %d", m, n, k));
     }
+    long columnsOfC = epilogue.columns(n);
     leading =
         new Leading(
             leading("lda", leading.a(), layout.transposedA() ? m : k),
             leading("ldb", leading.b(), layout.transposedB() ? k : n),
-            leading("ldc", leading.c(), n));
+            leading("ldc", leading.c(), columnsOfC));
     long rowsOfA = layout.transposedA() ? k : m;
     long rowsOfB = layout.transposedB() ? n : k;
     long rowOfA = layout.transposedA() ? m : k;
     long rowOfB = layout.transposedB() ? k : n;
     long pitchOfA = Math.max(leading.a(), rowOfA);
     long pitchOfB = Math.max(leading.b(), rowOfB);
-    long pitchOfC = Math.max(leading.c(), n);
+    long pitchOfC = Math.max(leading.c(), columnsOfC);
     Batch.Strides strides = batch.strides();
     batch =
         batch.with(
@@ -116,7 +118,7 @@ public record GemmWorkload(
                     ? Batch.none("strideb", strides.b())
                     : Batch.apart(
                         "strideb", strides.b(), batch.countOfB(), rowsOfB, rowOfB, pitchOfB),
-                Batch.apart("stridec", strides.c(), batch.count(), m, n, pitchOfC)));
+                Batch.apart("stridec", strides.c(), batch.count(), m, columnsOfC, pitchOfC)));
   }
 
   /** Zero for rows that follow each other. */
@@ -140,7 +142,12 @@ public record GemmWorkload(
 
   /** Elements from one row of C in memory to the next. */
   public long pitchOfC() {
-    return leading.c() > 0 ? leading.c() : n;
+    return leading.c() > 0 ? leading.c() : resultColumns();
+  }
+
+  /** Columns of C: half of the product's of a gated linear unit, else all. */
+  public long resultColumns() {
+    return epilogue.columns(n);
   }
 
   /** The same with rows further apart. */
@@ -327,26 +334,36 @@ public record GemmWorkload(
 
   /** The result of sums; parameters behind those given are what the epilogue reads, and C. */
   private PrimFunc finished(String name, List<Param> params, Tensor sums, boolean swapped) {
-    Expr rows = Exprs.i32(m);
-    Expr columns = Exprs.i32(n);
     Map<Epilogue.Operand, Tensor> operandTensors = new EnumMap<>(Epilogue.Operand.class);
     for (Epilogue.Operand operand : epilogue.operands()) {
-      operandTensors.put(operand, input(operand, rows, columns));
+      operandTensors.put(operand, input(operand, Exprs.i32(m), Exprs.i32(n)));
     }
     Tensor c =
         Tensor.compute(
-            matrix("C", result, many(false), m, n, pitchOfC(), batch.strides().c()),
+            matrix("C", result, many(false), m, resultColumns(), pitchOfC(), batch.strides().c()),
             v -> {
               Expr row = v.get(v.size() - 2);
-              Expr column = v.getLast();
-              Expr sum = sums.at(at(v, swapped ? column : row, swapped ? row : column));
-              return epilogue.equals(Epilogue.NONE)
-                  ? sum
-                  : epilogue.of(
-                      precision == Precision.F64 ? DType.F64 : DType.F32,
-                      sum,
+              Function<Expr, Expr> sum =
+                  column -> sums.at(at(v, swapped ? column : row, swapped ? row : column));
+              Function<Expr, Function<Epilogue.Operand, Expr>> operands =
+                  column ->
                       operand ->
-                          element(operand, Objects.requireNonNull(operandTensors.get(operand)), v));
+                          element(
+                              operand,
+                              Objects.requireNonNull(operandTensors.get(operand)),
+                              v,
+                              column);
+              DType type = precision == Precision.F64 ? DType.F64 : DType.F32;
+              if (epilogue.glu()) {
+                Expr gate = Epilogue.gateColumn(v.getLast());
+                Expr up = Exprs.add(gate, Epilogue.GLU_GROUP);
+                return epilogue.glu(
+                    type, sum.apply(gate), operands.apply(gate), sum.apply(up), operands.apply(up));
+              }
+              Expr column = v.getLast();
+              return epilogue.equals(Epilogue.NONE)
+                  ? sum.apply(column)
+                  : epilogue.of(type, sum.apply(column), operands.apply(column));
             });
     operandTensors.values().forEach(operand -> params.add(operand.buffer()));
     params.add(c.buffer());
@@ -391,14 +408,23 @@ public record GemmWorkload(
       case COLUMN_SCALE, BIAS -> Tensor.input(operand.buffer(), DType.F32, columns);
       case ADDEND, GATE, RESIDUAL ->
           Tensor.input(
-              matrix(operand.buffer(), result, many(false), m, n, pitchOfC(), batch.strides().c()));
+              matrix(
+                  operand.buffer(),
+                  result,
+                  many(false),
+                  m,
+                  resultColumns(),
+                  pitchOfC(),
+                  batch.strides().c()));
     };
   }
 
-  private static Expr element(Epilogue.Operand operand, Tensor tensor, List<? extends Expr> point) {
+  /** The element of an operand for a point of the result and one of its columns of the product. */
+  private static Expr element(
+      Epilogue.Operand operand, Tensor tensor, List<? extends Expr> point, Expr column) {
     return switch (operand) {
       case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
-      case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+      case COLUMN_SCALE, BIAS -> tensor.at(column);
       case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
     };
   }

@@ -5,6 +5,7 @@ import dev.warpwright.base.json.Json;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.devices.Devices;
 import dev.warpwright.cli.kernels.KernelFile;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
@@ -104,6 +105,9 @@ public final class ExportAction implements Action<ExportRequest> {
   }
 
   private static Map<String, byte[]> model(ExportRequest request, GpuTarget target) {
+    if (NetworkTask.isRandom(request.what())) {
+      return random(NetworkTask.of(request.what(), request.values(), null), request, target);
+    }
     Map<String, Long> values = request.values().numbers();
     if (!values.isEmpty()) {
       throw new UserError(
@@ -119,6 +123,13 @@ public final class ExportAction implements Action<ExportRequest> {
         target,
         request.rows(),
         String.format(Locale.ROOT, "The model %s in %s", path.getFileName(), precision.text()));
+  }
+
+  private static Map<String, byte[]> random(
+      NetworkTask task, ExportRequest request, GpuTarget target) {
+    request.values().finish(NetworkTask.keys(task.what()));
+    return CudaExport.model(
+        new Model(task.graph()), task.precision(), target, task.rows(), task.text());
   }
 
   private static Map<String, byte[]> kernel(ExportRequest request, GpuTarget target) {

@@ -32,7 +32,8 @@ public final class ExportCommand extends Command {
       paramLabel = "WHAT",
       description =
           "ladder:RUNG, for example ladder:warp-tiles; gemm, for the best known kernel of a"
-              + " product; a file of one kernel in text, or a model's.")
+              + " product; ffn or mlp, for a network with random weights; a file of one kernel in"
+              + " text, or a model's.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")

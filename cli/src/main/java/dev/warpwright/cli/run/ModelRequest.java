@@ -1,6 +1,7 @@
 package dev.warpwright.cli.run;
 
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.workload.Precision;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param precision the precision asked for; null for the file's
  * @param batch the number of rows, at least 1; empty for the input's
  * @param emit the folder to write the program to in text, after each step; null for nowhere
+ * @param network of random weights, which stands in the file's place; null for a file
  */
 public record ModelRequest(
     Path file,
@@ -23,4 +25,28 @@ public record ModelRequest(
     @Nullable Architecture arch,
     @Nullable Precision precision,
     OptionalInt batch,
-    @Nullable Path emit) {}
+    @Nullable Path emit,
+    @Nullable NetworkTask network) {
+  /** A model of a file. */
+  public ModelRequest(
+      Path file,
+      TargetName target,
+      @Nullable Architecture arch,
+      @Nullable Precision precision,
+      OptionalInt batch,
+      @Nullable Path emit) {
+    this(file, target, arch, precision, batch, emit, null);
+  }
+
+  /** The same for a network of random weights in the file's place. */
+  ModelRequest with(NetworkTask random) {
+    return new ModelRequest(
+        file,
+        target,
+        arch,
+        random.precision(),
+        batch.isPresent() ? batch : OptionalInt.of(random.rows()),
+        emit,
+        random);
+  }
+}

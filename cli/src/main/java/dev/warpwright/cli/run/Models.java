@@ -14,7 +14,9 @@ final class Models {
    * @throws UserError if its file is no model, or {@code --arch} does not fit it
    */
   static Model load(ModelRequest request) {
-    return Warpwright.load(request.file(), request.arch());
+    return request.network() == null
+        ? Warpwright.load(request.file(), request.arch())
+        : new Model(request.network().graph());
   }
 
   /**

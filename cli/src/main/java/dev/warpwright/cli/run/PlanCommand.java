@@ -1,19 +1,35 @@
 package dev.warpwright.cli.run;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
 
 @CommandLine.Command(
     name = "plan",
-    description = "Show how a model is fused: groups, strategy, bytes saved, kernels, and why.")
+    description = {
+      "Show how a model is fused: groups, strategy, bytes saved, kernels, and why. Also of networks"
+          + " with random weights: 'plan mlp widths=64,64,64 rows=4096', 'plan ffn M=16 D=4096"
+          + " H=14336 gated=1 --target sm_90a'."
+    })
 public final class PlanCommand extends Command {
   private final Action<ModelRequest> action;
 
   @Mixin ModelOptions model = new ModelOptions();
+
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "KEY=VALUE",
+      description = "Of mlp and ffn in the model's place: what makes the network, as for 'perf'.")
+  List<String> arguments = List.of();
 
   public PlanCommand(Action<ModelRequest> action) {
     this.action = action;
@@ -21,6 +37,17 @@ public final class PlanCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    return action.perform(model.request(), progress);
+    ModelRequest request = model.request();
+    String what = request.file().toString();
+    if (!NetworkTask.isRandom(what)) {
+      if (!arguments.isEmpty()) {
+        throw new UserError(arguments.getFirst() + ": for mlp and ffn; '" + what + "' is a file");
+      }
+      return action.perform(request, progress);
+    }
+    KeyValues values = new KeyValues(arguments);
+    NetworkTask random = NetworkTask.of(what, values, null);
+    values.finish(NetworkTask.keys(what));
+    return action.perform(request.with(random), progress);
   }
 }

@@ -73,7 +73,9 @@ final class TuneCommandTest {
         "mlp widths=64,64,64 rows=1000 t=12|1|0|0",
         "mlp widths=64,64,64 M=1000|1|0|0",
         "mlp widths=784,1024,1024,16 M=64 dtype=bf16 bias=1|0|1|3",
-        "ffn M=16 K=64 N=128|0|1|2",
+        "ffn M=16 K=64 N=128|1|0|0",
+        "ffn M=16 D=1024 H=1040|0|1|2",
+        "ffn M=16 D=1024 H=1040 gated=1 act=gelu bias=1|0|1|2",
         "../models/digits-relu-128-64/model.onnx rows=128 dtype=f16|1|0|0"
       })
   void networksAreTunedAsAWholeWhereOneKernelCarriesThem(

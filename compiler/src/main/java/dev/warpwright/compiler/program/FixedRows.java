@@ -61,7 +61,8 @@ final class FixedRows {
         of(ending.accumulator()),
         ending.bias(),
         ending.activation(),
-        ending.residual() == null ? null : of(ending.residual()));
+        ending.residual() == null ? null : of(ending.residual()),
+        ending.up() == null ? null : of(ending.up()));
   }
 
   private Stage of(Stage stage) {

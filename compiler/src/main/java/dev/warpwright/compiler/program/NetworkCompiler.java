@@ -118,10 +118,9 @@ public final class NetworkCompiler {
                 graph, new FunctionOptions(precision, GRANULE, precision == Precision.F32, false)),
             rows);
     List<GemmWorkload> products = new ArrayList<>();
-    for (List<Stage> group : Partition.byLayer(network)) {
-      LayerGemm product = LayerGemm.of(network, group, precision);
-      if (product != null) {
-        products.add(product.workload());
+    for (LayerParts.Part part : LayerParts.of(network, precision, workload -> true)) {
+      if (part.product() != null) {
+        products.add(part.product().workload());
       }
     }
     return products;
@@ -339,7 +338,9 @@ public final class NetworkCompiler {
     }
     Map<Buffer, Buffer> packed = new HashMap<>();
     constants.forEach(c -> packed.put(c.constant().buffer(), c.buffer()));
-    Program program = ProgramAssembly.assemble(network, calls, packed, List.of());
+    Program program =
+        ProgramAssembly.assemble(
+            network, calls, packed, constants.stream().map(PackedConstant::buffer).toList());
     return new CompiledProgram(
         network, precision, target, program, constants, compiled, OptionalInt.empty());
   }

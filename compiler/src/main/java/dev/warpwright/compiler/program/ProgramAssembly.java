@@ -12,7 +12,6 @@ import dev.warpwright.ir.Program.Role;
 import dev.warpwright.ir.Program.ScalarArgument;
 import dev.warpwright.ir.Program.Step;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,13 +28,13 @@ final class ProgramAssembly {
    *
    * @param calls the launches, in order
    * @param packed constants of the network that kernels take in another layout, and that layout
-   * @param tables constants that are not the network's
+   * @param constants in the layouts that kernels take, in order
    */
   static Program assemble(
       NetworkFunction network,
       List<KernelCall> calls,
       Map<Buffer, Buffer> packed,
-      List<Buffer> tables) {
+      List<Buffer> constants) {
     List<ProgramParam> params = new ArrayList<>();
     Set<Buffer> known = new HashSet<>();
     for (Buffer input : network.inputs()) {
@@ -46,15 +45,11 @@ final class ProgramAssembly {
       params.add(new ProgramParam(Role.OUTPUT, output));
       known.add(output);
     }
-    for (Constant constant : network.constants()) {
-      Buffer buffer = packed.getOrDefault(constant.buffer(), constant.buffer());
-      params.add(new ProgramParam(Role.CONSTANT, buffer));
-      known.add(constant.buffer());
+    for (Buffer constant : constants) {
+      params.add(new ProgramParam(Role.CONSTANT, constant));
+      known.add(constant);
     }
-    for (Buffer table : tables) {
-      params.add(new ProgramParam(Role.CONSTANT, table));
-      known.add(table);
-    }
+    known.addAll(packed.keySet());
     params.add(new ProgramParam(Role.SCALAR, network.rows()));
     List<Buffer> workspace = new ArrayList<>();
     List<Step> steps = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.program.LayerParts.Part;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;
@@ -10,11 +11,10 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.Constant;
 import dev.warpwright.model.function.NetworkFunction;
+import dev.warpwright.model.function.NetworkFunction.Ending;
 import dev.warpwright.model.function.NetworkFunction.Load;
-import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.model.function.NetworkFunction.Stage;
-import dev.warpwright.model.function.NetworkFunction.Store;
 import dev.warpwright.model.graph.ConstantTensor;
 import dev.warpwright.target.Target;
 import dev.warpwright.workload.Epilogue;
@@ -23,11 +23,13 @@ import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +48,7 @@ final class WideNetwork {
   private final String why;
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
-  private final List<PackedConstant> tables = new ArrayList<>();
+  private final List<PackedConstant> made = new ArrayList<>();
   private final List<KernelCall> calls = new ArrayList<>();
   private double micros;
 
@@ -96,15 +98,21 @@ final class WideNetwork {
   }
 
   private Planned planned(Target target, int rows) {
+    Set<Param> used = new HashSet<>();
+    calls.forEach(call -> used.addAll(call.arguments()));
     List<PackedConstant> constants =
-        new ArrayList<>(network.constants().stream().map(PackedConstant::plain).toList());
-    constants.addAll(tables);
+        new ArrayList<>(
+            network.constants().stream()
+                .filter(constant -> used.contains(constant.buffer()))
+                .map(PackedConstant::plain)
+                .toList());
+    constants.addAll(made);
     Program program =
         ProgramAssembly.assemble(
             network,
             calls,
             java.util.Map.of(),
-            tables.stream().map(PackedConstant::buffer).toList());
+            constants.stream().map(PackedConstant::buffer).toList());
     return new Planned(
         new CompiledProgram(
             network,
@@ -117,20 +125,8 @@ final class WideNetwork {
         micros);
   }
 
-  /** What a kernel computes: stages, and how the families see them. */
-  private record Part(List<Stage> stages, @Nullable LayerGemm product) {}
-
   private boolean plan() {
-    List<Part> parts = new ArrayList<>();
-    for (List<Stage> group : Partition.byLayer(network)) {
-      LayerGemm product = LayerGemm.of(network, group, precision);
-      if (product != null && chosen(product.workload()) != null) {
-        parts.add(new Part(product.stages(), product));
-        formulas(group.subList(product.stages().size(), group.size()), parts);
-      } else {
-        parts.add(new Part(group, null));
-      }
-    }
+    List<Part> parts = LayerParts.of(network, precision, workload -> chosen(workload) != null);
     if (parts.stream().allMatch(part -> part.product() == null)) {
       return false;
     }
@@ -145,21 +141,6 @@ final class WideNetwork {
       }
     }
     return true;
-  }
-
-  /** What no epilogue has: each formula by itself, with the copy of its result to an output. */
-  private static void formulas(List<Stage> stages, List<Part> parts) {
-    int next = 0;
-    while (next < stages.size()) {
-      boolean pair =
-          next + 1 < stages.size()
-              && stages.get(next) instanceof Map map
-              && stages.get(next + 1) instanceof Store store
-              && store.from() == map.to();
-      int end = next + (pair ? 2 : 1);
-      parts.add(new Part(stages.subList(next, end), null));
-      next = end;
-    }
   }
 
   /** A copy that adds no columns and that only products read: they read the original instead. */
@@ -213,14 +194,14 @@ final class WideNetwork {
   }
 
   private Buffer table(List<Integer> values) {
-    String name = "table" + tables.size();
+    String name = "table" + made.size();
     Buffer buffer = Buffer.of(name, DType.I32, Scope.GLOBAL, (long) values.size());
     ConstantTensor source =
         ConstantTensor.ofLongs(
             name,
             List.of((long) values.size()),
             values.stream().mapToLong(Integer::longValue).toArray());
-    tables.add(PackedConstant.plain(new Constant(buffer, source, false)));
+    made.add(PackedConstant.plain(new Constant(buffer, source, false)));
     return buffer;
   }
 
@@ -229,10 +210,10 @@ final class WideNetwork {
     Product product = layer.product();
     java.util.Map<String, Buffer> operands = new HashMap<>();
     operands.put("A", original(product.a()));
-    operands.put("B", product.weight());
+    operands.put("B", layer.up() == null ? product.weight() : weights(product, layer.up()));
     operands.put("C", layer.result());
-    if (layer.ending().bias() != null) {
-      operands.put(Epilogue.Operand.BIAS.buffer(), layer.ending().bias());
+    if (layer.workload().epilogue().bias()) {
+      operands.put(Epilogue.Operand.BIAS.buffer(), bias(layer.ending()));
     }
     if (layer.ending().residual() != null) {
       operands.put(Epilogue.Operand.RESIDUAL.buffer(), original(layer.ending().residual()));
@@ -260,6 +241,54 @@ final class WideNetwork {
             });
     micros += kernel.found().predictedUs();
     calls.add(new KernelCall(compiled(layer, kernel), arguments, zeroed));
+  }
+
+  /** The weights of a gate and of what it lets through, their columns in turns. */
+  private Buffer weights(Product gate, Product up) {
+    Buffer shape = gate.weight();
+    long n = 2 * gate.n();
+    Constant first = constant(shape);
+    return interleaved(
+        first,
+        constant(up.weight()).source(),
+        first.transposed()
+            ? Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, gate.k(), n)
+            : Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, n, gate.k()));
+  }
+
+  /** What is added to each row of an epilogue's products. */
+  private Buffer bias(Ending ending) {
+    Ending up = ending.up();
+    if (up == null) {
+      return Objects.requireNonNull(ending.bias());
+    }
+    Buffer shape = Objects.requireNonNull(ending.bias() == null ? up.bias() : ending.bias());
+    ConstantTensor gate = ending.bias() == null ? null : constant(ending.bias()).source();
+    ConstantTensor other = up.bias() == null ? null : constant(up.bias()).source();
+    Constant first =
+        new Constant(shape, gate == null ? Objects.requireNonNull(other).zeros() : gate, false);
+    return interleaved(
+        first,
+        other,
+        Buffer.of(shape.name() + "_up", shape.dtype(), Scope.GLOBAL, 2 * shape.extent(0)));
+  }
+
+  private Buffer interleaved(Constant gate, @Nullable ConstantTensor up, Buffer buffer) {
+    long columns = buffer.extent(gate.transposed() ? 1 : 0);
+    made.add(
+        PackedConstant.plain(
+            new Constant(
+                buffer,
+                gate.source().interleaved(up, columns / 2, Epilogue.GLU_GROUP),
+                gate.transposed())));
+    return buffer;
+  }
+
+  private Constant constant(Buffer buffer) {
+    return network.constants().stream()
+        .filter(constant -> constant.buffer() == buffer)
+        .findFirst()
+        .orElseThrow();
   }
 
   private Buffer original(Buffer buffer) {

@@ -46,6 +46,9 @@ public final class SimtGemm {
     if (workload.batch().isMany()) {
       return "batches are computed on tensor cores only";
     }
+    if (workload.epilogue().glu()) {
+      return "gated linear units are computed on tensor cores only";
+    }
     if (workload.isPitched()) {
       return "rows must follow each other";
     }

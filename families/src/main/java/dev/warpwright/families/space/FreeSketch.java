@@ -65,7 +65,7 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
   /** A sketch for each kind of arithmetic that can compute a product on a target. */
   static List<GemmSketch<?>> all(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     List<GemmSketch<?>> sketches = new ArrayList<>();
-    if (workload.k() == 0) {
+    if (workload.k() == 0 || workload.epilogue().glu()) {
       return sketches;
     }
     if (target == GpuTarget.SM_90A && HopperLimits.operandsProblem(workload) == null) {

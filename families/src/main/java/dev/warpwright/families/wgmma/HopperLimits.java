@@ -3,6 +3,7 @@ package dev.warpwright.families.wgmma;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Batch;
+import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmWorkload;
 import dev.warpwright.workload.Precision;
 import java.util.Locale;
@@ -54,6 +55,10 @@ public final class HopperLimits {
     if (alongColumns && productColumns % 16 != 0) {
       return productColumns
           + " columns of an operand stored along them; multiples of 16 are possible";
+    }
+    if (workload.epilogue().glu() && config.tileN() % (2 * Epilogue.GLU_GROUP) != 0) {
+      return config.tileN()
+          + " columns of a gated linear unit's tile; multiples of 16 are possible";
     }
     if (productRows > 256) {
       return productRows + " rows of a tile; a bulk copy moves at most 256";
@@ -262,10 +267,10 @@ public final class HopperLimits {
     if (config.swapped()
         || config.direct()
         || workload.pitchOfC() * bytes % 16 != 0
-        || workload.n() * bytes % 16 != 0) {
+        || workload.resultColumns() * bytes % 16 != 0) {
       return 0;
     }
-    int row = config.tileN() * bytes;
+    int row = Math.toIntExact(workload.epilogue().columns(config.tileN())) * bytes;
     int width = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 16;
     int panels = row / width * (config.tileM() / WARPGROUP_ROWS / config.consumers());
     return (long) Math.min(2, panels) * config.consumers() * WARPGROUP_ROWS * width;

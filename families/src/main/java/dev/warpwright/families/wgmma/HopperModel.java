@@ -282,15 +282,16 @@ public final class HopperModel {
   private static double epilogue(TileGrid grid, HopperConfig c, double sharing) {
     GemmWorkload w = grid.workload();
     int bytes = w.result().bytes();
+    long columns = w.epilogue().columns(c.tileN());
     double written =
-        c.tileM() * grid.insideM() * c.tileN() * grid.insideN() * bytes / WRITTEN_BYTES * sharing;
-    boolean chunks = (w.pitchOfC() | w.n()) * bytes % ThreadCopies.CHUNK == 0;
+        c.tileM() * grid.insideM() * columns * grid.insideN() * bytes / WRITTEN_BYTES * sharing;
+    boolean chunks = (w.pitchOfC() | w.resultColumns()) * bytes % ThreadCopies.CHUNK == 0;
     if (c.swapped() || c.direct() || !chunks) {
       boolean pairs = !c.swapped() && w.pitchOfC() * bytes % 4 == 0;
-      double each = (double) c.tileM() * c.tileN() / (WARPGROUP * c.consumers());
+      double each = (double) c.tileM() * columns / (WARPGROUP * c.consumers());
       return written + (pairs ? each / 2 : each) * STORE * sharing;
     }
-    int row = c.tileN() * bytes;
+    int row = Math.toIntExact(columns) * bytes;
     int width = Math.min(TileGrid.LINE, Integer.lowestOneBit(row));
     return written + PANEL * row / width * c.tileM() / (INSTRUCTION_ROWS * c.consumers());
   }

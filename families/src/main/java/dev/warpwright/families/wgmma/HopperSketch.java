@@ -243,7 +243,8 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
    * along columns cannot have them, nor can bytes.
    */
   private long[] wide() {
-    boolean alongColumns = !workload.layout().transposedB() || isOfBytes();
+    boolean alongColumns =
+        !workload.layout().transposedB() || isOfBytes() || workload.epilogue().glu();
     long[] options =
         LongStream.iterate(16, t -> t <= 256, t -> t + 8)
             .filter(t -> t < workload.n() + 64)
@@ -258,7 +259,7 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
     if (swapped || workload.pitchOfC() * bytes % ThreadCopies.CHUNK != 0) {
       return false;
     }
-    return tileN * bytes % HopperModel.SECTOR != 0
+    return workload.epilogue().columns(tileN) * bytes % HopperModel.SECTOR != 0
         || d.choose("store", List.of("shared", "direct")).equals("direct");
   }
 

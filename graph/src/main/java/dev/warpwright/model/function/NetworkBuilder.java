@@ -443,6 +443,10 @@ public final class NetworkBuilder {
     if (function == ElementwiseOp.IDENTITY) {
       return first.ending();
     }
+    if (function == ElementwiseOp.MUL) {
+      Ending second = operands.get(1).ending();
+      return first.ending() == null || second == null ? null : Ending.glu(first.ending(), second);
+    }
     if (function != ElementwiseOp.ADD) {
       return null;
     }

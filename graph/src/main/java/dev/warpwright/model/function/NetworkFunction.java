@@ -66,24 +66,43 @@ public record NetworkFunction(
       implements Stage {}
 
   /**
-   * A formula that is the epilogue of a product.
+   * A formula that is the epilogue of a product, or of two: a gated linear unit.
    *
-   * @param accumulator of the product
+   * @param accumulator of the product, of the gate's if there are two
    * @param bias added to each row; null for none
    * @param residual added at the end; null for none
+   * @param up what the gate lets through, a product with a bias and no more; null for one product
    */
   public record Ending(
-      Buffer accumulator, @Nullable Buffer bias, Activation activation, @Nullable Buffer residual) {
+      Buffer accumulator,
+      @Nullable Buffer bias,
+      Activation activation,
+      @Nullable Buffer residual,
+      @Nullable Ending up) {
+    /** Of one product. */
+    public Ending(
+        Buffer accumulator,
+        @Nullable Buffer bias,
+        Activation activation,
+        @Nullable Buffer residual) {
+      this(accumulator, bias, activation, residual, null);
+    }
+
     /** The epilogue. */
     public Epilogue epilogue() {
-      return new Epilogue(1, 0, bias != null, activation, false, false, false, residual != null);
+      boolean added = bias != null || up != null && up.bias != null;
+      return new Epilogue(
+          1, 0, added, activation, false, false, false, residual != null, up != null);
+    }
+
+    /** Whether it is a product with a bias at most. */
+    private boolean isLinear() {
+      return activation == Activation.NONE && residual == null && up == null;
     }
 
     /** With an activation behind it, or null. */
     @Nullable Ending then(Activation next) {
-      return activation == Activation.NONE && residual == null
-          ? new Ending(accumulator, bias, next, null)
-          : null;
+      return isLinear() ? new Ending(accumulator, bias, next, null) : null;
     }
 
     /** With a buffer's elements added, or null. */
@@ -92,10 +111,20 @@ public record NetworkFunction(
         return null;
       }
       if (addend.rank() == 2) {
-        return new Ending(accumulator, bias, activation, addend);
+        return new Ending(accumulator, bias, activation, addend, up);
       }
-      return bias == null && activation == Activation.NONE
-          ? new Ending(accumulator, addend, activation, null)
+      return bias == null && isLinear() ? new Ending(accumulator, addend, activation, null) : null;
+    }
+
+    /** The gated linear unit of two, whichever of them is the gate; or null. */
+    static @Nullable Ending glu(Ending one, Ending other) {
+      if (one.accumulator == other.accumulator) {
+        return null;
+      }
+      Ending gate = one.isLinear() ? other : one;
+      Ending up = gate == one ? other : one;
+      return up.isLinear() && gate.residual == null && gate.up == null
+          ? new Ending(gate.accumulator, gate.bias, gate.activation, null, up)
           : null;
     }
   }

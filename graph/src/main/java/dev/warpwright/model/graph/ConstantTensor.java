@@ -12,8 +12,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.LongToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A constant: dense, row-major, little-endian, read-only. The bytes may lie in a mapped file and
@@ -35,6 +41,13 @@ public final class ConstantTensor {
   private final List<Long> shape;
   private final long count;
   private final MemorySegment data;
+
+  /** What {@link #interleaved} has made of it. */
+  private final Map<Interleaving, ConstantTensor> interleaved = new HashMap<>();
+
+  private @Nullable ConstantTensor zeros;
+
+  private record Interleaving(@Nullable ConstantTensor other, long rows, int group) {}
 
   /**
    * A tensor over existing bytes, which are not copied.
@@ -71,9 +84,25 @@ public final class ConstantTensor {
   /** A tensor with these elements, each rounded to the type, to nearest even. */
   public static ConstantTensor ofDoubles(
       String name, DType dtype, List<Long> shape, double... values) {
-    MemorySegment data = Arena.ofAuto().allocate((long) values.length * dtype.bytes(), 64);
-    for (int i = 0; i < values.length; i++) {
-      double v = values[i];
+    return made(name, dtype, shape, values.length, i -> values[(int) i]);
+  }
+
+  /**
+   * A tensor of random numbers, each rounded to the type, to nearest even. It may have more
+   * elements than an array.
+   *
+   * @param deviation of their normal distribution
+   */
+  public static ConstantTensor random(
+      String name, DType dtype, List<Long> shape, double deviation, SplittableRandom random) {
+    return made(name, dtype, shape, elementCount(shape), i -> deviation * random.nextGaussian());
+  }
+
+  private static ConstantTensor made(
+      String name, DType dtype, List<Long> shape, long count, LongToDoubleFunction values) {
+    MemorySegment data = Arena.ofAuto().allocate(count * dtype.bytes(), 64);
+    for (long i = 0; i < count; i++) {
+      double v = values.applyAsDouble(i);
       switch (dtype) {
         case F64 -> data.set(DOUBLE, i * 8L, v);
         case F32 -> data.set(FLOAT, i * 4L, (float) v);
@@ -239,6 +268,52 @@ public final class ConstantTensor {
       largest = Math.max(largest, bits[i] & 0x7FFF);
     }
     return largest;
+  }
+
+  /**
+   * The rows of this tensor and of another one in turns, so many of each; made once, so that all
+   * programs that want it share it.
+   *
+   * @param other of the same shape and type; null for one of zeros
+   * @param rows of both each, at least as many as there are: those that are added are zero
+   * @param group rows that follow each other, a divisor of {@code rows}
+   */
+  public synchronized ConstantTensor interleaved(
+      @Nullable ConstantTensor other, long rows, int group) {
+    if (other != null && (!other.shape.equals(shape) || other.dtype != dtype)) {
+      throw new IllegalArgumentException(typeText() + " beside " + other.typeText());
+    }
+    if (shape.isEmpty() || rows < shape.getFirst() || rows % group != 0) {
+      throw new IllegalArgumentException(
+          String.format(Locale.ROOT, "%d rows of %s in groups of %d", rows, typeText(), group));
+    }
+    return interleaved.computeIfAbsent(
+        new Interleaving(other, rows, group), key -> interleave(other, rows, group));
+  }
+
+  /** A tensor of zeros of the same shape and type, always the same one. */
+  public synchronized ConstantTensor zeros() {
+    if (zeros == null) {
+      zeros =
+          new ConstantTensor("zeros", dtype, shape, Arena.ofAuto().allocate(data.byteSize(), 64));
+    }
+    return zeros;
+  }
+
+  private ConstantTensor interleave(@Nullable ConstantTensor other, long rows, int group) {
+    long own = shape.getFirst();
+    long row = own == 0 ? 0 : data.byteSize() / own;
+    MemorySegment all = Arena.ofAuto().allocate(2 * rows * row, 64);
+    for (long first = 0; first < own; first += group) {
+      long bytes = Math.min(group, own - first) * row;
+      MemorySegment.copy(data, first * row, all, 2 * first * row, bytes);
+      if (other != null) {
+        MemorySegment.copy(other.data, first * row, all, (2 * first + group) * row, bytes);
+      }
+    }
+    List<Long> wide = new ArrayList<>(shape);
+    wide.set(0, 2 * rows);
+    return new ConstantTensor(other == null ? name : name + " and " + other.name, dtype, wide, all);
   }
 
   /** All elements as {@link #floatAt}. */

@@ -56,4 +56,22 @@ class ConstantTensorTest {
     }
     assertThat(ConstantTensor.ofLongs("t", List.of(1L), -1).firstNonFinite()).isEqualTo(-1);
   }
+
+  /** Rows of two in turns, and of nothing where there are no more. */
+  @Test
+  void rowsInTurns() {
+    ConstantTensor a = ConstantTensor.ofDoubles("a", DType.F16, List.of(3L, 2L), 1, 2, 3, 4, 5, 6);
+    ConstantTensor b =
+        ConstantTensor.ofDoubles("b", DType.F16, List.of(3L, 2L), 7, 8, 9, 10, 11, 12);
+    ConstantTensor both = a.interleaved(b, 4, 2);
+    assertThat(both.shape()).containsExactly(8L, 2L);
+    assertThat(both.toDoubles()).containsExactly(1, 2, 3, 4, 7, 8, 9, 10, 5, 6, 0, 0, 11, 12, 0, 0);
+    assertThat(a.interleaved(b, 4, 2)).isSameAs(both);
+    assertThat(a.interleaved(null, 4, 1).toDoubles())
+        .containsExactly(1, 2, 0, 0, 3, 4, 0, 0, 5, 6, 0, 0, 0, 0, 0, 0);
+    assertThatThrownBy(() -> a.interleaved(b.interleaved(null, 3, 1), 4, 2))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.interleaved(b, 2, 2)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.interleaved(b, 5, 2)).isInstanceOf(IllegalArgumentException.class);
+  }
 }

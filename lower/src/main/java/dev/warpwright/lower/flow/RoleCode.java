@@ -419,7 +419,7 @@ final class RoleCode {
         staged.computeIfAbsent(
             tile.tile(),
             t -> {
-              StagedStore one = StagedStore.of(t, code.layout(tile.source()), team.groups());
+              StagedStore one = StagedStore.of(t, maps.layout(tile.map()), team.groups());
               return team.instances() == 1 ? one : one.forGroups(team.instances());
             });
     return tile.staged(store, maps, team.member(), team.part(), team.group(), team.thread());

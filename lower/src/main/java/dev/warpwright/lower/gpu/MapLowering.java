@@ -57,12 +57,16 @@ public final class MapLowering {
     // One pass over the points for each store: a later store may read what an earlier one wrote at
     // its point.
     for (Stmt.Store store : map.stores()) {
-      parts.add(
-          fragments.isEmpty()
-              ? spread(map, store)
-              : overFragments(map, store, code.layout(fragments.iterator().next())));
+      parts.add(fragments.isEmpty() ? spread(map, store) : overFragments(map, store, layout(map)));
     }
     return Stmts.seq(parts);
+  }
+
+  /** How the points of a map over fragments are spread over threads. */
+  public FragmentLayout layout(Stmt.TileMap map) {
+    FragmentLayout fragment = code.layout(FragmentWindow.others(map).iterator().next());
+    HalvedMap halved = HalvedMap.of(map, fragment);
+    return halved == null ? fragment : halved.layout();
   }
 
   /** A copy is a map of one store, guarded where a side may reach outside its buffer. */
@@ -107,9 +111,7 @@ public final class MapLowering {
 
   /** A map of one store over fragments, whose stores happen where the guard holds. */
   public Stmt guarded(Stmt.TileMap map, Expr guard) {
-    Set<Buffer> fragments = FragmentInference.fragments(map);
-    return overFragments(
-        map, map.stores().getFirst(), code.layout(fragments.iterator().next()), guard);
+    return overFragments(map, map.stores().getFirst(), layout(map), guard);
   }
 
   /** A value of the map at a point, whose elements of fragments are in this register. */
@@ -118,11 +120,11 @@ public final class MapLowering {
   }
 
   private Rewriter access(Stmt.TileMap map, Expr register) {
-    Set<Buffer> fragments = FragmentInference.fragments(map);
-    return inRegisters(
-        map.vars(),
-        fragments.isEmpty() ? null : code.layout(fragments.iterator().next()),
-        register);
+    Set<Buffer> fragments = FragmentWindow.others(map);
+    FragmentLayout layout =
+        fragments.isEmpty() ? null : code.layout(fragments.iterator().next());
+    HalvedMap halved = layout == null ? null : HalvedMap.of(map, layout);
+    return new FragmentAccess(map.vars(), layout, halved, register);
   }
 
   /**
@@ -133,7 +135,7 @@ public final class MapLowering {
    * @param register of their elements at the point
    */
   Rewriter inRegisters(List<Var> vars, @Nullable FragmentLayout layout, Expr register) {
-    return new FragmentAccess(vars, layout, register);
+    return new FragmentAccess(vars, layout, null, register);
   }
 
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
@@ -261,11 +263,17 @@ public final class MapLowering {
   private final class FragmentAccess extends Rewriter {
     private final List<Var> vars;
     private final @Nullable FragmentLayout layout;
+    private final @Nullable HalvedMap halved;
     private final Expr register;
 
-    FragmentAccess(List<Var> vars, @Nullable FragmentLayout layout, Expr register) {
+    FragmentAccess(
+        List<Var> vars,
+        @Nullable FragmentLayout layout,
+        @Nullable HalvedMap halved,
+        Expr register) {
       this.vars = vars;
       this.layout = layout;
+      this.halved = halved;
       this.register = register;
     }
 
@@ -306,6 +314,9 @@ public final class MapLowering {
       Expr first = FragmentWindow.first(vars, indices);
       if (first != null) {
         return Exprs.add(register, FragmentWindow.registers(buffer, code.layout(buffer), first));
+      }
+      if (halved != null && code.layout(buffer).equals(halved.fragment())) {
+        return halved.register(register, indices);
       }
       if (!samePoint) {
         throw new LoweringException(

@@ -94,9 +94,11 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
     return FragmentInference.fragments(map).iterator().next();
   }
 
-  /** Whether the map takes elements of fragments at (j, i) to the point (i, j). */
+  /**
+   * Whether the map takes elements of fragments at (j, i), or in groups along j, to the point (i,
+   * j).
+   */
   private boolean isTransposed() {
-    List<Expr> across = List.of(map.vars().get(1), map.vars().get(0));
     boolean[] found = {false};
     Walk.expressions(
         map.stores().getFirst().value(),
@@ -104,7 +106,8 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
             found[0] |=
                 e instanceof Expr.Load load
                     && load.buffer().scope() == Scope.FRAGMENT
-                    && load.indices().equals(across));
+                    && load.indices().size() == 2
+                    && load.indices().get(1) == map.vars().get(0));
     return found[0];
   }
 

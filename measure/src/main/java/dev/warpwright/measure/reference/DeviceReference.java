@@ -153,9 +153,15 @@ public final class DeviceReference implements AutoCloseable {
         long product = at / out.extent(out.rank() - 2);
         long i = at % out.extent(out.rank() - 2);
         long j = random.nextLong(columns);
-        HostReference.Sums sums = dot.of(product, i, j);
-        Map<Epilogue.Operand, Double> values = values(set, product, i, j);
-        double want = hidden ? Activation.GELU.at(sums.sum()) : finished(sums.sum(), values);
+        FinishedElement element =
+            hidden
+                ? hidden(dot.of(product, i, j), workload.deviation(p))
+                : FinishedElement.of(
+                    workload.deviation(p),
+                    j,
+                    column -> dot.of(product, i, column),
+                    column -> values(set, product, i, j, column));
+        double want = element.value();
         check(
             results.get(p),
             products.get(p).kernel(),
@@ -163,7 +169,7 @@ public final class DeviceReference implements AutoCloseable {
             want,
             hidden ? Math.scalb(1, -8) * Math.abs(want) + 1e-12 : 1e-9 * (1 + Math.abs(want)),
             String.format(Locale.ROOT, "element [%d, %d], seed %d", at, j, seed));
-        double deviation = workload.deviation(p).of(sums.sum(), sums.squares(), values);
+        double deviation = element.deviation();
         check(
             deviations.get(p),
             products.get(p).deviation(),
@@ -243,8 +249,14 @@ public final class DeviceReference implements AutoCloseable {
             product * MatrixRows.distance(operand), operand.extent(1), MatrixRows.pitch(operand));
   }
 
-  /** What the workload's epilogue reads for an element. */
-  private Map<Epilogue.Operand, Double> values(int set, long product, long i, long j) {
+  /** An element of the first of two products. */
+  private static FinishedElement hidden(HostReference.Sums sums, GemmDeviation deviation) {
+    return new FinishedElement(
+        Activation.GELU.at(sums.sum()), deviation.of(sums.sum(), sums.squares(), Map.of()));
+  }
+
+  /** What the workload's epilogue reads for an element and a column of the product. */
+  private Map<Epilogue.Operand, Double> values(int set, long product, long i, long j, long column) {
     Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
     if (!(workload instanceof BoundWorkload.Gemm gemm)) {
       return values;
@@ -257,18 +269,11 @@ public final class DeviceReference implements AutoCloseable {
           operands.get(e),
           switch (operands.get(e)) {
             case ROW_SCALE -> extra.get(0, i);
-            case COLUMN_SCALE, BIAS -> extra.get(0, j);
+            case COLUMN_SCALE, BIAS -> extra.get(0, column);
             case ADDEND, GATE, RESIDUAL -> extra.get(i, j);
           });
     }
     return values;
-  }
-
-  /** What the workload's epilogue makes of a sum. */
-  private double finished(double sum, Map<Epilogue.Operand, Double> values) {
-    return workload instanceof BoundWorkload.Gemm gemm
-        ? HostReference.epilogue(gemm.epilogue(), sum, values)
-        : sum;
   }
 
   @Override

@@ -76,18 +76,65 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
         gemm.batch().count(),
         gemm.group() == null ? null : Tensor.input(gemm.group()),
         List.copyOf(extras.values()),
-        (sum, point) -> plain ? sum : gemm.epilogue().of(DType.F64, sum, operands(extras, point)),
-        (sum, squares, point) -> deviation.of(sum, squares, operands(extras, point)));
+        gemm.epilogue().glu(),
+        (sums, point) ->
+            plain
+                ? sums.getFirst()
+                : gemm.epilogue().glu()
+                    ? glu(gemm.epilogue(), sums, extras, point)
+                    : gemm.epilogue()
+                        .of(DType.F64, sums.getFirst(), operands(extras, point, point.getLast())),
+        (sums, squares, point) ->
+            gemm.epilogue().glu()
+                ? glu(deviation, sums, squares, extras, point)
+                : deviation.of(
+                    sums.getFirst(), squares.getFirst(), operands(extras, point, point.getLast())));
+  }
+
+  private static Expr glu(
+      Epilogue epilogue,
+      List<Expr> sums,
+      Map<Epilogue.Operand, Tensor> extras,
+      List<? extends Expr> point) {
+    return epilogue.glu(
+        DType.F64,
+        sums.get(0),
+        operands(extras, point, column(point, 0)),
+        sums.get(1),
+        operands(extras, point, column(point, 1)));
+  }
+
+  private static Expr glu(
+      GemmDeviation deviation,
+      List<Expr> sums,
+      List<Expr> squares,
+      Map<Epilogue.Operand, Tensor> extras,
+      List<? extends Expr> point) {
+    GemmDeviation gate = deviation.gatePart();
+    GemmDeviation up = deviation.upPart();
+    Function<Epilogue.Operand, Expr> atGate = operands(extras, point, column(point, 0));
+    Function<Epilogue.Operand, Expr> atUp = operands(extras, point, column(point, 1));
+    return deviation.ofProduct(
+        gate.epilogue().of(DType.F32, sums.get(0), atGate),
+        gate.of(sums.get(0), squares.get(0), atGate),
+        up.epilogue().of(DType.F32, sums.get(1), atUp),
+        up.of(sums.get(1), squares.get(1), atUp),
+        deviation.epilogue().residual() ? atGate.apply(Epilogue.Operand.RESIDUAL) : null);
+  }
+
+  /** The column of the product that one of the two sums of a gated linear unit is of. */
+  private static Expr column(List<? extends Expr> point, int part) {
+    return Exprs.add(Epilogue.gateColumn(point.getLast()), part * Epilogue.GLU_GROUP);
   }
 
   /** The element of an operand that belongs to one of the result. */
   private static Function<Epilogue.Operand, Expr> operands(
-      Map<Epilogue.Operand, Tensor> extras, List<? extends Expr> point) {
+      Map<Epilogue.Operand, Tensor> extras, List<? extends Expr> point, Expr column) {
     return operand -> {
       Tensor tensor = Objects.requireNonNull(extras.get(operand));
       return switch (operand) {
         case ROW_SCALE -> tensor.at(point.get(point.size() - 2));
-        case COLUMN_SCALE, BIAS -> tensor.at(point.getLast());
+        case COLUMN_SCALE, BIAS -> tensor.at(column);
         case ADDEND, GATE, RESIDUAL -> tensor.at(point.toArray(Expr[]::new));
       };
     };
@@ -104,24 +151,25 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
         1,
         null,
         List.of(),
-        (sum, point) -> f.apply(sum),
-        (sum, squares, point) ->
+        false,
+        (sums, point) -> f.apply(sums.getFirst()),
+        (sums, squares, point) ->
             deviation.of(
-                sum,
-                squares,
+                sums.getFirst(),
+                squares.getFirst(),
                 operand -> {
                   throw new IllegalStateException("no " + operand);
                 }));
   }
 
-  /** What becomes of a sum. */
+  /** What becomes of a sum, or two. */
   private interface Finish {
-    Expr of(Expr sum, List<? extends Expr> point);
+    Expr of(List<Expr> sums, List<? extends Expr> point);
   }
 
   /** What may be added to it. */
   private interface Spread {
-    Expr of(Expr sum, Expr squares, List<? extends Expr> point);
+    Expr of(List<Expr> sums, List<Expr> squares, List<? extends Expr> point);
   }
 
   private static ReferenceGemm of(
@@ -133,13 +181,14 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
       long batch,
       @Nullable Tensor group,
       List<Tensor> extras,
+      boolean glu,
       Finish finish,
       Spread spread) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
     long m = a.extent(a.rank() - (ta ? 1 : 2));
     long k = a.extent(a.rank() - (ta ? 2 : 1));
-    long n = w.extent(w.rank() - (tb ? 2 : 1));
+    long n = w.extent(w.rank() - (tb ? 2 : 1)) / (glu ? 2 : 1);
     Tensor left = Tensor.input(a.withName("a"));
     Tensor right = Tensor.input(w.withName("w"));
     List<Expr> shape = new ArrayList<>(List.of(Exprs.i32(m), Exprs.i32(n)));
@@ -147,17 +196,47 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
       shape.addFirst(Exprs.i32(batch));
     }
     Factors factors =
-        (type, s, step) -> {
+        (type, s, step, part) -> {
           Expr product = s.getFirst();
           Expr matrix = group == null ? product : group.at(product);
           return List.of(
               Exprs.cast(type, element(left, product, s.get(s.size() - 2), step, ta)),
-              Exprs.cast(type, element(right, matrix, s.getLast(), step, !tb)));
+              Exprs.cast(
+                  type, element(right, matrix, glu ? column(s, part) : s.getLast(), step, !tb)));
         };
-    Tensor sum =
-        sum("sum", DType.F64, shape, k, (s, r, last) -> added(factors.at(DType.F64, s, r), last));
-    Tensor result =
-        Tensor.compute("out", out, shape, v -> finish.of(sum.at(v.toArray(Expr[]::new)), v));
+    List<Tensor> sums = new ArrayList<>();
+    List<Tensor> rough = new ArrayList<>();
+    List<Tensor> squares = new ArrayList<>();
+    for (int part = 0; part < (glu ? 2 : 1); part++) {
+      int own = part;
+      String suffix = part == 0 ? "" : "_up";
+      sums.add(
+          sum(
+              "sum" + suffix,
+              DType.F64,
+              shape,
+              k,
+              (s, r, last) -> added(factors.at(DType.F64, s, r, own), last)));
+      rough.add(
+          sum(
+              "sum" + suffix,
+              DType.F32,
+              shape,
+              k,
+              (s, r, last) -> added(factors.at(DType.F32, s, r, own), last)));
+      squares.add(
+          sum(
+              "squares" + suffix,
+              DType.F32,
+              shape,
+              k,
+              (s, r, last) -> {
+                List<Expr> pair = factors.at(DType.F32, s, r, own);
+                Expr product = Exprs.mul(pair.get(0), pair.get(1));
+                return Exprs.fma(product, product, last);
+              }));
+    }
+    Tensor result = Tensor.compute("out", out, shape, v -> finish.of(at(sums, v), v));
     List<Param> inputs = new ArrayList<>();
     if (k > 0) {
       inputs.addAll(List.of(left.buffer(), right.buffer()));
@@ -166,43 +245,40 @@ public record ReferenceGemm(PrimFunc func, Kernel kernel, Kernel deviation) {
     if (group != null) {
       inputs.add(group.buffer());
     }
-    PrimFunc func = PrimFuncs.of(name, with(inputs, result), List.of(sum, result));
-    Kernel kernel = SimtLowering.lower(schedule(func, "sum"));
-    Tensor rough =
-        sum("sum", DType.F32, shape, k, (s, r, last) -> added(factors.at(DType.F32, s, r), last));
-    Tensor squares =
-        sum(
-            "squares",
-            DType.F32,
-            shape,
-            k,
-            (s, r, last) -> {
-              List<Expr> pair = factors.at(DType.F32, s, r);
-              Expr product = Exprs.mul(pair.get(0), pair.get(1));
-              return Exprs.fma(product, product, last);
-            });
+    PrimFunc func = PrimFuncs.of(name, with(inputs, result), with(result, sums));
+    Kernel kernel = SimtLowering.lower(schedule(func, names(sums)));
     Tensor deviation =
-        Tensor.compute(
-            "out",
-            DType.F32,
-            shape,
-            v -> {
-              Expr[] at = v.toArray(Expr[]::new);
-              return spread.of(rough.at(at), squares.at(at), v);
-            });
+        Tensor.compute("out", DType.F32, shape, v -> spread.of(at(rough, v), at(squares, v), v));
+    List<Tensor> both = new ArrayList<>();
+    for (int part = 0; part < rough.size(); part++) {
+      both.addAll(List.of(rough.get(part), squares.get(part)));
+    }
     PrimFunc spreads =
-        PrimFuncs.of(
-            name + "_deviation", with(inputs, deviation), List.of(rough, squares, deviation));
+        PrimFuncs.of(name + "_deviation", with(inputs, deviation), with(deviation, both));
     // A reference is more precise than what is compared with it.
     return new ReferenceGemm(
         func,
         a.dtype() == DType.F64 ? CompensatedSums.apply(kernel, "sum") : kernel,
-        SimtLowering.lower(schedule(spreads, "sum", "squares")));
+        SimtLowering.lower(schedule(spreads, names(both))));
+  }
+
+  private static List<Expr> at(List<Tensor> tensors, List<? extends Expr> point) {
+    return tensors.stream().map(tensor -> tensor.at(point.toArray(Expr[]::new))).toList();
+  }
+
+  private static List<Tensor> with(Tensor last, List<Tensor> before) {
+    List<Tensor> all = new ArrayList<>(before);
+    all.add(last);
+    return all;
+  }
+
+  private static String[] names(List<Tensor> tensors) {
+    return tensors.stream().map(Tensor::name).toArray(String[]::new);
   }
 
   /** The factors of a step, in a type. */
   private interface Factors {
-    List<Expr> at(DType type, List<? extends Expr> point, Expr step);
+    List<Expr> at(DType type, List<? extends Expr> point, Expr step, int part);
   }
 
   /** What a step makes of a sum. */

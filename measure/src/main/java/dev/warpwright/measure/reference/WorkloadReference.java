@@ -140,31 +140,46 @@ public final class WorkloadReference {
 
   private static Output finish(
       BoundWorkload.Gemm gemm, Function<Buffer, NdArray> arrays, Sums sums, int m, int n) {
-    double[] results = new double[sums.sums.length];
-    double[] deviations = new double[sums.sums.length];
+    int columns = Math.toIntExact(gemm.workload().resultColumns());
+    double[] results = new double[sums.sums.length / n * columns];
+    double[] deviations = new double[results.length];
     Map<Epilogue.Operand, NdArray> extras = new EnumMap<>(Epilogue.Operand.class);
     List<Epilogue.Operand> operands = new ArrayList<>(gemm.epilogue().operands());
     for (int i = 0; i < operands.size(); i++) {
       extras.put(operands.get(i), arrays.apply(gemm.extras().get(i)));
     }
     for (int at = 0; at < results.length; at++) {
-      int row = at / n % m;
-      int column = at % n;
+      int row = at / columns;
       int position = at;
-      Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
-      extras.forEach(
-          (operand, array) ->
-              values.put(
-                  operand,
-                  array.element(
-                      switch (operand) {
-                        case ROW_SCALE -> row;
-                        case COLUMN_SCALE, BIAS -> column;
-                        case ADDEND, GATE, RESIDUAL -> position;
-                      })));
-      results[at] = HostReference.epilogue(gemm.epilogue(), sums.sums[at], values);
-      deviations[at] = gemm.deviation(0).of(sums.sums[at], sums.squares[at], values);
+      FinishedElement element =
+          FinishedElement.of(
+              gemm.deviation(0),
+              at % columns,
+              j -> {
+                int place = row * n + (int) j;
+                return new HostReference.Sums(sums.sums[place], sums.squares[place]);
+              },
+              j -> values(extras, row % m, (int) j, position));
+      results[at] = element.value();
+      deviations[at] = element.deviation();
     }
     return new Output(results, deviations);
+  }
+
+  /** What an epilogue reads for a column of the product and an element of the result. */
+  private static Map<Epilogue.Operand, Double> values(
+      Map<Epilogue.Operand, NdArray> extras, int row, int column, int position) {
+    Map<Epilogue.Operand, Double> values = new EnumMap<>(Epilogue.Operand.class);
+    extras.forEach(
+        (operand, array) ->
+            values.put(
+                operand,
+                array.element(
+                    switch (operand) {
+                      case ROW_SCALE -> row;
+                      case COLUMN_SCALE, BIAS -> column;
+                      case ADDEND, GATE, RESIDUAL -> position;
+                    })));
+    return values;
   }
 }

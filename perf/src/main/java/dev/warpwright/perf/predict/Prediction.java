@@ -13,6 +13,7 @@ import dev.warpwright.perf.analyze.Tiling;
 import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.Target;
+import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
@@ -100,7 +101,10 @@ public record Prediction(double micros, LeastTime least) {
     long m = kernel.attrs().getLong("tileM", 0) * kernel.attrs().getLong("clusterM", 1);
     long n = kernel.attrs().getLong("tileN", 0) * kernel.attrs().getLong("clusterN", 1);
     if (m > 0 && n > 0) {
-      return Tiling.of((int) m, (int) n);
+      // A tile of a gated linear unit's result is half of one of its product.
+      String epilogue = kernel.attrs().getString("epilogue");
+      boolean glu = epilogue != null && Epilogue.parse(epilogue).glu();
+      return Tiling.of((int) m, (int) (glu ? 2 * n : n));
     }
     long columns = blocks(kernel, ThreadAxis.BLOCK_X);
     long rows = blocks(kernel, ThreadAxis.BLOCK_Y);

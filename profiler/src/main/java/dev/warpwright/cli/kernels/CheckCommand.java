@@ -3,8 +3,10 @@ package dev.warpwright.cli.kernels;
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
+import dev.warpwright.cli.command.KeyValues;
 import dev.warpwright.cli.command.NetworkOptions;
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
 import dev.warpwright.verify.CheckOptions;
@@ -35,7 +37,8 @@ public final class CheckCommand extends Command {
       paramLabel = "FILE",
       description =
           "A file of Kernel text (.kernel, .ir), a model, ladder for all rungs, ladder:RUNG,"
-              + " families for small products out of schedules, families:NAME, or all with"
+              + " families for small products out of schedules, families:NAME, ffn or mlp with what"
+              + " makes the network ('check ffn M=16 D=256 H=1024 gated=1'), or all with"
               + " --mutants.")
   Path file = Path.of("");
 
@@ -43,7 +46,9 @@ public final class CheckCommand extends Command {
       index = "1..*",
       arity = "0..*",
       paramLabel = "NAME=N",
-      description = "Values of scalars, as M=40; default: small ones that are no whole tiles.")
+      description =
+          "Values of scalars, as M=40, default: small ones that are no whole tiles; or of a"
+              + " network, as for 'perf'.")
   List<String> assignments = List.of();
 
   @Option(
@@ -160,8 +165,11 @@ public final class CheckCommand extends Command {
     if (seconds != null && (mutants == null || !(seconds > 0))) {
       throw new UserError("--seconds " + seconds + ": a number above 0, with --mutants");
     }
+    NetworkTask random = random();
     Map<String, Long> scalars = new TreeMap<>();
-    assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
+    if (random == null) {
+      assignments.forEach(assignment -> KernelCommand.assign(assignment, scalars));
+    }
     return action.perform(
         new CheckRequest(
             file,
@@ -181,8 +189,21 @@ public final class CheckCommand extends Command {
             threads == null ? Runtime.getRuntime().availableProcessors() : threads,
             seconds == null ? OptionalDouble.empty() : OptionalDouble.of(seconds),
             counters,
-            gpu),
+            gpu,
+            random),
         progress);
+  }
+
+  /** The network of random weights that is asked for, if one is. */
+  private @Nullable NetworkTask random() {
+    String what = file.toString();
+    if (!NetworkTask.isRandom(what)) {
+      return null;
+    }
+    KeyValues values = new KeyValues(assignments);
+    NetworkTask task = NetworkTask.of(what, values, null);
+    values.finish(NetworkTask.keys(what));
+    return task;
   }
 
   private static OptionalInt optional(@Nullable Integer value) {

@@ -53,7 +53,10 @@ final class CheckCounters {
                     : CounterPrediction.whole(kernel, request.options().scalars(), device));
         case CheckSubject.OfNetwork(var network, _) ->
             predictions.addAll(
-                CounterPrediction.network(network, request.options().rows().orElse(ROWS), device));
+                CounterPrediction.network(
+                    network,
+                    network.fixedRows().orElse(request.options().rows().orElse(ROWS)),
+                    device));
         case CheckSubject.OfKernel _, CheckSubject.OfFunction _, CheckSubject.OfProgram _ ->
             throw new UserError(
                 subject.name() + ": counters are predicted for grid kernels and models");

@@ -1,6 +1,7 @@
 package dev.warpwright.cli.kernels;
 
 import dev.warpwright.cli.devices.TargetName;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.model.arch.Architecture;
 import dev.warpwright.verify.CheckOptions;
 import dev.warpwright.workload.Precision;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param counters whether to predict what the kernels ask of an H200's memories, instead
  * @param emit the folder to write the mutants to, a CUDA program each; null for nowhere
  * @param gpu whether to run everything on this machine's GPU too, and to compare the results
+ * @param network of random weights, which stands in the file's place; null for a file
  */
 public record CheckRequest(
     Path file,
@@ -39,7 +41,8 @@ public record CheckRequest(
     int threads,
     OptionalDouble seconds,
     boolean counters,
-    boolean gpu) {
+    boolean gpu,
+    @Nullable NetworkTask network) {
   public CheckRequest {
     attributes = Map.copyOf(attributes);
   }

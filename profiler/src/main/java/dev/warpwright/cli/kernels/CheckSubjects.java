@@ -2,6 +2,7 @@ package dev.warpwright.cli.kernels;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.cli.devices.Devices;
+import dev.warpwright.cli.networks.NetworkTask;
 import dev.warpwright.compiler.CompiledModel;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.SimulatedDevice;
@@ -42,7 +43,7 @@ final class CheckSubjects {
     if (isAll(request)) {
       throw new UserError("all: every kernel of the repository, for --mutants only");
     }
-    if (TEXTS.stream().noneMatch(name::endsWith)) {
+    if (request.network() != null || TEXTS.stream().noneMatch(name::endsWith)) {
       return List.of(network(request));
     }
     KernelFile file = KernelFile.read(request.file());
@@ -135,12 +136,18 @@ final class CheckSubjects {
           case CPU -> throw new UserError("--target cpu: check looks at kernels for GPUs");
           case SM_75, SM_80, SM_86, SM_89, SM_90A -> Devices.target(request.target());
         };
-    Model model = Warpwright.load(request.file(), request.arch());
+    NetworkTask random = request.network();
+    Model model =
+        random == null
+            ? Warpwright.load(request.file(), request.arch())
+            : new Model(random.graph());
     Precision precision =
-        request.precision() == null ? model.graph().precision() : request.precision();
+        random != null
+            ? random.precision()
+            : request.precision() == null ? model.graph().precision() : request.precision();
+    int rows = request.options().rows().orElse(random == null ? ROWS : random.rows());
     try (CompiledModel compiled = model.compile(new SimulatedDevice(target), precision)) {
-      return new CheckSubject.OfNetwork(
-          compiled.program(request.options().rows().orElse(ROWS)), model.graph());
+      return new CheckSubject.OfNetwork(compiled.program(rows), model.graph());
     }
   }
 }

@@ -9,9 +9,11 @@ import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkKey;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.arch.Architecture;
+import dev.warpwright.model.arch.RandomFfn;
 import dev.warpwright.model.arch.RandomMlp;
 import dev.warpwright.model.graph.Graph;
 import dev.warpwright.model.graph.Value;
+import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import dev.warpwright.workload.WorkloadKey;
 import java.nio.file.Files;
@@ -22,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A whole network to measure, to tune or to explain: {@code mlp}, a fully connected one with random
- * weights, or a model's file.
+ * weights, {@code ffn}, a feed-forward block of a transformer with such, or a model's file.
  *
- * @param what as it was asked for: {@code mlp}, or a file
+ * @param what as it was asked for: {@code mlp}, {@code ffn} or a file
  * @param words the arguments that make the same network again
  * @param arch the architecture of a file of weights without a graph; null for none
  * @param rows of a launch
@@ -41,12 +43,18 @@ public record NetworkTask(
   /** The keys of a fully connected network. */
   public static final String MLP_KEYS = "rows, widths, act, bias, dtype, seed";
 
+  /** The keys of a feed-forward block. */
+  public static final String FFN_KEYS =
+      "M, D (or K), H (or N), gated (or gate), act, bias, dtype, seed";
+
   /** The keys of a model. */
   public static final String MODEL_KEYS = "rows, dtype, seed";
 
   private static final String MLP = "mlp";
+  private static final String FFN = "ffn";
   private static final long MOST_ROWS = 1 << 22;
   private static final long MOST_WIDTH = 1 << 20;
+  private static final long MOST_FFN = 1 << 16;
   private static final long MOST_LAYERS = 1000;
   private static final long DEFAULT_ROWS = 1 << 16;
   private static final long DEFAULT_SEED = 1;
@@ -67,12 +75,21 @@ public record NetworkTask(
 
   /** Whether a task is a network's. */
   public static boolean isNetwork(String what) {
-    return !what.equals("gemm") && !what.equals("ffn");
+    return !what.equals("gemm");
+  }
+
+  /** Whether a task is a network's that has random weights and no file. */
+  public static boolean isRandom(String what) {
+    return what.equals(MLP) || what.equals(FFN);
   }
 
   /** The keys of a task, for messages. */
   public static String keys(String what) {
-    return what.equals(MLP) ? MLP_KEYS : MODEL_KEYS;
+    return switch (what) {
+      case MLP -> MLP_KEYS;
+      case FFN -> FFN_KEYS;
+      default -> MODEL_KEYS;
+    };
   }
 
   /**
@@ -83,7 +100,57 @@ public record NetworkTask(
    * @throws UserError if it is none
    */
   public static NetworkTask of(String what, KeyValues values, @Nullable String arch) {
-    return what.equals(MLP) ? mlp(values) : model(what, values, arch);
+    return switch (what) {
+      case MLP -> mlp(values);
+      case FFN -> ffn(values);
+      default -> model(what, values, arch);
+    };
+  }
+
+  private static NetworkTask ffn(KeyValues values) {
+    int rows = rows(values, 0);
+    int model = (int) either(values, "D", "K");
+    int hidden = (int) either(values, "H", "N");
+    if ((long) model * hidden > Integer.MAX_VALUE) {
+      throw new UserError(
+          "D=" + model + " H=" + hidden + ": a weight of more elements than 2^31 - 1");
+    }
+    boolean gated =
+        (values.text("gated") == null
+                ? values.number("gate", 0, 1, 0)
+                : values.number("gated", 0, 1, 0))
+            == 1;
+    Activation activation = Activation.parse(values.text("act", gated ? "silu" : "gelu"));
+    boolean bias = values.number("bias", 0, 1, 0) == 1;
+    Precision precision = precision(values.text("dtype", "bf16"));
+    long seed = values.number("seed", 0, Long.MAX_VALUE, DEFAULT_SEED);
+    DType weights = precision == Precision.TF32 ? DType.F32 : precision.operand();
+    return new NetworkTask(
+        FFN,
+        List.of(
+            "M=" + rows,
+            "D=" + model,
+            "H=" + hidden,
+            "gated=" + (gated ? 1 : 0),
+            "act=" + activation.text(),
+            "bias=" + (bias ? 1 : 0),
+            "dtype=" + precision.text(),
+            "seed=" + seed),
+        null,
+        new RandomFfn(model, hidden, gated, activation, bias).graph(weights, seed),
+        precision,
+        rows,
+        seed);
+  }
+
+  /** A width by its letter, or as of the first product. */
+  private static long either(KeyValues values, String key, String other) {
+    String text = values.text(other);
+    if (text != null && values.text(key) != null) {
+      throw new UserError(
+          "either " + key + "=" + values.text(key) + " or " + other + "=" + text + ", not both");
+    }
+    return values.number(text == null ? key : other, 1, MOST_FFN);
   }
 
   private static NetworkTask mlp(KeyValues values) {

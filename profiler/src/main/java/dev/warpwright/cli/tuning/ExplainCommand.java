@@ -37,7 +37,7 @@ public final class ExplainCommand extends Command {
       index = "0",
       arity = "0..1",
       paramLabel = "WHAT",
-      description = "gemm, mlp or a model's file.")
+      description = "gemm, mlp, ffn or a model's file.")
   String what = "";
 
   @Parameters(index = "1..*", arity = "0..*", paramLabel = "KEY=VALUE", description = "See above.")
@@ -74,11 +74,8 @@ public final class ExplainCommand extends Command {
 
   @Override
   public Report perform(Progress progress) {
-    if (what.isEmpty() || what.equals("ffn")) {
-      throw new UserError(
-          what.isEmpty()
-              ? "nothing to explain; write 'explain gemm MNK=4096'"
-              : "'" + what + "' cannot be explained; what can is gemm, mlp or a model's file");
+    if (what.isEmpty()) {
+      throw new UserError("nothing to explain; write 'explain gemm MNK=4096'");
     }
     KeyValues values = new KeyValues(arguments);
     if (NetworkTask.isNetwork(what)) {

@@ -34,9 +34,11 @@ import picocli.CommandLine.Parameters;
           + " one's, 0 where all share it. Without a record of the shape, the kernel is the"
           + " analytic model's choice.",
       "",
-      "Of a network: rows (or M); widths: inputs and each layer's outputs; act: between the layers;"
-          + " bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and inputs."
-          + " Bursts of 8 ms after a rest, and the fastest without rest."
+      "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
+          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed. Of other"
+          + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
+          + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
+          + " inputs. Bursts of 8 ms after a rest, and the fastest without rest."
     })
 public final class PerfCommand extends Command {
   private static final int ROUNDS = 9;

@@ -44,9 +44,12 @@ import picocli.CommandLine.Parameters;
           + " stridea, strideb, stridec: from the matrix of one product to the next one's, 0 where"
           + " all share it.",
       "",
-      "Of a network: rows (or M); widths: inputs and each layer's outputs; act: between the layers;"
-          + " bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and inputs; t,"
-          + " seconds (300). One that is too wide for one kernel is tuned product by product."
+      "Of ffn, the feed-forward block of a transformer: M, rows; D, features in and out; H,"
+          + " features between; gated: 1 for act(gate) * up; act, bias, dtype, seed. Of other"
+          + " networks: rows (or M); widths: inputs and each layer's outputs; act: between the"
+          + " layers; bias: 0 or 1; dtype: f16, bf16, tf32, f32; seed: of its random weights and"
+          + " inputs; t, seconds (300). One that is too wide for one kernel is tuned product by"
+          + " product."
     })
 public final class TuneCommand extends Command {
   private static final int ROUNDS = 9;

@@ -149,7 +149,7 @@ public record BoundKernel(Kernel kernel, BoundWorkload workload, Map<Buffer, Con
               + workload.kind());
     }
     int rows = Math.toIntExact(gemm.batch().count() * tiles(kernel, gemm.m(), "M"));
-    int columns = tiles(kernel, gemm.n(), "N");
+    int columns = tiles(kernel, gemm.workload().resultColumns(), "N");
     BlockOrder order = BlockOrder.parse(text);
     String division = kernel.attrs().getString("division");
     if (division != null) {

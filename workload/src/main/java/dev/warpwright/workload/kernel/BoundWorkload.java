@@ -76,7 +76,7 @@ public sealed interface BoundWorkload {
               : c.rank() == 2 ? Batch.NONE : new Batch(c.extent(0), a.rank() == 2, b.rank() == 2);
       return new GemmWorkload(
           c.extent(c.rank() - 2),
-          c.extent(c.rank() - 1),
+          c.extent(c.rank() - 1) * (epilogue.glu() ? 2 : 1),
           a.extent(a.rank() - (layout.transposedA() ? 2 : 1)),
           precision,
           c.dtype(),

@@ -54,8 +54,8 @@ final class WorkloadAttributes {
             "kernel " + kernel.name() + ": " + buffer.name() + " is no matrix: " + buffer);
       }
     }
-    checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, null);
-    checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, null);
+    checkProduct(kernel, x, w1, h, GemmWorkload.Layout.NT, Epilogue.NONE, null);
+    checkProduct(kernel, h, w2, y, GemmWorkload.Layout.NT, Epilogue.NONE, null);
     if (h.dtype() != x.dtype()) {
       throw new UserError("kernel " + kernel.name() + ": H is " + h.dtype() + ", X " + x.dtype());
     }
@@ -116,13 +116,13 @@ final class WorkloadAttributes {
         arithmetic == null ? Precision.of(a.dtype()) : precision(kernel, arithmetic, a.dtype());
     Epilogue epilogue = epilogue(kernel);
     List<Buffer> extras =
-        epilogue.operands().stream().map(operand -> extra(kernel, operand, c)).toList();
+        epilogue.operands().stream().map(operand -> extra(kernel, operand, c, epilogue)).toList();
     Buffer group =
         kernel.buffers().stream()
             .filter(buffer -> buffer.name().equals(GemmWorkload.GROUP))
             .findFirst()
             .orElse(null);
-    checkProduct(kernel, a, b, c, layout, group);
+    checkProduct(kernel, a, b, c, layout, epilogue, group);
     try {
       return new BoundWorkload.Gemm(a, b, c, layout, precision, epilogue, extras, group);
     } catch (IllegalArgumentException e) {
@@ -151,11 +151,12 @@ final class WorkloadAttributes {
   }
 
   /** A buffer that an epilogue reads. */
-  private static Buffer extra(Kernel kernel, Epilogue.Operand operand, Buffer c) {
+  private static Buffer extra(
+      Kernel kernel, Epilogue.Operand operand, Buffer c, Epilogue epilogue) {
     List<Long> shape =
         switch (operand) {
           case ROW_SCALE -> List.of(c.extent(c.rank() - 2));
-          case COLUMN_SCALE, BIAS -> List.of(c.extent(c.rank() - 1));
+          case COLUMN_SCALE, BIAS -> List.of(c.extent(c.rank() - 1) * (epilogue.glu() ? 2 : 1));
           case ADDEND, GATE, RESIDUAL -> IntStream.range(0, c.rank()).mapToObj(c::extent).toList();
         };
     DType dtype = operand.isMatrix() ? c.dtype() : DType.F32;
@@ -211,13 +212,14 @@ final class WorkloadAttributes {
       Buffer b,
       Buffer c,
       GemmWorkload.Layout layout,
+      Epilogue epilogue,
       @Nullable Buffer group) {
     boolean ta = layout.transposedA();
     boolean tb = layout.transposedB();
     boolean fits =
         extent(a, ta ? 1 : 0) == extent(c, 0)
             && extent(a, ta ? 0 : 1) == extent(b, tb ? 1 : 0)
-            && extent(b, tb ? 0 : 1) == extent(c, 1);
+            && extent(b, tb ? 0 : 1) == extent(c, 1) * (epilogue.glu() ? 2 : 1);
     for (Buffer operand : List.of(a, b)) {
       boolean shared = operand.rank() == 2;
       boolean chosen = operand == b && group != null;
