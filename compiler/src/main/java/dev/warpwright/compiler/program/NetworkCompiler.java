@@ -119,7 +119,7 @@ public final class NetworkCompiler {
             rows);
     List<GemmWorkload> products = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerGemm product = LayerGemm.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(group, precision);
       if (product != null) {
         products.add(product.workload());
       }

@@ -123,7 +123,7 @@ final class WideNetwork {
   private boolean plan() {
     List<Part> parts = new ArrayList<>();
     for (List<Stage> group : Partition.byLayer(network)) {
-      LayerGemm product = LayerGemm.of(network, group, precision);
+      LayerGemm product = LayerGemm.of(group, precision);
       if (product != null && chosen(product.workload()) != null) {
         parts.add(new Part(product.stages(), product));
         formulas(group.subList(product.stages().size(), group.size()), parts);
