@@ -20,5 +20,4 @@ module dev.warpwright.examples {
   exports dev.warpwright.examples;
   exports dev.warpwright.examples.ladder;
   exports dev.warpwright.examples.lowering;
-  exports dev.warpwright.examples.museum;
 }

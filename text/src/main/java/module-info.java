@@ -7,7 +7,6 @@ module dev.warpwright.text {
   requires transitive dev.warpwright.base;
   requires transitive dev.warpwright.ir;
 
-  exports dev.warpwright.ir.equality;
   exports dev.warpwright.ir.text;
   exports dev.warpwright.ir.verify;
 }

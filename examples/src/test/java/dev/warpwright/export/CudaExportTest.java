@@ -15,7 +15,7 @@ import dev.warpwright.families.plain.PlainGemm;
 import dev.warpwright.families.wgmma.HopperConfig;
 import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.schedule.Replay;

@@ -23,7 +23,6 @@ final class JvmTypes {
   static final ClassDesc INT_VECTOR = ClassDesc.of(VECTOR_PACKAGE, "IntVector");
   static final ClassDesc LONG_VECTOR = ClassDesc.of(VECTOR_PACKAGE, "LongVector");
   static final ClassDesc SHORT_VECTOR = ClassDesc.of(VECTOR_PACKAGE, "ShortVector");
-  static final ClassDesc BYTE_VECTOR = ClassDesc.of(VECTOR_PACKAGE, "ByteVector");
 
   private JvmTypes() {}
 

@@ -1,20 +1,13 @@
 package dev.warpwright.jvm;
 
 /** Runs the iterations of a parallel loop. */
+@FunctionalInterface
 public interface Parallel {
   /** One after the other, on the calling thread. */
   Parallel SERIAL =
-      new Parallel() {
-        @Override
-        public void run(int count, Body body) {
-          if (count > 0) {
-            body.run(0, count);
-          }
-        }
-
-        @Override
-        public int workers() {
-          return 1;
+      (count, body) -> {
+        if (count > 0) {
+          body.run(0, count);
         }
       };
 
@@ -31,7 +24,4 @@ public interface Parallel {
    * not begun are dropped and the first exception is thrown here.
    */
   void run(int count, Body body);
-
-  /** How many threads take part at most. */
-  int workers();
 }

@@ -52,11 +52,6 @@ public final class ParallelRunner implements Parallel, AutoCloseable {
   }
 
   @Override
-  public int workers() {
-    return workers;
-  }
-
-  @Override
   public void run(int count, Body body) {
     if (count <= 1 || workers == 1 || !caller.compareAndSet(null, Thread.currentThread())) {
       Parallel.SERIAL.run(count, body);

@@ -123,10 +123,5 @@ public final class Rehearsal {
         body.run(count - 1, count);
       }
     }
-
-    @Override
-    public int workers() {
-      return 1;
-    }
   }
 }

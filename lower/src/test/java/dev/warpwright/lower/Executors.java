@@ -9,7 +9,6 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.ScalarParam;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.jvm.HostCompiler;
-import dev.warpwright.jvm.Packing;
 import dev.warpwright.jvm.Parallel;
 import dev.warpwright.lower.host.HostProgram;
 import dev.warpwright.sim.Arguments;

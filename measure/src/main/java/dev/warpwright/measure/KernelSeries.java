@@ -4,7 +4,6 @@ import dev.warpwright.base.DeviceError;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
-import dev.warpwright.cuda.compile.ResourceUsage;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.baseline.CublasBaseline;
@@ -22,7 +21,6 @@ import dev.warpwright.runtime.cuda.CudaStream;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.runtime.launch.GridLauncher;
 import dev.warpwright.target.GpuTarget;
-import dev.warpwright.target.KernelResources;
 import dev.warpwright.workload.kernel.BoundKernel;
 import dev.warpwright.workload.kernel.BoundWorkload;
 import java.util.ArrayList;
@@ -49,13 +47,7 @@ public final class KernelSeries {
    * @param failure why there is no time; null if all is well
    */
   public record Result(
-      int registers,
-      int sharedBytes,
-      int spills,
-      double timeUs,
-      double baselineUs,
-      double relError,
-      @Nullable String failure) {}
+      int registers, double timeUs, double baselineUs, double relError, @Nullable String failure) {}
 
   private final Gpu device;
   private final CudaStream stream;
@@ -152,12 +144,6 @@ public final class KernelSeries {
     try (CudaModule module = device.context().load(cubin.bytes())) {
       GridLauncher launcher = GridLauncher.of(kernel, module);
       int registers = launcher.function().registers();
-      int shared = KernelResources.of(kernel).sharedBytes();
-      int spills =
-          cubin
-              .usage(launcher.function().name())
-              .map((ResourceUsage usage) -> usage.spillStores() + usage.spillLoads())
-              .orElse(0);
       List<CudaLaunch> launches = new ArrayList<>();
       for (int set = 0; set < memory.count(); set++) {
         launches.add(launcher.prepare(buffers(kernel, memory, set), Map.of()));
@@ -167,13 +153,7 @@ public final class KernelSeries {
       OutputError first = error();
       if (!first.within(workload.tolerance())) {
         return new Result(
-            registers,
-            shared,
-            spills,
-            Double.NaN,
-            Double.NaN,
-            relative(first),
-            "wrong result: " + why(first));
+            registers, Double.NaN, Double.NaN, relative(first), "wrong result: " + why(first));
       }
       List<TimedWork> timed = new ArrayList<>();
       timed.add(new TimedWork("ours", set -> launches.get(set).run(stream)));
@@ -187,8 +167,6 @@ public final class KernelSeries {
       boolean right = after.within(workload.tolerance());
       return new Result(
           registers,
-          shared,
-          spills,
           right ? times.getFirst().graphUs() : Double.NaN,
           times.size() > 1 ? times.getLast().graphUs() : Double.NaN,
           Math.max(relative(first), relative(after)),

@@ -12,7 +12,7 @@ import dev.warpwright.families.tuned.FastKernelCheck;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.ir.ScalarParam;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.text.IrFile;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;

@@ -3,7 +3,7 @@ package dev.warpwright.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;

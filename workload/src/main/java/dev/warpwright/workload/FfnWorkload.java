@@ -10,7 +10,6 @@ import dev.warpwright.workload.tensor.PrimFuncs;
 import dev.warpwright.workload.tensor.Tensor;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * Two products, the second of what the first computes: {@code H[M, N1] = gelu(X[M, K] · W1[N1,
@@ -45,19 +44,6 @@ public record FfnWorkload(long m, long k, long hidden, long n, DType operands, D
   @Override
   public Precision precision() {
     return Precision.of(operands);
-  }
-
-  @Override
-  public WorkloadKey key() {
-    return new WorkloadKey(
-        kind(),
-        Map.of(
-            "m", Long.toString(m),
-            "k", Long.toString(k),
-            "hidden", Long.toString(hidden),
-            "n", Long.toString(n),
-            "a", operands.text(),
-            "c", result.text()));
   }
 
   @Override

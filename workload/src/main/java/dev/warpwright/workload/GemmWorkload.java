@@ -155,19 +155,6 @@ public record GemmWorkload(
     return new GemmWorkload(m, n, k, precision, result, layout, epilogue, batch, other);
   }
 
-  /** Of dense matrices. */
-  public GemmWorkload(
-      long m,
-      long n,
-      long k,
-      Precision precision,
-      DType result,
-      Layout layout,
-      Epilogue epilogue,
-      Batch batch) {
-    this(m, n, k, precision, result, layout, epilogue, batch, Leading.DENSE);
-  }
-
   /** One product. */
   public GemmWorkload(
       long m, long n, long k, Precision precision, DType result, Layout layout, Epilogue epilogue) {
@@ -517,7 +504,7 @@ public record GemmWorkload(
   }
 
   /** The key: {@code gemm a=bf16 c=bf16 k=4096 layout=nt m=16 n=14336}. */
-  @Override
+  /** What records are found by. */
   public WorkloadKey key() {
     return GemmKeys.of(this);
   }

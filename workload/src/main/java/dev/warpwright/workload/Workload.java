@@ -19,9 +19,6 @@ public sealed interface Workload permits GemmWorkload, FfnWorkload {
   /** Kind, shape and type in one line: {@code gemm_nt M=4096 N=4096 K=4096 bf16}. */
   String text();
 
-  /** What records are found by. */
-  WorkloadKey key();
-
   /** What products are computed in. */
   Precision precision();
 

@@ -16,7 +16,6 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.tune.measure.FailureReason;
 import dev.warpwright.tune.measure.Outcome;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -170,10 +169,7 @@ final class NetworkExplainTest {
                 })
             .perform(
                 new NetworkExplainRequest(
-                    small,
-                    Path.of("none.db"),
-                    DeviceCatalogue.find("A100 SXM 80 GB").orElseThrow(),
-                    false),
+                    small, DeviceCatalogue.find("A100 SXM 80 GB").orElseThrow()),
                 said::add);
     assertThat(report.code()).as(report.text()).isEqualTo(ExitCode.OK);
     assertThat(said)

@@ -39,11 +39,10 @@ record LayerGemm(
   /**
    * Recognises a layer.
    *
-   * @param network of a fixed number of rows
    * @param stages a product and what follows it in its group
    * @return null if the product has to be exact, is in tf32, or its operands have gaps
    */
-  static @Nullable LayerGemm of(NetworkFunction network, List<Stage> stages, Precision precision) {
+  static @Nullable LayerGemm of(List<Stage> stages, Precision precision) {
     if (!(stages.getFirst() instanceof Product product) || !isForFamilies(product, precision)) {
       return null;
     }

@@ -105,7 +105,7 @@ final class LayerParts {
     if (group.isEmpty()) {
       return;
     }
-    LayerGemm product = LayerGemm.of(network, group, precision);
+    LayerGemm product = LayerGemm.of(group, precision);
     if (product != null && has.test(product.workload())) {
       parts.add(new Part(product.stages(), product));
       formulas(group.subList(product.stages().size(), group.size()), parts);

@@ -10,7 +10,7 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;

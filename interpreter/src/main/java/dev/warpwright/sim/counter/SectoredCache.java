@@ -87,13 +87,7 @@ public final class SectoredCache {
       long writeHits,
       long writeMisses,
       long fills,
-      long writeBacks) {
-    /** Found sectors by all, 1 if there were none. */
-    public double hitRate() {
-      long all = readHits + readMisses + writeHits + writeMisses;
-      return all == 0 ? 1 : (double) (readHits + writeHits) / all;
-    }
-  }
+      long writeBacks) {}
 
   private final Geometry geometry;
   private final int sets;

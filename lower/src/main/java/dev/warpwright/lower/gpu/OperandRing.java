@@ -125,17 +125,6 @@ public record OperandRing(Buffer tile, Buffer ring, long width, long panels) {
     return tile.extent(0);
   }
 
-  /** Bytes of one stage. */
-  public long bytes() {
-    return rows() * tile.extent(1) * tile.dtype().bytes();
-  }
-
-  /** Address of an element of a stage; the panel counts where there are several. */
-  public Expr at(Expr stage, Expr panel, Expr row, Expr column) {
-    return new Expr.AddressOf(
-        ring, panels == 1 ? List.of(stage, row, column) : List.of(stage, panel, row, column));
-  }
-
   /** Indices of an element of a stage, given its row and column in the tile. */
   public List<Expr> indices(Expr stage, Expr row, Expr column) {
     return panels == 1

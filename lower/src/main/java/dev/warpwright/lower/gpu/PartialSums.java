@@ -211,7 +211,7 @@ public record PartialSums(
     Expr written = call(HopperIntrinsics.LOAD_ACQUIRE, counter(cell, 1));
     Stmt leave =
         Stmts.seq(
-            each(cellOf(part, cell, part.number()), thread, true),
+            each(cellOf(cell, part.number()), thread, true),
             barrier.apply(group),
             new Stmt.If(
                 first, Exprs.evaluate(HopperIntrinsics.RED_RELEASE, counter(cell, 1), one()), null),
@@ -247,7 +247,7 @@ public record PartialSums(
   /** With two numbers the order of a sum does not matter. */
   private Stmt otherOfTwo(WorkItems.Part part, Var cell, Expr thread) {
     Expr other = Exprs.sub(Exprs.i32(1), part.number());
-    return each(cellOf(part, cell, other), thread, false);
+    return each(cellOf(cell, other), thread, false);
   }
 
   /** Writes all sums of a thread to a cell, or adds the cell's to them. */
@@ -349,7 +349,7 @@ public record PartialSums(
     Var at = Var.index("at");
     Stmt loop = Stmts.loop(ForKind.UNROLLED, "r", chunk / lanes(), r -> body.apply(at).apply(r));
     return Stmt.For.of(
-        ForKind.SERIAL, p, count, new Stmt.Let(at, cellOf(part, cell, Exprs.add(first, p)), loop));
+        ForKind.SERIAL, p, count, new Stmt.Let(at, cellOf(cell, Exprs.add(first, p)), loop));
   }
 
   /** What is done with a value that was read. */
@@ -405,7 +405,7 @@ public record PartialSums(
     return Exprs.add(Exprs.mul(slot, groups), group);
   }
 
-  private Expr cellOf(WorkItems.Part part, Var cell, Expr number) {
+  private Expr cellOf(Var cell, Expr number) {
     return Exprs.add(cell, Exprs.mul(number, division.blocks() * groups));
   }
 

@@ -96,10 +96,6 @@ final class SharedPlan {
     return arenaSizes;
   }
 
-  Set<Buffer> buffers() {
-    return places.keySet();
-  }
-
   /** Numbers the leaf statements in order and notes first and last use of every shared buffer. */
   private static final class Positions {
     private final Map<Buffer, int[]> ranges;

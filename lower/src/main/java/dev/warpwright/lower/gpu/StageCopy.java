@@ -36,15 +36,6 @@ public record StageCopy(
   /** Chunks that {@link #move} has under way at once. */
   private static final long TOGETHER = 8;
 
-  /**
-   * Selects the copy.
-   *
-   * @param asynchronous whether the target has asynchronous copies
-   */
-  static StageCopy of(Stmt.TileCopy copy, long stages, int threads, boolean asynchronous) {
-    return of(copy, OperandRing.of(copy.to().buffer(), stages), threads, asynchronous);
-  }
-
   /** Selects the copy into a ring. */
   public static StageCopy of(
       Stmt.TileCopy copy, OperandRing ring, int threads, boolean asynchronous) {

@@ -101,19 +101,6 @@ public record StagedStore(
   }
 
   /**
-   * A warpgroup's code.
-   *
-   * @param to the tile of the result, at the work item
-   * @param values what is stored, of the type of the buffer
-   * @param consumer the thread among the consumers
-   * @param group the warpgroup
-   * @param thread the thread in the warpgroup
-   */
-  public Stmt store(Region to, Values values, Expr consumer, Expr group, Expr thread) {
-    return store(to, values, consumer, group, group, thread);
-  }
-
-  /**
    * The same of a warpgroup to which a part of the tile belongs.
    *
    * @param consumer the thread among those that hold the tile's fragments

@@ -54,11 +54,6 @@ public record WarpRoles(int consumers, int minBlocks, int accumulators, boolean 
     return Math.ceilDiv(layout.registers() * fragment.dtype().bytes(), 4);
   }
 
-  /** Threads of the producer. */
-  public int producers() {
-    return copying ? WARPGROUP : 1;
-  }
-
   /** The number among the producer's threads of a thread of the block. */
   public Expr producer(Var tid) {
     return single() ? Exprs.add(tid, Exprs.i32(-WARPGROUP)) : tid;

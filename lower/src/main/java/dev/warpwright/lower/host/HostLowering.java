@@ -5,12 +5,9 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Param;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.ir.visit.Substitution;
-import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.ExpandMath;
 import dev.warpwright.lower.pass.LowerBlocks;
 import dev.warpwright.lower.pass.PassListener;
@@ -18,7 +15,6 @@ import dev.warpwright.lower.pass.UnrollLoops;
 import dev.warpwright.lower.pass.VectorizeLoops;
 import dev.warpwright.target.HostTarget;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,21 +67,6 @@ public final class HostLowering {
       }
     }
     return new HostProgram(finish(func.name(), params, body, func.attrs(), listener), packed);
-  }
-
-  /** Lowers a program without tile statements as it stands. */
-  public static Kernel lowerLoops(PrimFunc func) {
-    Stmt body = LowerBlocks.apply(func).body();
-    Map<Buffer, Buffer> scratch = new HashMap<>();
-    Walk.statements(
-        body,
-        s -> {
-          if (s instanceof Stmt.Alloc a && a.buffer().scope() != Scope.LOCAL) {
-            scratch.put(a.buffer(), a.buffer().withScope(Scope.SHARED));
-          }
-        });
-    Stmt own = Substitution.ofBuffers(scratch).stmt(body);
-    return finish(func.name(), func.params(), own, func.attrs(), PassListener.NONE);
   }
 
   private static Kernel finish(

@@ -120,17 +120,6 @@ public final class PackConstants {
    */
   public record Form(Buffer buffer, Layout where) {}
 
-  /**
-   * Packs.
-   *
-   * @param constants parameters that the caller can bring into another form
-   */
-  public static Packed apply(PrimFunc func, Set<Buffer> constants, PassListener listener) {
-    Packed packed = apply(func, constants);
-    listener.tell("PackConstants", packed.func());
-    return packed;
-  }
-
   /** As {@link #apply(PrimFunc, Set, PassListener)}, without telling anybody. */
   public static Packed apply(PrimFunc func, Set<Buffer> constants) {
     return new PackConstants(func, constants).packed(func);

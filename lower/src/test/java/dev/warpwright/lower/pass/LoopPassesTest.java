@@ -9,7 +9,6 @@ import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.IterVar;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
@@ -19,14 +18,10 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
-import dev.warpwright.jvm.Parallel;
-import dev.warpwright.lower.Executors;
-import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class LoopPassesTest {
@@ -166,13 +161,6 @@ class LoopPassesTest {
     assertThatThrownBy(() -> VectorizeLoops.apply(loop))
         .hasMessageContaining("cannot vectorize the loop over j")
         .hasMessageContaining(reason);
-  }
-
-  @Test
-  void anyProgramRunsOnTheJvm() {
-    PrimFunc func = blocked();
-    Kernel kernel = HostLowering.lowerLoops(func);
-    Executors.assertSame(func, Executors.unpacked(kernel), 9, Map.of(), Parallel.SERIAL);
   }
 
   private static void assertSame(PrimFunc before, PrimFunc after) {

@@ -7,7 +7,7 @@ import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;

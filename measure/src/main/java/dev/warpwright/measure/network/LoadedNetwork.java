@@ -164,10 +164,6 @@ final class LoadedNetwork implements AutoCloseable {
         cubin.warnings());
   }
 
-  String name() {
-    return program.name();
-  }
-
   ProgramFacts facts() {
     return facts;
   }

@@ -7,7 +7,7 @@ import dev.warpwright.base.UserError;
 import dev.warpwright.families.space.GemmSpace;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.measure.data.KernelData;
 import dev.warpwright.sim.Arguments;

@@ -34,23 +34,6 @@ public final class OrderBounds {
     return pairs <= first ? 0 : capacity + Math.ceilDiv(pairs - first, capacity - 1);
   }
 
-  /** Size of the loads that every order needs, in the problem's unit. */
-  public static long loadedSize(TileProblem problem) {
-    if (uniform(problem)) {
-      return loads(problem);
-    }
-    return (long) problem.depth() * problem.rows() * problem.sizes().a()
-        + (long) problem.depth() * problem.columns() * problem.sizes().b()
-        + (long) problem.columns() * problem.chained() * problem.sizes().d()
-        + rereadResults(problem) * problem.sizes().c();
-  }
-
-  /** Size of the results, each of which leaves at least once. */
-  public static long storedSize(TileProblem problem) {
-    return (long) problem.rows() * problem.columns() * problem.sizes().c()
-        + (long) problem.rows() * problem.chained() * problem.sizes().e();
-  }
-
   /** Blocks of the first result that the second matmul cannot find in the cache. */
   private static long rereadResults(TileProblem problem) {
     return problem.chained() > 0 && !problem.cachedResults()

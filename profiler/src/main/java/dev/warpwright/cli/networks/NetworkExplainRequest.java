@@ -1,14 +1,11 @@
 package dev.warpwright.cli.networks;
 
 import dev.warpwright.target.DeviceModel;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Asks what the ways to compute a whole network are worth.
  *
  * @param model the device to predict for; null to measure on the one here, if there is one
- * @param untuned whether records are ignored
  */
-public record NetworkExplainRequest(
-    NetworkTask task, Path database, @Nullable DeviceModel model, boolean untuned) {}
+public record NetworkExplainRequest(NetworkTask task, @Nullable DeviceModel model) {}

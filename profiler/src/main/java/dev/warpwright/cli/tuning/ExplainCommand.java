@@ -81,9 +81,7 @@ public final class ExplainCommand extends Command {
     if (NetworkTask.isNetwork(what)) {
       NetworkTask network = NetworkTask.of(what, values, arch);
       values.finish(NetworkTask.keys(what));
-      return networks.perform(
-          new NetworkExplainRequest(network, TuningFiles.database(database), model(), untuned),
-          progress);
+      return networks.perform(new NetworkExplainRequest(network, model()), progress);
     }
     GemmWorkload workload = GemmArguments.read(values);
     values.finish(GemmArguments.KEYS);

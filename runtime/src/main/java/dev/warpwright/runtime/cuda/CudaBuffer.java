@@ -50,22 +50,6 @@ public final class CudaBuffer extends CudaResource {
   }
 
   /**
-   * Fills a range with a 32-bit pattern.
-   *
-   * @param offset in bytes, a multiple of 4
-   * @param count of 32-bit words
-   */
-  public void fill(int value, long offset, long count, CudaStream stream) {
-    use();
-    Objects.checkFromIndexSize(offset, Math.multiplyExact(count, 4L), bytes);
-    stream.touch(this);
-    context()
-        .check(
-            MemoryCalls.fillInts(address + offset, value, count, stream.handle()),
-            "cuMemsetD32Async");
-  }
-
-  /**
    * Copies host memory to the start of this buffer. When it returns, the source has been read; the
    * copy itself runs in the stream's order. Must not be captured into a graph.
    *

@@ -17,12 +17,7 @@ import java.util.UUID;
  * @param l2Bytes second-level cache
  * @param maxSharedPerBlock bytes of shared memory that one block can ask for, static and dynamic
  *     together
- * @param sharedPerMultiprocessor bytes of shared memory of one SM
- * @param registersPerMultiprocessor 32-bit registers of one SM
- * @param threadsPerMultiprocessor threads that one SM holds
  * @param clockKhz the SMs' highest clock
- * @param memoryClockKhz the memory's highest clock
- * @param memoryBusBits width of the memory's bus
  * @param driverVersion as {@link CudaDriver#version}
  */
 public record CudaDevice(
@@ -36,12 +31,7 @@ public record CudaDevice(
     long memoryBytes,
     int l2Bytes,
     int maxSharedPerBlock,
-    int sharedPerMultiprocessor,
-    int registersPerMultiprocessor,
-    int threadsPerMultiprocessor,
     int clockKhz,
-    int memoryClockKhz,
-    int memoryBusBits,
     int driverVersion) {
 
   /**

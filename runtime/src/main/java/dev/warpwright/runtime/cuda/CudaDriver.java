@@ -133,12 +133,7 @@ public final class CudaDriver {
           memory,
           attribute(handle, 38),
           attribute(handle, 97),
-          attribute(handle, 81),
-          attribute(handle, 82),
-          attribute(handle, 39),
           attribute(handle, 13),
-          attribute(handle, 36),
-          attribute(handle, 37),
           version);
     }
   }

@@ -59,40 +59,6 @@ public final class CudaFunction {
   }
 
   /**
-   * How many blocks of a launch one SM holds at once.
-   *
-   * @throws DeviceError if the launch asks for more than the device has
-   */
-  public int maxActiveBlocks(LaunchConfig config) {
-    prepare(config);
-    try (Out out = new Out()) {
-      check(
-          ModuleCalls.Occupancy.blocks(
-              out.address(), handle, (int) config.block().count(), config.dynamicShared()),
-          "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-      return out.asInt();
-    }
-  }
-
-  /**
-   * How many clusters of a launch the device holds at once.
-   *
-   * @throws DeviceError if the launch asks for more than the device has
-   */
-  public int maxActiveClusters(LaunchConfig config) {
-    prepare(config);
-    LaunchBlock block = new LaunchBlock(config, List.of());
-    try (Out out = new Out()) {
-      check(
-          ModuleCalls.Occupancy.clusters(out.address(), handle, block.config()),
-          "cuOccupancyMaxActiveClusters");
-      return out.asInt();
-    } finally {
-      java.lang.ref.Reference.reachabilityFence(block);
-    }
-  }
-
-  /**
    * Checks arguments against the kernel's parameters, as far as the driver can tell: nothing before
    * 12.4, and never whether more arguments are expected, for asking beyond the last parameter is an
    * error that sanitizers report.

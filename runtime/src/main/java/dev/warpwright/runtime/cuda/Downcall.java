@@ -105,14 +105,6 @@ public final class Downcall {
     }
   }
 
-  public static int call(MethodHandle function, long a, long b, int c, long d) {
-    try {
-      return (int) function.invokeExact(a, b, c, d);
-    } catch (Throwable t) {
-      throw unexpected(t);
-    }
-  }
-
   public static int call(MethodHandle function, long a, long b, int c, long d, long e) {
     try {
       return (int) function.invokeExact(a, b, c, d, e);

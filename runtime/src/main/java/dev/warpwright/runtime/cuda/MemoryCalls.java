@@ -24,8 +24,6 @@ final class MemoryCalls {
   // C promotes the unsigned char to an int; passed as one, no side has to extend it.
   private static final MethodHandle FILL_BYTES =
       bind("cuMemsetD8Async", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle FILL_INTS =
-      bind("cuMemsetD32Async", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
 
   private MemoryCalls() {}
 
@@ -59,9 +57,5 @@ final class MemoryCalls {
 
   static int fillBytes(long address, byte value, long count, long stream) {
     return Downcall.call(FILL_BYTES, address, Byte.toUnsignedInt(value), count, stream);
-  }
-
-  static int fillInts(long address, int value, long count, long stream) {
-    return Downcall.call(FILL_INTS, address, value, count, stream);
   }
 }

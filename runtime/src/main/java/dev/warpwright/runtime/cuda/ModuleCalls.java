@@ -107,27 +107,4 @@ final class ModuleCalls {
       return Downcall.call(INFO, function, index, outOffset, outSize);
     }
   }
-
-  /** How many blocks or clusters fit. */
-  static final class Occupancy {
-    private static final MethodHandle BLOCKS =
-        bind(
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-            JAVA_LONG,
-            JAVA_LONG,
-            JAVA_INT,
-            JAVA_LONG);
-    private static final MethodHandle CLUSTERS =
-        bind("cuOccupancyMaxActiveClusters", JAVA_LONG, JAVA_LONG, JAVA_LONG);
-
-    private Occupancy() {}
-
-    static int blocks(long outInt, long function, int threads, long dynamicShared) {
-      return Downcall.call(BLOCKS, outInt, function, threads, dynamicShared);
-    }
-
-    static int clusters(long outInt, long function, long config) {
-      return Downcall.call(CLUSTERS, outInt, function, config);
-    }
-  }
 }

@@ -52,7 +52,6 @@ class CudaDriverTest {
   }
 
   private static CudaDevice device(int major, int minor) {
-    return new CudaDevice(
-        0, 0, "test", new UUID(0, 0), major, minor, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 13000);
+    return new CudaDevice(0, 0, "test", new UUID(0, 0), major, minor, 1, 1, 1, 1, 1, 13000);
   }
 }

@@ -31,7 +31,6 @@ final class LaunchItems extends SelfTestItems {
     items.put("NVRTC compiles and its kernel runs", () -> compiler(CudaCompilers.nvrtc()));
     items.put("arguments are checked", this::arguments);
     items.put("dynamic shared memory above 48 KiB", this::dynamicShared);
-    items.put("occupancy", this::occupancy);
     items.put("cooperative launch", this::cooperative);
     items.put("several threads", this::threads);
     items.put("launch overhead", this::overhead);
@@ -108,29 +107,6 @@ final class LaunchItems extends SelfTestItems {
       }
     }
     return bytes + " bytes";
-  }
-
-  private String occupancy() {
-    try (CudaModule module = module()) {
-      CudaFunction reverse = module.function("reverse");
-      int small = reverse.maxActiveBlocks(LaunchConfig.of(1, 256).withDynamicShared(1024));
-      int large =
-          reverse.maxActiveBlocks(
-              LaunchConfig.of(1, 256).withDynamicShared(context.device().maxSharedPerBlock()));
-      check(small >= 4, small + " small blocks");
-      equal(1, large, "large blocks");
-      String clusters = "none";
-      if (context.device().major() >= 9) {
-        LaunchConfig two = LaunchConfig.of(2, 256).withCluster(new Dim3(2));
-        LaunchConfig sixteen = LaunchConfig.of(16, 256).withCluster(new Dim3(16));
-        clusters =
-            reverse.maxActiveClusters(two)
-                + " of 2, "
-                + reverse.maxActiveClusters(sixteen)
-                + " of 16";
-      }
-      return small + " blocks an SM, clusters " + clusters;
-    }
   }
 
   private String cooperative() {

@@ -58,7 +58,7 @@ public final class Multicast {
     Ranges ranges = Tree.ranges(func, path);
     Substitution bound = Substitution.ofVars(Accesses.bindings(block));
     Set<Expr> coordinates = new HashSet<>();
-    around.forEach(loop -> coordinates.addAll(coordinates(func, loop, ranges)));
+    around.forEach(loop -> coordinates.addAll(coordinates(loop, ranges)));
     for (Expr index : load.indices()) {
       coordinates.removeAll(Forms.of(bound.expr(index), ranges).terms().keySet());
     }
@@ -71,7 +71,7 @@ public final class Multicast {
   }
 
   /** What tells the tiles of a loop apart: row and column of a fused one, else the variable. */
-  private static List<Expr> coordinates(PrimFunc func, Stmt.For loop, Ranges ranges) {
+  private static List<Expr> coordinates(Stmt.For loop, Ranges ranges) {
     Var x = loop.var();
     long columns = loop.attrs().getLong("columns", 0);
     if (columns == 0) {

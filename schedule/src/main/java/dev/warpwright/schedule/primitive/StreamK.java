@@ -6,7 +6,6 @@ import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.schedule.analysis.Tree;
 import dev.warpwright.schedule.error.ScheduleError;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -41,9 +40,6 @@ public final class StreamK {
 
   /** The new function, the loop over workers and the one over a worker's steps. */
   public record Result(PrimFunc func, Var workers, Var steps) {}
-
-  /** What a worker does of a tile: the steps from {@code first} to before {@code end}. */
-  public record Work(int worker, long tile, long first, long end) {}
 
   private StreamK() {}
 
@@ -84,29 +80,5 @@ public final class StreamK {
 
   private static long share(long steps, long workers) {
     return Math.max(1, Math.ceilDiv(steps, workers));
-  }
-
-  /**
-   * The work list: who does which steps of which tile, each worker's in its order. Workers at the
-   * end may have nothing to do.
-   *
-   * @param tiles number of tiles, at least 1
-   * @param steps number of steps of a tile, at least 1
-   * @param workers number of workers, at least 1
-   */
-  public static List<Work> work(long tiles, long steps, int workers) {
-    long all = Math.multiplyExact(tiles, steps);
-    long share = share(all, workers);
-    List<Work> work = new ArrayList<>();
-    for (int worker = 0; worker < workers; worker++) {
-      long end = Math.min(all, (worker + 1) * share);
-      for (long at = worker * share; at < end; ) {
-        long tile = at / steps;
-        long stop = Math.min(end, (tile + 1) * steps);
-        work.add(new Work(worker, tile, at - tile * steps, stop - tile * steps));
-        at = stop;
-      }
-    }
-    return work;
   }
 }

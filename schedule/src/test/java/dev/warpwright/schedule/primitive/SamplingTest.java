@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warpwright.base.UserError;
 import dev.warpwright.ir.PrimFunc;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.schedule.LoopRef;
 import dev.warpwright.schedule.Outcome;
 import dev.warpwright.schedule.Refusal;

@@ -69,29 +69,6 @@ final class WorkListsTest {
   }
 
   @Test
-  void everyStepIsDoneOnce() {
-    for (int workers = 1; workers < 20; workers++) {
-      List<StreamK.Work> work = StreamK.work(3, 5, workers);
-      long next = 0;
-      for (StreamK.Work w : work) {
-        assertThat(w.tile() * 5 + w.first()).isEqualTo(next);
-        assertThat(w.end()).isGreaterThan(w.first()).isLessThanOrEqualTo(5);
-        next = w.tile() * 5 + w.end();
-      }
-      assertThat(next).isEqualTo(15);
-      assertThat(work.getLast().worker()).isLessThan(workers);
-    }
-    assertThat(StreamK.work(3, 5, 4))
-        .containsExactly(
-            new StreamK.Work(0, 0, 0, 4),
-            new StreamK.Work(1, 0, 4, 5),
-            new StreamK.Work(1, 1, 0, 3),
-            new StreamK.Work(2, 1, 3, 5),
-            new StreamK.Work(2, 2, 0, 2),
-            new StreamK.Work(3, 2, 2, 5));
-  }
-
-  @Test
   void streamKRefuses() {
     Tiled t = tiled();
     Schedule s = t.s();

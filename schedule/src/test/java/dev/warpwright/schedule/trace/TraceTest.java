@@ -8,7 +8,7 @@ import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.ThreadAxis;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.schedule.BlockRef;
 import dev.warpwright.schedule.Functions;
 import dev.warpwright.schedule.LoopRef;

@@ -51,10 +51,7 @@ final class RegionCode {
   private int owner = -1;
   private int region = -1;
 
-  /**
-   * @param parameters integers that the method takes, behind the state
-   */
-  RegionCode(CodeBuilder code, RegionPlan plan, Set<Buffer> written, int parameters) {
+  RegionCode(CodeBuilder code, RegionPlan plan, Set<Buffer> written) {
     this.code = code;
     this.plan = plan;
     this.written = written;

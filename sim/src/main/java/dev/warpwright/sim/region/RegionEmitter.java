@@ -73,7 +73,7 @@ final class RegionEmitter {
   }
 
   private void entry(CodeBuilder code) {
-    RegionCode uniform = new RegionCode(code, plan, written, 0);
+    RegionCode uniform = new RegionCode(code, plan, written);
     for (ThreadBinding binding : plan.kernel().bindings()) {
       ThreadAxis axis = binding.axis();
       if (axis.isBlock()) {
@@ -130,7 +130,7 @@ final class RegionEmitter {
         type(region),
         ClassFile.ACC_STATIC,
         code -> {
-          RegionCode thread = new RegionCode(code, plan, written, region.uniforms().size());
+          RegionCode thread = new RegionCode(code, plan, written);
           for (int i = 0; i < region.uniforms().size(); i++) {
             thread.bind(region.uniforms().get(i), i + 1);
           }

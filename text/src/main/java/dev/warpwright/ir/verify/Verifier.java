@@ -54,14 +54,6 @@ public final class Verifier {
     }
   }
 
-  /** As {@link #require(PrimFunc)}. */
-  public static void require(Program p) {
-    List<Problem> problems = verify(p);
-    if (!problems.isEmpty()) {
-      throw failure(p.name(), problems, IrPrinter.withMark(problems.getFirst().node()).print(p));
-    }
-  }
-
   private static VerificationException failure(
       String name, List<Problem> problems, Printed program) {
     StringBuilder message = new StringBuilder(name + " is not well formed:\n");

@@ -8,7 +8,7 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Pipe;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Stmt;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import java.util.HashMap;

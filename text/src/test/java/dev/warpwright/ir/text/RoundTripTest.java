@@ -6,7 +6,7 @@ import dev.warpwright.ir.Intrinsic;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.Program;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

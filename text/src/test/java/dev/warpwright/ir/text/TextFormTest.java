@@ -15,7 +15,7 @@ import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
-import dev.warpwright.ir.equality.StructuralEquality;
+import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.type.Type;
 import dev.warpwright.ir.verify.Verifier;

@@ -8,7 +8,6 @@ import java.util.Optional;
  * what somebody made up, be it to give a search a hint, has no place in it.
  */
 public final class Plausibility {
-  private static final int HASH_DIGITS = 64;
   private static final double LONGEST_US = 60e6;
   private static final double MOST_SPREAD = 2;
   private static final int HIGHEST_MHZ = 5000;
@@ -46,34 +45,6 @@ public final class Plausibility {
             || measured.temperature() < 0
             || measured.temperature() > HOTTEST
         ? Optional.of(measured.clockMhz() + " MHz at " + measured.temperature() + " degrees")
-        : Optional.empty();
-  }
-
-  /**
-   * The same of what comes with Warpwright, all of which was measured by its own tuner: with the
-   * driver, the compiler, a SHA-256 of the source, the device's clock and temperature, and a time
-   * that no one wrote down by hand.
-   */
-  public static Optional<String> shippedProblem(TuningRecord record) {
-    Optional<String> problem = problem(record);
-    if (problem.isPresent() || !(record.outcome() instanceof Outcome.Measured measured)) {
-      return problem;
-    }
-    Environment environment = record.environment();
-    if (environment.driver().isBlank() || environment.toolkit().isBlank()) {
-      return Optional.of("it names no driver or no compiler");
-    }
-    String hash = record.sourceHash();
-    if (hash.length() != HASH_DIGITS
-        || !hash.chars().allMatch(digit -> Character.digit(digit, 16) >= 0)
-        || hash.chars().distinct().count() < 8) {
-      return Optional.of("its hash is no SHA-256: " + hash);
-    }
-    if (record.at().getNano() == 0) {
-      return Optional.of("measured at the stroke of a second, " + record.at());
-    }
-    return measured.clockMhz() == 0 || measured.temperature() == 0 || measured.spread() == 0
-        ? Optional.of("it has no clock, no temperature or no spread")
         : Optional.empty();
   }
 }

@@ -14,7 +14,6 @@ import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
-import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Layout;
 import dev.warpwright.ir.Layout.Mode;
 import dev.warpwright.ir.Layout.Swizzle;
@@ -110,7 +109,7 @@ final class IndexMutations {
               "two shared buffers in one place",
               EnumSet.of(RACE, UNINITIALISED, PROXY, BARRIER),
               true,
-              kernel -> s -> aliased(kernel, s)),
+              kernel -> s -> aliased(s)),
           new Mutation("wrong swizzle", ANY, true, kernel -> IndexMutations::swizzled),
           new Mutation(
               "one access by another swizzle",
@@ -250,7 +249,7 @@ final class IndexMutations {
   }
 
   /** A second shared buffer of the same shape and type takes the place of the first. */
-  private static List<Stmt> aliased(Kernel kernel, Stmt s) {
+  private static List<Stmt> aliased(Stmt s) {
     if (!(s instanceof Stmt.Alloc alloc)
         || alloc.buffer().scope() != Scope.SHARED
         || alloc.buffer().dtype() == DType.MBARRIER) {

@@ -7,7 +7,6 @@ import dev.warpwright.ir.IterVar;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Var;
 import dev.warpwright.ir.type.DType;
-import dev.warpwright.ir.type.Type;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -114,10 +113,6 @@ public final class Tensor {
 
   public DType dtype() {
     return buffer.dtype();
-  }
-
-  public Type type() {
-    return Type.of(buffer.dtype());
   }
 
   public List<Expr> shape() {

@@ -1,11 +1,11 @@
-package dev.warpwright.jvm;
+package dev.warpwright.lower;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Layout;
 import java.lang.reflect.Array;
 
 /** Moves the elements of an array to where another form of its buffer wants them. */
-public final class Packing {
+final class Packing {
   private Packing() {}
 
   /**
@@ -16,7 +16,7 @@ public final class Packing {
    * @param where coordinates of {@code from} to the element offset in the result, without swizzle
    * @param size elements of the result
    */
-  public static Object pack(Buffer from, Object array, Layout where, long size) {
+  static Object pack(Buffer from, Object array, Layout where, long size) {
     if (where.rank() != from.rank() || !where.swizzle().isIdentity()) {
       throw new IllegalArgumentException(from + " cannot be packed by " + where);
     }

@@ -1,4 +1,4 @@
-package dev.warpwright.ir.equality;
+package dev.warpwright.ir.testing;
 
 import dev.warpwright.ir.Expr;
 import dev.warpwright.ir.Kernel;
