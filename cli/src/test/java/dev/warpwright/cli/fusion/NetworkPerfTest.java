@@ -37,7 +37,7 @@ final class NetworkPerfTest {
   private final NetworkTask task =
       NetworkTask.of(
           "mlp",
-          new KeyValues(List.of("widths=16,16,5", "rows=20", "dtype=f16", "bias=1", "seed=3")),
+          new KeyValues(List.of("widths=16,16,5", "rows=20", "dtype=tf32", "bias=1", "seed=3")),
           null);
   private FakeGpu gpu;
   private Kernel only;
@@ -83,7 +83,7 @@ final class NetworkPerfTest {
     Report report = perform();
     assertThat(report.code()).as(report.text()).isEqualTo(ExitCode.OK);
     assertThat(report.text())
-        .contains("mlp widths=16,16,5 act=relu bias=1 dtype=f16 rows=20 seed=3 on Fake GPU")
+        .contains("mlp widths=16,16,5 act=relu bias=1 dtype=tf32 rows=20 seed=3 on Fake GPU")
         .contains("verified over all 20 rows")
         .contains("shared chaining: untuned: activations of");
     Json json = report.json();

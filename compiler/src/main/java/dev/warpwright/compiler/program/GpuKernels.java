@@ -34,6 +34,8 @@ final class GpuKernels {
   /** Ways of warps beside those of warpgroups. */
   private static final int FEW = 4;
 
+  private static final int MOST = 6;
+
   static final String REGISTER_CHAINING = "register chaining";
   static final String SHARED_CHAINING = "shared chaining";
 
@@ -77,7 +79,7 @@ final class GpuKernels {
       return List.of();
     }
     List<WarpTiling> all = WarpTiling.alternatives(group, DeviceCatalogue.multiprocessors(target));
-    return target.hasHopper() ? all.subList(0, Math.min(FEW, all.size())) : all;
+    return all.subList(0, Math.min(target.hasHopper() ? FEW : MOST, all.size()));
   }
 
   /** Whether rows take longer to move than to compute, on the largest device of the target. */
