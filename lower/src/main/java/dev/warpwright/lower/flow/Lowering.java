@@ -39,12 +39,12 @@ public final class Lowering {
     if (!PipelinedProgram.isForWarpgroups(func)) {
       return GpuLowering.lower(func, listener);
     }
-    if (!target.hasHopper()) {
+    if (!target.hasWarpgroupProducts()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
     if (MergedGrids.isMerged(func)) {
-      return MergedWarpgroups.lower(func, listener);
+      return MergedWarpgroups.lower(func, target, listener);
     }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();
