@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which warp goes on. A warp that waits in a loop for another goes round only when no one
- * else can do anything; bulk loads arrive only when all warps wait (at random times with random
- * warps), so that a missing wait shows.
+ * else can do anything, with random warps also before, so that one which goes on too soon does;
+ * bulk loads arrive only when all warps wait (at random times with random warps), so that a missing
+ * wait shows.
  */
 final class Scheduler {
   /** So often in a row may warps let others go first before loads arrive all the same. */
@@ -86,6 +87,13 @@ final class Scheduler {
           || yields > PATIENCE) {
         arriveOne();
         yields = 0;
+      }
+      if (options.warps() == GridOptions.WarpChoice.RANDOM
+          && busy.size() < runnable.size()
+          && random.nextInt(4) == 0) {
+        List<Warp> round = runnable.stream().filter(w -> w.spinning() != null).toList();
+        resume(round.get(random.nextInt(round.size())));
+        return;
       }
       resume(choose(busy));
       return;

@@ -105,6 +105,11 @@ public record GpuTarget(
     return archSpecific && arch == 90;
   }
 
+  /** Products of warpgroups, whose operands bulk tensor copies bring. */
+  public boolean hasWarpgroupProducts() {
+    return hasHopper();
+  }
+
   /** Operations in f32 of a multiprocessor in one clock, a fused multiply-add counting as two. */
   public int fp32PerClock() {
     return arch <= 80 ? 128 : 256;

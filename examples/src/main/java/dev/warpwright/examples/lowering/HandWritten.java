@@ -24,6 +24,16 @@ public interface HandWritten {
           new DependentGemms("f16", 1024, 1024, 4096, 132),
           new FusedAttention("f16", 16, 2048, 128, 128, 2));
 
+  /** Quickly simulated; rows, columns and depths that do not fit. */
+  List<HandWritten> SMALL =
+      List.of(
+          new RegisterChainedNetwork("f16", 64, 1, 3, 0, 3),
+          new GatedProjections("f16", 200, 136, 72, 64, 3, 2),
+          new GatedProjections("bf16", 64, 64, 64, 32, 2, 1),
+          new DependentGemms("bf16", 150, 72, 200, 3),
+          new FusedAttention("f16", 2, 192, 64, 64, 1),
+          new FusedAttention("bf16", 1, 128, 64, 32, 2));
+
   /** The kernel's name. */
   String name();
 
@@ -49,7 +59,8 @@ public interface HandWritten {
   }
 
   /**
-   * Writes the kernels of {@link #LARGE} as text.
+   * Writes the kernels as text, into the folders {@code small} and {@code large}, so that {@code
+   * warpwright kernel FILE --run} can verify those, on a GPU too.
    *
    * @param args a folder
    */
@@ -59,10 +70,14 @@ public interface HandWritten {
       System.exit(2);
     }
     Path folder = Path.of(args[0]);
-    Files.createDirectories(folder);
-    for (HandWritten each : LARGE) {
-      Files.writeString(
-          folder.resolve(each.name() + ".kernel"), IrPrinter.text(each.kernel(PassListener.NONE)));
+    for (Map.Entry<String, List<HandWritten>> size :
+        Map.of("small", SMALL, "large", LARGE).entrySet()) {
+      Path to = folder.resolve(size.getKey());
+      Files.createDirectories(to);
+      for (HandWritten each : size.getValue()) {
+        String text = IrPrinter.text(each.kernel(PassListener.NONE));
+        Files.writeString(to.resolve(each.name() + ".kernel"), text);
+      }
     }
   }
 }

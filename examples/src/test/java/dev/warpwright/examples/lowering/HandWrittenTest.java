@@ -37,16 +37,8 @@ import org.junit.jupiter.params.provider.FieldSource;
 class HandWrittenTest {
   private static final long SEED = Long.getLong("seed", 17);
 
-  /** Of a size at which they are quickly simulated; rows, columns and depths that do not fit. */
   @SuppressWarnings("unused") // By name.
-  private static final List<HandWritten> SMALL =
-      List.of(
-          new RegisterChainedNetwork("f16", 64, 1, 3, 0, 3),
-          new GatedProjections("f16", 200, 136, 72, 64, 3, 2),
-          new GatedProjections("bf16", 64, 64, 64, 32, 2, 1),
-          new DependentGemms("bf16", 150, 72, 200, 3),
-          new FusedAttention("f16", 2, 192, 64, 64, 1),
-          new FusedAttention("bf16", 1, 128, 64, 32, 2));
+  private static final List<HandWritten> SMALL = HandWritten.SMALL;
 
   private static final List<GridOptions> WAYS =
       List.of(

@@ -21,7 +21,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Simplifies statements with what loops, launch indices, lets and conditions say about variables.
- * Branches whose condition is decided, loops without iterations and empty sequences disappear;
+ *
+ * <pre>{@code
+ * for i in 8 { if i < 9 { a[i * 4 / 4 + 0] = 1 } }   →   for i in 8 { a[i] = 1 }
+ * }</pre>
+ *
+ * <p>Branches whose condition is decided, loops without iterations and empty sequences disappear;
  * loops of one iteration are written out, except {@code parallel} and {@code bind}, which say where
  * a thread begins.
  */

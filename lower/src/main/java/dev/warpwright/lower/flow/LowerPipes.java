@@ -15,6 +15,7 @@ import dev.warpwright.ir.Var;
 import dev.warpwright.ir.arith.Simplify;
 import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
@@ -94,6 +95,14 @@ final class LowerPipes {
    * @throws LoweringException if pipes ask for what barriers cannot do
    */
   static PrimFunc apply(PrimFunc func) {
+    boolean[] roles = {false};
+    Walk.statements(func.body(), s -> roles[0] |= s instanceof Stmt.Flow.Roles);
+    if (!roles[0]) {
+      throw new LoweringException(
+          func.name()
+              + " has no roles, but pipes in shared memory need one that fills them: say consumers"
+              + " = 1 or more");
+    }
     return func.withBody(new LowerPipes(func).block(func.body()));
   }
 

@@ -42,7 +42,7 @@ public final class Lowering {
     if (!warps && !PipelinedProgram.isForWarpgroups(func)) {
       return GpuLowering.lower(func, listener);
     }
-    if (!warps && !target.hasHopper()) {
+    if (!warps && !target.hasWarpgroupProducts()) {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
@@ -51,7 +51,7 @@ public final class Lowering {
           target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
     if (MergedGrids.isMerged(func)) {
-      return MergedWarpgroups.lower(func, listener);
+      return MergedWarpgroups.lower(func, target, listener);
     }
     // What callers have not packed, they cannot pack: rows that are read ahead still need a place.
     PrimFunc separate = PackConstants.apply(func, Set.of()).func();

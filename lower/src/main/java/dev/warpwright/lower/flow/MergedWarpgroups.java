@@ -30,6 +30,7 @@ import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
 import dev.warpwright.lower.tile.AssignRoles;
 import dev.warpwright.lower.tile.PlanPipes;
+import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;
@@ -243,13 +244,13 @@ final class MergedWarpgroups {
    *
    * @throws LoweringException if the program asks for what this lowering cannot do
    */
-  static Kernel lower(PrimFunc func, PassListener listener) {
-    Kernel kernel = new MergedWarpgroups(func).kernel(func);
+  static Kernel lower(PrimFunc func, GpuTarget target, PassListener listener) {
+    Kernel kernel = new MergedWarpgroups(func).kernel(func, target);
     listener.tell("MergedWarpgroups", kernel);
     return listener.tell("Simplify", Simplify.kernel(kernel));
   }
 
-  private Kernel kernel(PrimFunc func) {
+  private Kernel kernel(PrimFunc func, GpuTarget target) {
     Var tid = Var.index("tid");
     first.rings().forEach(ring -> shared.add(Objects.requireNonNull(rings.get(ring)).ring()));
     Stmt branch = roles.branch(tid, producer(), Stmt.Seq.EMPTY, this::consumer);
@@ -271,7 +272,7 @@ final class MergedWarpgroups {
         Stmts.alloc(shared, body),
         tickets
             .attrs(func.attrs())
-            .with("arch", "sm_90a")
+            .with("arch", target.name())
             .with("fast", 1)
             .with("minBlocks", roles.minBlocks()));
   }

@@ -171,8 +171,10 @@ public final class FragmentInference {
       for (Set<Buffer> tie : ties) {
         FragmentLayout known =
             tie.stream().map(layouts::get).filter(l -> l != null).findFirst().orElse(null);
-        for (Buffer buffer : known == null ? Set.<Buffer>of() : tie) {
-          changed |= assign(buffer, known);
+        if (known != null) {
+          for (Buffer buffer : tie) {
+            changed |= assign(buffer, known);
+          }
         }
       }
     }

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -106,7 +107,7 @@ public final class SplitColumns extends Rewriter {
     return made.computeIfAbsent(
         sums,
         whole -> {
-          long part = parts.get(whole);
+          long part = Objects.requireNonNull(parts.get(whole));
           List<Buffer> all = new ArrayList<>();
           for (int j = 0; j < whole.extent(1) / part; j++) {
             String name = j == 0 ? whole.name() : whole.name() + "_" + j;
@@ -142,7 +143,7 @@ public final class SplitColumns extends Rewriter {
         throw refusal(sums, "no map follows");
       }
       run.add(stmts.get(i));
-      long part = parts.get(sums);
+      long part = Objects.requireNonNull(parts.get(sums));
       for (int j = 0; j < made(sums).size(); j++) {
         Part one = new Part(sums, made(sums).get(j), j * part);
         for (Stmt each : run) {

@@ -8,6 +8,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
+import dev.warpwright.lower.tile.PassRefusal;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.Interpreter;
 import dev.warpwright.sim.Options;
@@ -215,6 +216,95 @@ class FlowPassesTest {
     refused(CHAIN.replace("stages = 4", "stages = 12"), "chain needs 311");
     refused(
         CHAIN.replace("consumers = 2, share = \"rows\"", "resident = 0"),
-        "tokens and leads have no barriers yet");
+        "chain has no roles, but pipes in shared memory need one that fills them");
+  }
+
+  /** Two instances with items of their own; what one has no item for goes by. */
+  private static final String DEALT =
+      """
+      primfunc dealt(A: f16[192, 64], W: f16[32, 64], C: f16[192, 32])
+          [consumers = 2, share = "items", resident = 0] {
+        bind bx: blockIdx.x in 1 {
+          persistent m in 3 {
+            alloc x: f16[64, 64] fragment
+            alloc acc: f32[64, 32] fragment
+            tile.copy x[0 +: 64, 0 +: 64] <- A[m * 64 +: 64, 0 +: 64]
+            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
+            pipeline k in 2 [hold = 1, stages = 3] {
+              alloc Ws: f16[32, 32] shared
+              tile.copy Ws[0 +: 32, 0 +: 32] <- W[0 +: 32, k * 32 +: 32]
+              tile.mma acc[0 +: 64, 0 +: 32] += x[0 +: 64, k * 32 +: 32] * Ws[0 +: 32, 0 +: 32]^T
+                [inflight = 1, instr = "wgmma.m64n32k16.f32.f16.ra"]
+            }
+            alloc out: f16[64, 32] fragment
+            tile.map (i in 64, j in 32) { out[i, j] = f16(acc[i, j]) }
+            tile.copy C[m * 64 +: 64, 0 +: 32] <- out[0 +: 64, 0 +: 32]
+          }
+        }
+      }
+      """;
+
+  /** A stage that goes by is given back once, also where products hold others for a step. */
+  @Test
+  void whatGoesByIsGivenBackOnce() {
+    PrimFunc func = FlowPrograms.parse(DEALT);
+    assertThat(texts(func).get("LowerPipes")).contains("for rest in 2");
+    LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
+  }
+
+  /** Extents of loops that are to be unrolled become constants, or are refused. */
+  @Test
+  void unrolledLoopsHaveConstantExtents() {
+    String unrolled =
+        CHAIN.replace("k in 3 [hold = 1", "k in (136 + 63) / 64 [unrolled = 1, hold = 1");
+    PrimFunc func = FlowPrograms.parse(unrolled);
+    assertThat(texts(func).get("PlanPipes")).contains("unroll k in 3 {");
+    PrimFunc unknown =
+        FlowPrograms.parse(
+            unrolled
+                .replace("C: f16[200, 64])", "C: f16[200, 64], n: i32 in 1..4)")
+                .replace("k in (136 + 63) / 64", "k in n"));
+    assertThatThrownBy(() -> Lowering.lower(unknown, GpuTarget.SM_90A))
+        .isInstanceOf(PassRefusal.class)
+        .hasMessageContaining("how often it runs is not constant");
+  }
+
+  /** The second GEMM's weights have rows of 16 elements, the first one's tiles of 64. */
+  private static final String NARROW =
+      """
+      primfunc narrow(A: f16[64, 136], W: f16[16, 136], V: f16[64, 16], C: f16[64, 64])
+          [consumers = 1, share = "rows"] {
+        bind m: blockIdx.x in 1 {
+          alloc acc: f32[64, 16] fragment
+          alloc sums: f32[64, 64] fragment
+          alloc h: f16[64, 16] fragment
+          alloc As: f16[64, 64] shared
+          alloc Ws: f16[16, 64] shared
+          alloc Vs: f16[64, 16] shared
+          tile.fill acc[0 +: 64, 0 +: 16] = 0.0f32
+          pipeline k in 3 [stages = 3] {
+            tile.copy As[0 +: 64, 0 +: 64] <- A[m * 64 +: 64, k * 64 +: 64]
+            tile.copy Ws[0 +: 16, 0 +: 64] <- W[0 +: 16, k * 64 +: 64]
+            tile.mma acc[0 +: 64, 0 +: 16] += As[0 +: 64, 0 +: 64] * Ws[0 +: 16, 0 +: 64]^T
+              [instr = "wgmma.m64n16k16.f32.f16"]
+          }
+          tile.map (i in 64, j in 16) { h[i, j] = f16(max(acc[i, j], 0.0f32)) }
+          tile.fill sums[0 +: 64, 0 +: 64] = 0.0f32
+          pipeline k in 1 [stages = 3] {
+            tile.copy Vs[0 +: 64, 0 +: 16] <- V[0 +: 64, k * 16 +: 16]
+            tile.mma sums[0 +: 64, 0 +: 64] += h[0 +: 64, 0 +: 16] * Vs[0 +: 64, 0 +: 16]^T
+              [instr = "wgmma.m64n64k16.f32.f16.ra"]
+          }
+          tile.copy C[m * 64 +: 64, 0 +: 64] <- sums[0 +: 64, 0 +: 64]
+        }
+      }
+      """;
+
+  /** Tiles of 16 columns lie in panels of their own, not in a part of those of 64. */
+  @Test
+  void tilesSharePlacesThatTheyFill() {
+    PrimFunc func = FlowPrograms.parse(NARROW);
+    assertThat(texts(func).get("PlanPipes")).contains("pipe ring_1");
+    LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
   }
 }

@@ -1,6 +1,8 @@
 package dev.warpwright.verify.mutation;
 
+import static dev.warpwright.sim.api.Finding.Kind.BARRIER;
 import static dev.warpwright.sim.api.Finding.Kind.DEADLOCK;
+import static dev.warpwright.sim.api.Finding.Kind.INTRINSIC;
 import static dev.warpwright.sim.api.Finding.Kind.OUT_OF_BOUNDS;
 import static dev.warpwright.sim.api.Finding.Kind.PROXY;
 import static dev.warpwright.sim.api.Finding.Kind.RACE;
@@ -61,6 +63,30 @@ final class GridMutations {
               PROXY),
           Mutation.undefined(
               "counter not waited for", GridMutations::noWait, RACE, UNINITIALISED, PROXY),
+          Mutation.undefined(
+              "counter published before the write",
+              GridMutations::earlyPublication,
+              RACE,
+              UNINITIALISED,
+              PROXY),
+          // A counter may tell who begins anew, and not who may read.
+          Mutation.wrong(
+              "another counter published",
+              GridMutations::otherCounter,
+              DEADLOCK,
+              OUT_OF_BOUNDS,
+              RACE,
+              PROXY,
+              UNINITIALISED),
+          Mutation.undefined(
+              "counter waited for one too few", s -> waitsFor(s, -1), RACE, UNINITIALISED, PROXY),
+          Mutation.undefined("counter waited for one too many", s -> waitsFor(s, 1), DEADLOCK),
+          // Threads of either role meet the other one's barriers, in numbers that do not fit.
+          new Mutation(
+              "work of the other role",
+              EnumSet.of(DEADLOCK, RACE, BARRIER, INTRINSIC, UNINITIALISED, OUT_OF_BOUNDS, PROXY),
+              false,
+              kernel -> s -> exchanged(kernel, s)),
           new Mutation(
               "two blocks with one tile",
               EnumSet.of(RACE, OUT_OF_BOUNDS, UNINITIALISED, DEADLOCK),
@@ -122,6 +148,14 @@ final class GridMutations {
     return found[0];
   }
 
+  private static boolean acquires(Expr e) {
+    boolean[] found = {false};
+    Walk.expressions(
+        e,
+        part -> found[0] |= part instanceof Expr.Call c && c.op() == HopperIntrinsics.LOAD_ACQUIRE);
+    return found[0];
+  }
+
   private static List<Stmt> plainPublication(Stmt s) {
     if (s instanceof Stmt.Evaluate(Expr.Call call)
         && call.op() == HopperIntrinsics.RED_RELEASE
@@ -133,6 +167,79 @@ final class GridMutations {
               new Expr.Binary(BinaryOp.ADD, new Expr.Load(buffer, indices), call.args().get(1))));
     }
     return List.of();
+  }
+
+  private static boolean isPublication(Stmt s) {
+    return s instanceof Stmt.If branch && branch.otherwise() == null
+        ? isPublication(branch.then())
+        : s instanceof Stmt.Evaluate(Expr.Call call) && call.op() == HopperIntrinsics.RED_RELEASE;
+  }
+
+  /** Ahead of whatever it tells of, as far as that stands in one sequence with it. */
+  private static List<Stmt> earlyPublication(Stmt s) {
+    if (!(s instanceof Stmt.Seq(List<Stmt> stmts))) {
+      return List.of();
+    }
+    List<Stmt> variants = new ArrayList<>();
+    for (int i = 1; i < stmts.size(); i++) {
+      if (isPublication(stmts.get(i))) {
+        List<Stmt> moved = new ArrayList<>(stmts);
+        moved.addFirst(moved.remove(i));
+        variants.add(new Stmt.Seq(moved));
+      }
+    }
+    return variants;
+  }
+
+  private static List<Stmt> otherCounter(Stmt s) {
+    if (!(s instanceof Stmt.Evaluate(Expr.Call call))
+        || call.op() != HopperIntrinsics.RED_RELEASE
+        || !(call.args().getFirst() instanceof Expr.AddressOf(Buffer buffer, List<Expr> indices))) {
+      return List.of();
+    }
+    List<Expr> next = new ArrayList<>(indices);
+    next.set(0, Exprs.add(indices.getFirst(), 1));
+    return List.of(Planting.withArgument(call, 0, new Expr.AddressOf(buffer, next)));
+  }
+
+  /** A loop that only waits for a counter to come to something, and to another thing. */
+  private static List<Stmt> waitsFor(Stmt s, long more) {
+    return s instanceof Stmt.While(Expr.Binary(BinaryOp op, Expr counter, Expr least), Stmt body)
+            && op == BinaryOp.LT
+            && acquires(counter)
+            && body instanceof Stmt.Seq seq
+            && seq.stmts().isEmpty()
+        ? List.of(
+            new Stmt.While(
+                new Expr.Binary(
+                    op,
+                    counter,
+                    new Expr.Binary(
+                        more < 0 ? BinaryOp.SUB : BinaryOp.ADD,
+                        least,
+                        new Expr.IntImm(least.type(), Math.abs(more)))),
+                body))
+        : List.of();
+  }
+
+  /** Both ways of a branch by the thread's number wait for barrier objects, and change places. */
+  private static List<Stmt> exchanged(Kernel kernel, Stmt s) {
+    Var thread = Planting.thread(kernel);
+    return s instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
+            && otherwise != null
+            && condition instanceof Expr.Binary(BinaryOp op, Expr a, Expr.IntImm b)
+            && op == BinaryOp.LT
+            && a == thread
+            && waits(then)
+            && waits(otherwise)
+        ? List.of(new Stmt.If(condition, otherwise, then))
+        : List.of();
+  }
+
+  private static boolean waits(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(s, inner -> found[0] |= Planting.isCall(inner, "mbarrier.wait"));
+    return found[0];
   }
 
   private static @Nullable Expr plainLoad(Expr e) {

@@ -1,0 +1,146 @@
+package dev.warpwright.lower.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.PrimFunc;
+import dev.warpwright.ir.order.MergedOrder;
+import dev.warpwright.ir.text.IrPrinter;
+import dev.warpwright.sim.Arguments;
+import dev.warpwright.sim.GridInterpreter;
+import dev.warpwright.sim.GridOptions;
+import dev.warpwright.sim.Interpreter;
+import dev.warpwright.sim.Options;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two GEMMs, the second of which reads what the first one writes, in one grid whose blocks draw
+ * tickets: random shapes, tiles, rings, numbers of blocks, and what a tile waits for. Others each
+ * day; {@code -Dseed=} repeats a day's.
+ */
+class RandomMergedProgramsTest {
+  private static final int PROGRAMS = Integer.getInteger("programs", 3);
+  private static final long SEED =
+      Long.getLong("seed", LocalDate.now(ZoneOffset.UTC).toEpochDay() * 1000);
+
+  private static final String PROGRAM =
+      """
+      primfunc merged(X: $T[$M, $K], V: $T[$N, $K], H: $T[$M, $N], W: $T[$P, $N], Y: $T[$M, $P])
+          [consumers = $CONSUMERS, producers = 1] {
+        persistent x in $ALL [blocks = $BLOCKS, columns = $CN, order = "rows",
+            secondColumns = $CP, wait = "$WAIT", waits = "H"] {
+          if x % $BOTH < $CN {
+            alloc sums: f32[$R, $C] fragment
+            tile.fill sums[0 +: $R, 0 +: $C] = 0.0f32
+            pipeline k in ($K + 63) / 64 [stages = $STAGES] {
+              alloc Xs: $T[$R, 64] shared
+              alloc Vs: $T[$C, 64] shared
+              tile.copy Xs[0 +: $R, 0 +: 64] <- X[x / $BOTH * $R +: $R, k * 64 +: 64]
+              tile.copy Vs[0 +: $C, 0 +: 64] <- V[x % $BOTH * $C +: $C, k * 64 +: 64]
+              tile.mma sums[0 +: $R, 0 +: $C] += Xs[0 +: $R, 0 +: 64] * Vs[0 +: $C, 0 +: 64]^T
+                [instr = "wgmma.m64n$Ck16.f32.$T"]
+            }
+            alloc Hs: $T[$R, $C] shared
+            tile.map (i in $R, j in $C) {
+              Hs[i, j] = $T(max(sums[i, j] * 0.25f32, 0.0f32))
+            }
+            tile.copy H[x / $BOTH * $R +: $R, x % $BOTH * $C +: $C] <- Hs[0 +: $R, 0 +: $C]
+          } else {
+            alloc sums: f32[$R, $C] fragment
+            tile.fill sums[0 +: $R, 0 +: $C] = 0.0f32
+            pipeline k in ($N + 63) / 64 [stages = $STAGES] {
+              alloc Hs: $T[$R, 64] shared
+              alloc Ws: $T[$C, 64] shared
+              tile.copy Hs[0 +: $R, 0 +: 64] <- H[x / $BOTH * $R +: $R, k * 64 +: 64]
+              tile.copy Ws[0 +: $C, 0 +: 64] <- W[(x % $BOTH - $CN) * $C +: $C, k * 64 +: 64]
+              tile.mma sums[0 +: $R, 0 +: $C] += Hs[0 +: $R, 0 +: 64] * Ws[0 +: $C, 0 +: 64]^T
+                [instr = "wgmma.m64n$Ck16.f32.$T"]
+            }
+            alloc Ys: $T[$R, $C] shared
+            tile.map (i in $R, j in $C) {
+              Ys[i, j] = $T(sums[i, j])
+            }
+            tile.copy Y[x / $BOTH * $R +: $R, (x % $BOTH - $CN) * $C +: $C] <- Ys[0 +: $R, 0 +: $C]
+          }
+        }
+      }
+      """;
+
+  private static PrimFunc program(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    int consumers = 1 + random.nextInt(2);
+    int rows = 64 * consumers;
+    int columns = List.of(32, 64).get(random.nextInt(2));
+    int m = 50 + random.nextInt(150);
+    int k = 8 * (1 + random.nextInt(20));
+    int n = 8 * (4 + random.nextInt(16));
+    int p = 8 * (4 + random.nextInt(16));
+    int first = Math.ceilDiv(n, columns);
+    int second = Math.ceilDiv(p, columns);
+    return FlowPrograms.parse(
+        FlowPrograms.fill(
+            PROGRAM,
+            Map.ofEntries(
+                Map.entry("T", random.nextBoolean() ? "bf16" : "f16"),
+                Map.entry("M", m),
+                Map.entry("K", k),
+                Map.entry("N", n),
+                Map.entry("P", p),
+                Map.entry("R", rows),
+                Map.entry("C", columns),
+                Map.entry("CONSUMERS", consumers),
+                Map.entry("ALL", Math.ceilDiv(m, rows) * (first + second)),
+                Map.entry("BOTH", first + second),
+                Map.entry("CN", first),
+                Map.entry("CP", second),
+                Map.entry("WAIT", "row"),
+                Map.entry("STAGES", 2 + random.nextInt(3)),
+                Map.entry("BLOCKS", 1 + random.nextInt(4)))));
+  }
+
+  private static Arguments arguments(Kernel kernel) {
+    Arguments arguments = LoweringTest.exact(kernel.params(), Map.of());
+    List<Integer> table = MergedOrder.table(kernel.attrs());
+    for (Buffer buffer : kernel.buffers()) {
+      switch (buffer.name()) {
+        case "counters" -> arguments.get(buffer).fill(0);
+        case "order" -> {
+          for (int i = 0; i < table.size(); i++) {
+            arguments.get(buffer).setElement(i, table.get(i));
+          }
+        }
+        case "H", "Y" -> arguments.get(buffer).poison();
+        default -> {}
+      }
+    }
+    return arguments;
+  }
+
+  @Test
+  void aGridOfTwoComputesWhatBothDo() {
+    System.out.println("random merged programs from seed " + SEED + " on");
+    for (long seed = SEED; seed < SEED + PROGRAMS; seed++) {
+      PrimFunc func = program(seed);
+      Kernel kernel = LoweringTest.lowered(func);
+      Arguments expected = LoweringTest.exact(func.params(), Map.of());
+      Interpreter.of(func, Options.CHECKED).run(expected);
+      for (GridOptions way : List.of(GridOptions.random(seed), GridOptions.even(3))) {
+        Arguments arguments = arguments(kernel);
+        assertThat(new GridInterpreter(kernel, way).check(arguments))
+            .as("seed %d, %s:%n%s", seed, way, IrPrinter.text(kernel))
+            .isEmpty();
+        for (String name : List.of("H", "Y")) {
+          assertThat(arguments.get(name).sameBits(expected.get(name)))
+              .as("%s of seed %d, %s:%n%s", name, seed, way, IrPrinter.text(func))
+              .isTrue();
+        }
+      }
+    }
+  }
+}
