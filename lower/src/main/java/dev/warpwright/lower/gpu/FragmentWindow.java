@@ -49,8 +49,7 @@ public final class FragmentWindow {
 
   private static boolean mentionsPoint(Stmt.TileMap map, Expr e) {
     boolean[] found = {false};
-    Walk.expressions(
-        e, inner -> found[0] |= inner instanceof Var v && map.vars().contains(v));
+    Walk.expressions(e, inner -> found[0] |= inner instanceof Var v && map.vars().contains(v));
     return found[0];
   }
 
@@ -98,8 +97,7 @@ public final class FragmentWindow {
         || digits.subList(last + 1, digits.size()).stream().anyMatch(d -> d.extent() > 1)) {
       throw refusal(fragment);
     }
-    digits.set(
-        last, new Digit(fragment.extent(1) / columns.colStep(), 0, columns.colStep()));
+    digits.set(last, new Digit(fragment.extent(1) / columns.colStep(), 0, columns.colStep()));
     return new FragmentLayout(
         fragment.extent(0), fragment.extent(1), window.threadDigits(), digits);
   }
