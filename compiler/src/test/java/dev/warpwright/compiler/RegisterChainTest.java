@@ -37,7 +37,8 @@ class RegisterChainTest {
         "mlp:3,64,64,5:sin                | f16  | true  | 100", // formulas of inputs, odd outputs
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
-        "mlp:256,256,256,256:relu         | f16  | false | 200", // halves of the columns
+        "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
+        "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
     Graph graph = graph(architecture.strip(), bias);

@@ -57,14 +57,17 @@ record ChainTiling(
   /** More where a formula calls functions. */
   private static final int FUNCTION_REGISTERS = 16;
 
+  /** More where columns come part by part. */
+  private static final int PARTS_REGISTERS = 8;
+
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
   private static final int MOST_REGISTERS = 240;
   private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
 
-  /** Columns of accumulators at a time of layers that are wider. */
-  private static final int PART = 128;
+  /** Columns of accumulators at a time: all that a product can have without spilling, or less. */
+  private static final long[] COLUMNS = {192, 128, 64};
 
   ChainTiling {
     resident = Set.copyOf(resident);
@@ -123,18 +126,32 @@ record ChainTiling(
    */
   static List<ChainTiling> candidates(
       StageGroup group, GpuTarget target, int blocks, boolean memory) {
+    List<ChainTiling> candidates = new ArrayList<>();
+    Set<List<Long>> parts = new HashSet<>();
+    for (long columns : COLUMNS) {
+      if (parts.add(
+          group.products().stream().map(p -> ColumnParts.part(p.n(), columns)).toList())) {
+        candidates.addAll(candidates(group, target, blocks, memory, columns));
+      }
+    }
+    return candidates;
+  }
+
+  /** Those with so many columns of accumulators at a time. */
+  private static List<ChainTiling> candidates(
+      StageGroup group, GpuTarget target, int blocks, boolean memory, long columns) {
     List<Product> products = group.products();
     boolean streams = weights(products) > target.sharedPerBlock() - SLACK;
     long most = 0;
     long first = 0;
     for (Product product : products) {
-      most = Math.max(most, product.n() / 2 + product.k() / 4 + OTHER_REGISTERS);
+      most = Math.max(most, registers(product, columns));
     }
     for (Stage stage : group.stages()) {
       if (stage instanceof Load load) {
         first += load.to().extent(1) / 4;
       } else if (stage instanceof Map map) {
-        most = Math.max(most, registers(group, map));
+        most = Math.max(most, registers(group, map, columns));
       }
     }
     List<ChainTiling> candidates = new ArrayList<>();
@@ -142,7 +159,7 @@ record ChainTiling(
       long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
       for (int consumers = MOST_CONSUMERS; consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
-          candidates.add(withWeights(products, target, consumers, prefetch, blocks));
+          candidates.add(withWeights(products, target, consumers, prefetch, columns, blocks));
         }
       }
     }
@@ -159,11 +176,29 @@ record ChainTiling(
   }
 
   /**
+   * Registers of a thread that a product takes: accumulators, its operand, and, of a layer whose
+   * columns come part by part, the next product's.
+   */
+  private static long registers(Product product, long most) {
+    long part = ColumnParts.part(product.n(), most);
+    long next = part < product.n() ? product.n() / 4 + PARTS_REGISTERS : 0;
+    return part / 2 + product.k() / 4 + next + OTHER_REGISTERS;
+  }
+
+  /**
    * Registers of a thread that a formula takes: accumulators or what it makes, and what it reads of
    * rows. Found by what spilled and what did not.
    */
-  private static long registers(StageGroup group, Map map) {
+  private static long registers(StageGroup group, Map map, long most) {
     long columns = map.to().extent(1);
+    long whole = 0;
+    if (map.ending() != null && columns > most) {
+      whole = columns / 4;
+      for (Product product : group.products()) {
+        whole += product.accumulator() == map.ending().accumulator() ? product.k() / 4 : 0;
+      }
+      columns = ColumnParts.part(columns, most);
+    }
     Set<Expr.Load> rows = new HashSet<>();
     boolean[] found = {false, false};
     Walk.statements(
@@ -188,7 +223,8 @@ record ChainTiling(
           }
         });
     long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
-    return (found[0] ? columns / 2 : columns / 4)
+    return whole
+        + (found[0] ? columns / 2 : columns / 4)
         + rows.size() * columns * 3 / 8
         + others
         + (found[1] ? FUNCTION_REGISTERS : 0);
@@ -214,12 +250,17 @@ record ChainTiling(
    * are spread evenly over the network, so that their copies are too.
    */
   private static ChainTiling withWeights(
-      List<Product> products, GpuTarget target, int consumers, boolean prefetch, int blocks) {
+      List<Product> products,
+      GpuTarget target,
+      int consumers,
+      boolean prefetch,
+      long columns,
+      int blocks) {
     long space = target.sharedPerBlock() - SLACK;
     Set<Buffer> resident = new HashSet<>();
     products.forEach(product -> resident.add(product.weight()));
     if (weights(products) <= space) {
-      return new ChainTiling(consumers, resident, 0, 1, prefetch, PART, blocks);
+      return new ChainTiling(consumers, resident, 0, 1, prefetch, columns, blocks);
     }
     int layers = products.size();
     for (int streamed = 1; ; streamed++) {
@@ -227,22 +268,23 @@ record ChainTiling(
       for (int j = 1; j <= streamed; j++) {
         flow.add(products.get(j * layers / streamed - 1));
       }
+      // A slice is as much work for narrow parts as for others.
       long depth = 64;
-      long columns = 0;
+      long widest = 0;
       long layer = 0;
       for (Product product : flow) {
         while (product.k() % depth != 0) {
           depth /= 2;
         }
-        columns = Math.max(columns, ColumnParts.part(product.n(), PART));
+        widest = Math.max(widest, ColumnParts.part(product.n(), columns));
         layer = Math.max(layer, bytes(product));
       }
-      long stage = columns * depth * flow.getFirst().weight().dtype().bytes();
+      long stage = widest * depth * flow.getFirst().weight().dtype().bytes();
       long left = space - (weights(products) - weights(flow));
       if (streamed == layers || left >= Math.max(2 * stage, Math.min(layer, 64 << 10))) {
         flow.forEach(product -> resident.remove(product.weight()));
         int stages = (int) Math.clamp(left / stage, 1, MOST_STAGES);
-        return new ChainTiling(consumers, resident, depth, stages, prefetch, PART, blocks);
+        return new ChainTiling(consumers, resident, depth, stages, prefetch, columns, blocks);
       }
     }
   }
@@ -250,7 +292,12 @@ record ChainTiling(
   /** The choice in words, for example {@code consumers=6 prefetch=1}. */
   String text() {
     return String.format(
-        Locale.ROOT, "consumers=%d prefetch=%d stages=%d", consumers, prefetch ? 1 : 0, stages);
+        Locale.ROOT,
+        "consumers=%d prefetch=%d stages=%d%s",
+        consumers,
+        prefetch ? 1 : 0,
+        stages,
+        columns == COLUMNS[0] ? "" : " columns=" + columns);
   }
 
   private static long bytes(Product product) {

@@ -11,13 +11,16 @@ import java.util.List;
 /**
  * Functions whose results are rounded to 16 bits, by the approximations that GPUs have instructions
  * for. None is further off than 2^-20 of the greater of 1 and its value; f16 rounds to 2^-12. Sines
- * of more than 10^5 are any number from -1 to 1: there, neighbours in 16 bits are turns apart.
+ * are, besides, those of an argument up to 2^-25 of itself away, half of what its own rounding to
+ * f32 may be: 2π in f32 is that exact, and the rest of its bits would cost an instruction of six.
+ * Sines of more than 10^5 are any number from -1 to 1: there, neighbours in 16 bits are turns
+ * apart.
  *
  * <table>
  * <caption>What becomes of functions</caption>
  * <tr><td>exp x, exp2 x</td><td>2^(x · log2 e), 2^x by ex2.approx (2 ulp)</td></tr>
  * <tr><td>tanh x</td><td>1 - 2 / (1 + e^2x)</td></tr>
- * <tr><td>sin x, cos x</td><td>x less the nearest multiple of 2π, in two steps, then sin.approx</td></tr>
+ * <tr><td>sin x, cos x</td><td>x less the nearest multiple of 2π in f32, then sin.approx</td></tr>
  * <tr><td>erf x</td><td>1 - t(a₁ + t(a₂ + …)) e^-x², Abramowitz and Stegun 7.1.26 (1.5·10^-7)</td></tr>
  * <tr><td>a / b</td><td>a · rcp.approx b (1 ulp)</td></tr>
  * </table>
@@ -25,9 +28,6 @@ import java.util.List;
 final class Approximations extends Rewriter {
   private static final double LOG2_E = 1.4426950408889634;
   private static final double TWO_PI = 2 * Math.PI;
-
-  /** 2π's first bits, so few that a multiple of them by up to 2^12 is exact. */
-  private static final double TWO_PI_HIGH = 0x1.921p2;
 
   /** Adding this to a number below 2^22 rounds it to an integer. */
   private static final double ROUNDER = 0x1.8p23;
@@ -92,8 +92,7 @@ final class Approximations extends Rewriter {
   private static Expr reduced(Expr x) {
     Expr shifted = Exprs.fma(x, Exprs.f32(1 / TWO_PI), Exprs.f32(ROUNDER));
     Expr turns = Exprs.sub(shifted, Exprs.f32(ROUNDER));
-    Expr coarse = Exprs.fma(turns, Exprs.f32(-TWO_PI_HIGH), x);
-    return Exprs.fma(turns, Exprs.f32(TWO_PI_HIGH - TWO_PI), coarse);
+    return Exprs.fma(turns, Exprs.f32(-TWO_PI), x);
   }
 
   private static Expr erf(Expr x) {

@@ -208,8 +208,7 @@ final class ColumnVectors {
     }
     for (long offset : offsets) {
       if (at(load, offset + column(number)) != origin + step * offset) {
-        return new Substituted(Exprs.add(first, Exprs.i32(column(number))))
-            .expr(moving(load));
+        return new Substituted(Exprs.add(first, Exprs.i32(column(number)))).expr(moving(load));
       }
     }
     return Exprs.add(Exprs.mul(first, step), Exprs.i32(origin));

@@ -205,6 +205,7 @@ final class PackedFragments {
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
     ColumnVectors vectors = new ColumnVectors(map, layout);
+    RowVectors rows = new RowVectors(map, layout, inside(store.value(), map));
     Stmt pairs =
         code.overFragment(
             layout,
@@ -223,13 +224,14 @@ final class PackedFragments {
                               Exprs.add(run.col(), Exprs.mul(pair, 2)),
                               Exprs.add(run.register(), Exprs.mul(pair, 2)),
                               layout,
-                              vectors);
+                              vectors,
+                              rows);
                       return new Stmt.Store(
                           registers(store.buffer()),
                           List.of(word(at, store.buffer(), store.indices())),
                           value(at, store.buffer().dtype(), store.value()));
                     }));
-    return Stmts.seq(wait, vectors.around(code, pairs));
+    return Stmts.seq(wait, rows.around(code, vectors.around(code, pairs)));
   }
 
   /** A pair of neighbouring points, the first one's place and register. */
@@ -240,7 +242,20 @@ final class PackedFragments {
       Expr column,
       Expr register,
       FragmentLayout layout,
-      ColumnVectors vectors) {}
+      ColumnVectors vectors,
+      RowVectors rows) {}
+
+  /** Where a map has rows: what it computes behind the last of them is zero. */
+  private static Expr inside(Expr value, Stmt.TileMap map) {
+    if (value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
+        && Exprs.zero(then.type()).equals(otherwise)) {
+      boolean[] ofRows = {true};
+      Walk.expressions(
+          condition, e -> ofRows[0] &= e != map.vars().get(1) && !(e instanceof Expr.Load));
+      return ofRows[0] ? condition : Exprs.bool(true);
+    }
+    return Exprs.bool(true);
+  }
 
   /** The register in which a packed fragment has the pair. */
   private Expr word(Point at, Buffer fragment, List<Expr> indices) {
@@ -285,6 +300,16 @@ final class PackedFragments {
         && buffer.dtype() == dtype) {
       return new Expr.Load(registers(buffer), List.of(word(at, buffer, indices)));
     }
+    Expr inside = inside(value, at.map());
+    if (value instanceof Expr.Select(Expr condition, Expr then, Expr otherwise)
+        && condition == inside
+        && at.rows().areAll()) {
+      // Both of the pair are of one row; a mask, for a choice between values becomes a branch.
+      Expr there = maps.valueAt(at.map(), inside, at.row(), at.column(), at.register());
+      Expr ones = new Expr.IntImm(Type.U32, 0xffffffffL);
+      Expr mask = Exprs.select(there, ones, Exprs.zero(Type.U32));
+      return Exprs.fold(BinaryOp.BIT_AND, value(at, dtype, then), mask);
+    }
     Expr inner = Exprs.cast(DType.F32, value);
     if (value instanceof Expr.Cast(Type type, Expr wide) && wide.type().equals(Type.F32)) {
       inner = wide;
@@ -306,7 +331,7 @@ final class PackedFragments {
     Expr register = Exprs.add(at.register(), Exprs.i32(number));
     return maps.valueAt(
         at.map(),
-        at.vectors().of(value, register),
+        at.rows().of(at.vectors().of(value, register), register),
         at.row(),
         Exprs.add(at.column(), number),
         register);

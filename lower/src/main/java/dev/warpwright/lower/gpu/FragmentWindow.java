@@ -98,8 +98,7 @@ public final class FragmentWindow {
         || digits.subList(last + 1, digits.size()).stream().anyMatch(d -> d.extent() > 1)) {
       throw refusal(fragment);
     }
-    digits.set(
-        last, new Digit(fragment.extent(1) / columns.colStep(), 0, columns.colStep()));
+    digits.set(last, new Digit(fragment.extent(1) / columns.colStep(), 0, columns.colStep()));
     return new FragmentLayout(
         fragment.extent(0), fragment.extent(1), window.threadDigits(), digits);
   }

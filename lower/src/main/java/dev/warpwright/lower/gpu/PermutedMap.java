@@ -37,8 +37,9 @@ import org.jspecify.annotations.Nullable;
 public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Buffer> direct) {
   private static final int VECTOR = 16;
 
-  /** The map as such a one; null if all fragments are at its own point, or at it in
-   * a {@linkplain FragmentWindow window}.
+  /**
+   * The map as such a one; null if all fragments are at its own point, or at it in a {@linkplain
+   * FragmentWindow window}.
    */
   public static @Nullable PermutedMap of(Stmt.TileMap map) {
     if (map.vars().size() != 2) {

@@ -456,8 +456,7 @@ public final class PackConstants {
     }
     boolean[] fixed = {first != null};
     if (first != null) {
-      Walk.expressions(
-          first, e -> fixed[0] &= !(e instanceof Var v && map.vars().contains(v)));
+      Walk.expressions(first, e -> fixed[0] &= !(e instanceof Var v && map.vars().contains(v)));
     }
     return fixed[0] ? first : null;
   }
