@@ -42,6 +42,14 @@ class GluGemmTest {
             Layout.NT,
             Epilogue.glu(true, Activation.RELU),
             HopperConfig.pairs(64, 96, 3, 1, 2).withCluster(1, 1).fromRegisters()),
+        // One group of each.
+        hopper(
+            70,
+            48,
+            72,
+            Layout.NT,
+            swiglu,
+            new HopperConfig(64, 16, 64, 3, 1, 1, 1, ROW, 0, 1, false)),
         // Swapped operands: pairs are rows of the product.
         hopper(
             13,

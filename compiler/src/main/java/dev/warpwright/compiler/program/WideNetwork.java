@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ final class WideNetwork {
   private final java.util.Map<GemmWorkload, Chosen> chosen = new HashMap<>();
   private final java.util.Map<Buffer, Buffer> aliases = new HashMap<>();
   private final List<PackedConstant> made = new ArrayList<>();
-  private final List<KernelCall> calls = new ArrayList<>();
+  private List<KernelCall> calls = new ArrayList<>();
   private double micros;
 
   private WideNetwork(
@@ -107,6 +108,12 @@ final class WideNetwork {
                 .map(PackedConstant::plain)
                 .toList());
     constants.addAll(made);
+    calls =
+        OverlappedCalls.of(
+            calls,
+            target,
+            rows,
+            constants.stream().map(PackedConstant::buffer).collect(Collectors.toSet()));
     Program program =
         ProgramAssembly.assemble(
             network,

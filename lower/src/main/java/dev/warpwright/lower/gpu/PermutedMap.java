@@ -59,7 +59,10 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
             visit(map, load.buffer(), load.indices(), direct, found);
           }
         });
-    return found.size() == 1 ? found.getFirst() : null;
+    // A fragment beside itself is read in groups, not permuted.
+    return found.size() == 1 && !direct.contains(found.getFirst().permuted())
+        ? found.getFirst()
+        : null;
   }
 
   private static void visit(

@@ -1,0 +1,107 @@
+package dev.warpwright.compiler.program;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Param;
+import dev.warpwright.lower.gpu.EarlyWeights;
+import dev.warpwright.target.GpuTarget;
+import dev.warpwright.target.KernelResources;
+import dev.warpwright.target.Target;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Lets launches of GEMMs of few rows overlap (programmatic dependent launch): such a GEMM streams
+ * its weights, which depend on no launch, so each kernel fills its ring with them before it waits
+ * for the one before it. Two neighbours overlap or none: an SM goes on with the second one's
+ * weights when its blocks of the first are done.
+ */
+final class OverlappedCalls {
+  /** From so many rows on, a launch has more to do than to wait for weights. */
+  static final int FEW_ROWS = 64;
+
+  private OverlappedCalls() {}
+
+  /**
+   * The calls, of which those may overlap that gain by it.
+   *
+   * @param rows that all of them compute
+   * @param constants of the program
+   */
+  static List<KernelCall> of(
+      List<KernelCall> calls, Target target, int rows, Set<Buffer> constants) {
+    if (!(target instanceof GpuTarget gpu) || !gpu.hasHopper() || rows > FEW_ROWS) {
+      return calls;
+    }
+    List<Optional<Kernel>> early = new ArrayList<>();
+    for (KernelCall call : calls) {
+      early.add(EarlyWeights.of(call.compiled().kernel(), names(call, constants)));
+    }
+    List<KernelCall> result = new ArrayList<>();
+    for (int i = 0; i < calls.size(); i++) {
+      boolean overlaps =
+          i > 0 && pair(calls, early, i - 1, gpu)
+              || i + 1 < calls.size() && pair(calls, early, i, gpu);
+      result.add(overlaps ? with(calls.get(i), early.get(i).orElseThrow()) : calls.get(i));
+    }
+    return result;
+  }
+
+  /** Whether a call and the next one overlap. */
+  private static boolean pair(
+      List<KernelCall> calls, List<Optional<Kernel>> early, int first, GpuTarget target) {
+    if (early.get(first).isEmpty()
+        || early.get(first + 1).isEmpty()
+        || !calls.get(first).zeroed().isEmpty()
+        || !calls.get(first + 1).zeroed().isEmpty()) {
+      return false;
+    }
+    // Beside each other on an SM, the rings of two launches share what each would have alone.
+    return shared(early.get(first).get()) + shared(early.get(first + 1).get())
+        > target.sharedPerSm();
+  }
+
+  private static long shared(Kernel kernel) {
+    return KernelResources.of(kernel).sharedBytes();
+  }
+
+  /** The parameters of a call's kernel that are constants of the program. */
+  private static Set<String> names(KernelCall call, Set<Buffer> constants) {
+    Set<String> names = new HashSet<>();
+    List<Param> formals = call.compiled().kernel().params();
+    for (int i = 0; i < formals.size(); i++) {
+      if (call.arguments().get(i) instanceof Buffer buffer && constants.contains(buffer)) {
+        names.add(formals.get(i).name());
+      }
+    }
+    return names;
+  }
+
+  private static KernelCall with(KernelCall call, Kernel kernel) {
+    CompiledKernel old = call.compiled();
+    return new KernelCall(
+        new CompiledKernel(
+            kernel,
+            old.function(),
+            old.trace(),
+            old.tileProgram(),
+            old.strategy() + ", overlapping launch",
+            String.format(
+                Locale.ROOT,
+                "%s; %d rows leave memory the limit, so it begins before the launch before it has"
+                    + " ended and fills its ring with weights",
+                old.why(),
+                kernel.buffers().stream()
+                    .filter(buffer -> buffer.name().equals("C"))
+                    .findFirst()
+                    .map(buffer -> buffer.extent(0))
+                    .orElse(0L)),
+            old.stages()),
+        call.arguments(),
+        call.zeroed());
+  }
+}

@@ -1,0 +1,288 @@
+package dev.warpwright.lower.gpu;
+
+import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Expr;
+import dev.warpwright.ir.Exprs;
+import dev.warpwright.ir.ForKind;
+import dev.warpwright.ir.Kernel;
+import dev.warpwright.ir.Scope;
+import dev.warpwright.ir.Stmt;
+import dev.warpwright.ir.Stmts;
+import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.LaunchOrder;
+import dev.warpwright.ir.visit.Rewriter;
+import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.pass.FreshNames;
+import dev.warpwright.target.intrinsic.HopperIntrinsics;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets a kernel whose blocks compute a tile each begin before the launches before it have ended
+ * (programmatic dependent launch): its ring is filled with what depends on none of them, its
+ * weights, before it waits for them.
+ *
+ * <pre>{@code
+ *                                        launch_dependents
+ *                                        for k in min(steps, stages) {
+ *                                          expect full[k]: all bytes; weights -> ring[k]
+ *                                        }
+ * for k in steps {                       griddepcontrol.wait
+ *   wait empty[s]                        for k in min(steps, stages) { activations -> ring[k] }
+ *   expect full[s]: all bytes       →    for k in steps - min(steps, stages) {
+ *   activations -> ring[s]                 wait empty[s]
+ *   weights -> ring[s]                     expect full[s]: all bytes
+ * }                                        activations, weights -> ring[s]
+ *                                        }
+ * }</pre>
+ *
+ * <p>The other role waits for the launches before at its beginning, which costs nothing where its
+ * first stage needs what they wrote. It is the last pass, over kernels: which launch stands before
+ * another, and what is constant, is known where a program is put together.
+ */
+public final class EarlyWeights {
+  private final Set<String> constants;
+  private final Stmt.For loop;
+  private final long stages;
+
+  private EarlyWeights(Set<String> constants, Stmt.For loop, long stages) {
+    this.constants = constants;
+    this.loop = loop;
+    this.stages = stages;
+  }
+
+  /**
+   * The kernel that begins early.
+   *
+   * @param constants names of its parameters that no launch writes
+   * @return empty if it has no ring that bulk copies fill in one loop, once a block, or nothing in
+   *     it is constant, or all is
+   */
+  public static Optional<Kernel> of(Kernel kernel, Set<String> constants) {
+    Stmt.For loop = loop(kernel.body());
+    if (loop == null || LaunchOrder.overlaps(kernel)) {
+      return Optional.empty();
+    }
+    Set<String> read = new LinkedHashSet<>();
+    Set<Buffer> rings = new HashSet<>();
+    for (Stmt s : steps(loop.body())) {
+      if (isLoad(s)) {
+        addresses(s).forEach(a -> (isGlobal(a) ? read : new HashSet<String>()).add(a.name()));
+        addresses(s).stream()
+            .filter(a -> a.scope() == Scope.SHARED && a.rank() > 1)
+            .forEach(rings::add);
+      } else if (!isWait(s) && !isExpected(s) && !isCursor(s)) {
+        return Optional.empty();
+      }
+    }
+    Set<String> early = new TreeSet<>(read);
+    early.retainAll(constants);
+    if (early.isEmpty() || early.size() == read.size() || rings.isEmpty()) {
+      return Optional.empty();
+    }
+    Set<String> named = new TreeSet<>(constants);
+    named.retainAll(kernel.buffers().stream().map(Buffer::name).toList());
+    long stages = rings.iterator().next().extent(0);
+    EarlyWeights pass = new EarlyWeights(early, loop, stages);
+    Stmt body = pass.role(kernel.body());
+    return body == null
+        ? Optional.empty()
+        : Optional.of(
+            new Kernel(
+                kernel.name(),
+                kernel.kind(),
+                kernel.params(),
+                kernel.bindings(),
+                body,
+                kernel.attrs().with(LaunchOrder.CONSTANTS, String.join(" ", named))));
+  }
+
+  /** The only loop around bulk copies from global memory; null if it is not gone through once. */
+  private static Stmt.@Nullable For loop(Stmt body) {
+    List<Stmt.For> found = new ArrayList<>();
+    find(body, false, found);
+    return found.size() == 1
+            && found.getFirst() != null
+            && found.getFirst().kind() == ForKind.SERIAL
+            && Exprs.isConst(found.getFirst().min(), 0)
+        ? found.getFirst()
+        : null;
+  }
+
+  private static void find(Stmt s, boolean inLoop, List<Stmt.For> found) {
+    if (s instanceof Stmt.For f && f.kind() == ForKind.SERIAL && holdsLoad(f)) {
+      found.add(f);
+      if (inLoop) {
+        // Gone through several times: two entries are none.
+        found.add(f);
+      }
+      return;
+    }
+    boolean loops = inLoop || s instanceof Stmt.For || s instanceof Stmt.While;
+    Stmts.children(s).forEach(child -> find(child, loops, found));
+  }
+
+  private static boolean holdsLoad(Stmt s) {
+    boolean[] holds = {false};
+    Walk.statements(s, inner -> holds[0] |= inner instanceof Stmt.Evaluate && isLoad(inner));
+    return holds[0];
+  }
+
+  /** Whether a statement is, or only consists of, bulk copies from global memory. */
+  private static boolean isLoad(Stmt s) {
+    return switch (s) {
+      case Stmt.For f -> isLoad(f.body());
+      case Stmt.If(var _, Stmt then, Stmt otherwise) -> otherwise == null && isLoad(then);
+      case Stmt.Let let -> isLoad(let.body());
+      case Stmt.Seq(List<Stmt> stmts) ->
+          !stmts.isEmpty() && stmts.stream().allMatch(EarlyWeights::isLoad);
+      case Stmt.Evaluate e -> addresses(e).stream().anyMatch(EarlyWeights::isGlobal);
+      default -> false;
+    };
+  }
+
+  private static boolean isGlobal(Buffer buffer) {
+    return buffer.scope() == Scope.GLOBAL;
+  }
+
+  private static boolean isWait(Stmt s) {
+    return s instanceof Stmt.Evaluate(Expr.Call call)
+        && call.op() == HopperIntrinsics.MBARRIER_WAIT;
+  }
+
+  private static boolean isExpected(Stmt s) {
+    return s instanceof Stmt.Evaluate(Expr.Call call)
+        && call.op() == HopperIntrinsics.MBARRIER_ARRIVE_EXPECT_TX;
+  }
+
+  private static boolean isCursor(Stmt s) {
+    return s instanceof Stmt.Store store && store.buffer().scope() == Scope.LOCAL;
+  }
+
+  private static List<Buffer> addresses(Stmt s) {
+    List<Buffer> buffers = new ArrayList<>();
+    Walk.expressions(
+        s,
+        e -> {
+          if (e instanceof Expr.AddressOf address) {
+            buffers.add(address.buffer());
+          }
+        });
+    return buffers;
+  }
+
+  /** The statements of a step, inside of the values that are bound for it. */
+  private static List<Stmt> steps(Stmt body) {
+    return switch (body) {
+      case Stmt.Let let -> steps(let.body());
+      case Stmt.Seq(List<Stmt> stmts) -> stmts.stream().flatMap(s -> steps(s).stream()).toList();
+      default -> List.of(body);
+    };
+  }
+
+  /** A step with some of its statements. */
+  private static Stmt only(Stmt body, Predicate<Stmt> kept) {
+    return switch (body) {
+      case Stmt.Let let when !isLoad(let) ->
+          new Stmt.Let(let.var(), let.value(), only(let.body(), kept));
+      case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(s -> only(s, kept)).toList());
+      default -> kept.test(body) ? body : Stmt.Seq.EMPTY;
+    };
+  }
+
+  private boolean isEarly(Stmt s) {
+    return isLoad(s)
+        && addresses(s).stream()
+            .filter(EarlyWeights::isGlobal)
+            .allMatch(buffer -> constants.contains(buffer.name()));
+  }
+
+  /** The roles, of which the one with the loop fills early and the other one waits; or null. */
+  private @Nullable Stmt role(Stmt s) {
+    boolean[] placed = {false};
+    Stmt changed =
+        new Rewriter() {
+          @Override
+          public Stmt stmt(Stmt inner) {
+            if (!placed[0]
+                && inner instanceof Stmt.If(Expr condition, Stmt then, Stmt otherwise)
+                && otherwise != null
+                && (holds(then) || holds(otherwise))) {
+              placed[0] = true;
+              return new Stmt.If(
+                  condition,
+                  holds(then) ? producer(then) : waiting(then),
+                  holds(otherwise) ? producer(otherwise) : waiting(otherwise));
+            }
+            return super.stmt(inner);
+          }
+        }.stmt(s);
+    return placed[0] ? changed : null;
+  }
+
+  private boolean holds(Stmt s) {
+    boolean[] found = {false};
+    Walk.statements(s, inner -> found[0] |= inner == loop);
+    return found[0];
+  }
+
+  private static Stmt waiting(Stmt role) {
+    return Stmts.seq(Exprs.evaluate(HopperIntrinsics.AWAIT_PREVIOUS), role);
+  }
+
+  private Stmt producer(Stmt role) {
+    List<Stmt.Store> first = new ArrayList<>();
+    Set<Buffer> cursors = new HashSet<>();
+    steps(loop.body()).stream()
+        .filter(EarlyWeights::isCursor)
+        .forEach(s -> cursors.add(((Stmt.Store) s).buffer()));
+    Walk.statements(
+        role,
+        s -> {
+          if (s instanceof Stmt.Store store
+              && cursors.contains(store.buffer())
+              && store.value() instanceof Expr.IntImm) {
+            first.add(store);
+          }
+        });
+    return new Rewriter() {
+      @Override
+      public Stmt stmt(Stmt s) {
+        return s == loop ? early(first) : super.stmt(s);
+      }
+    }.stmt(role);
+  }
+
+  private Stmt early(List<Stmt.Store> first) {
+    Expr ahead = Exprs.min(loop.extent(), Exprs.i32(stages));
+    List<Stmt> stmts = new ArrayList<>();
+    stmts.add(Exprs.evaluate(HopperIntrinsics.SIGNAL_NEXT));
+    stmts.add(pass(ahead, s -> isExpected(s) || isCursor(s) || isEarly(s)));
+    stmts.add(Exprs.evaluate(HopperIntrinsics.AWAIT_PREVIOUS));
+    stmts.addAll(first);
+    stmts.add(pass(ahead, s -> isCursor(s) || isLoad(s) && !isEarly(s)));
+    if (!(loop.extent() instanceof Expr.IntImm steps) || steps.value() > stages) {
+      Var more = Var.index("more");
+      stmts.add(
+          Stmt.For.of(
+              ForKind.SERIAL,
+              more,
+              Exprs.sub(loop.extent(), ahead),
+              FreshNames.with(loop.var(), Exprs.add(ahead, more), loop.body())));
+    }
+    return Stmts.seq(stmts);
+  }
+
+  private Stmt pass(Expr ahead, Predicate<Stmt> kept) {
+    Var k = Var.index(loop.var().name());
+    return Stmt.For.of(
+        ForKind.SERIAL, k, ahead, FreshNames.with(loop.var(), k, only(loop.body(), kept)));
+  }
+}
