@@ -199,6 +199,50 @@ class FlowPassesTest {
     }
   }
 
+  /** Rows of 71 elements, which no tensor map describes, and weights that stay. */
+  private static final String BESIDE =
+      """
+      primfunc beside(A: f16[64, 71], B: f16[32, 71], W: f16[32, 32], C: f16[64, 32])
+          [consumers = 1, resident = 4096, share = "rows"] {
+        bind m: blockIdx.x in 1 {
+          persistent i in 1 {
+            alloc acc: f32[64, 32] fragment
+            alloc h: f16[64, 32] fragment
+            alloc As: f16[64, 64] shared
+            alloc Bs: f16[32, 64] shared
+            alloc Ws: f16[32, 32] shared
+            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
+            pipeline k in 2 [stages = 2] {
+              tile.copy As[0 +: 64, 0 +: 64] <- A[m * 64 +: 64, k * 64 +: 64]
+              tile.copy Bs[0 +: 32, 0 +: 64] <- B[0 +: 32, k * 64 +: 64]
+              tile.mma acc[0 +: 64, 0 +: 32] += As[0 +: 64, 0 +: 64] * Bs[0 +: 32, 0 +: 64]^T
+                [instr = "wgmma.m64n32k16.f32.f16"]
+            }
+            tile.map (i in 64, j in 32) { h[i, j] = f16(max(acc[i, j], 0.0f32)) }
+            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
+            pipeline k in 1 [stages = 2] {
+              tile.copy Ws[0 +: 32, 0 +: 32] <- W[0 +: 32, k * 32 +: 32]
+              tile.mma acc[0 +: 64, 0 +: 32] += h[0 +: 64, 0 +: 32] * Ws[0 +: 32, 0 +: 32]^T
+                [instr = "wgmma.m64n32k16.f32.f16.ra"]
+            }
+            tile.copy C[m * 64 +: 64, 0 +: 32] <- acc[0 +: 64, 0 +: 32]
+          }
+        }
+      }
+      """;
+
+  /** Beside rows that all threads of the producer copy, one thread brings what stays. */
+  @Test
+  void whatStaysIsBroughtByOneThreadOfThoseThatCopy() {
+    PrimFunc func = FlowPrograms.parse(BESIDE);
+    Map<String, String> texts = texts(func);
+    assertThat(texts.get("PlanPipes")).contains("pipe kept");
+    assertThat(texts.get("ChooseMovement"))
+        .contains("by = \"registers\"")
+        .contains("by = \"bulk\"");
+    LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
+  }
+
   private static void refused(String text, String why) {
     PrimFunc func = FlowPrograms.parse(text);
     assertThatThrownBy(() -> Lowering.lower(func, GpuTarget.SM_90A))
