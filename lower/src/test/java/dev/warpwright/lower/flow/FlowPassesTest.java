@@ -202,30 +202,39 @@ class FlowPassesTest {
   /** Rows of 71 elements, which no tensor map describes, and weights that stay. */
   private static final String BESIDE =
       """
-      primfunc beside(A: f16[64, 71], B: f16[32, 71], W: f16[32, 32], C: f16[64, 32])
-          [consumers = 1, resident = 4096, share = "rows"] {
-        bind m: blockIdx.x in 1 {
-          persistent i in 1 {
-            alloc acc: f32[64, 32] fragment
-            alloc h: f16[64, 32] fragment
-            alloc As: f16[64, 64] shared
+      primfunc beside(A: f16[136, 71], B: f16[32, 71], G: f16[32, 71], W: f16[32, 32], C: f16[136, 32])
+          [consumers = 2, resident = 16384, share = "rows"] {
+        bind bx: blockIdx.x in 2 {
+          persistent item in (2 - bx + 1) / 2 {
+            let m: i32 = bx + item * 2
+            alloc As: f16[128, 64] shared
             alloc Bs: f16[32, 64] shared
+            alloc acc: f32[128, 32] fragment
+            alloc Gs: f16[32, 64] shared
+            alloc gate: f32[128, 32] fragment
+            alloc h: f16[128, 32] fragment
             alloc Ws: f16[32, 32] shared
-            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
-            pipeline k in 2 [stages = 2] {
-              tile.copy As[0 +: 64, 0 +: 64] <- A[m * 64 +: 64, k * 64 +: 64]
+            tile.fill acc[0 +: 128, 0 +: 32] = 0.0f32
+            tile.fill gate[0 +: 128, 0 +: 32] = 0.0f32
+            pipeline k in (71 + 63) / 64 [hold = 0, stages = 1] {
+              tile.copy As[0 +: 128, 0 +: 64] <- A[m * 128 +: 128, k * 64 +: 64]
               tile.copy Bs[0 +: 32, 0 +: 64] <- B[0 +: 32, k * 64 +: 64]
-              tile.mma acc[0 +: 64, 0 +: 32] += As[0 +: 64, 0 +: 64] * Bs[0 +: 32, 0 +: 64]^T
+              tile.copy Gs[0 +: 32, 0 +: 64] <- G[0 +: 32, k * 64 +: 64]
+              tile.mma acc[0 +: 128, 0 +: 32] += As[0 +: 128, 0 +: 64] * Bs[0 +: 32, 0 +: 64]^T
+                [instr = "wgmma.m64n32k16.f32.f16"]
+              tile.mma gate[0 +: 128, 0 +: 32] += As[0 +: 128, 0 +: 64] * Gs[0 +: 32, 0 +: 64]^T
                 [instr = "wgmma.m64n32k16.f32.f16"]
             }
-            tile.map (i in 64, j in 32) { h[i, j] = f16(max(acc[i, j], 0.0f32)) }
-            tile.fill acc[0 +: 64, 0 +: 32] = 0.0f32
-            pipeline k in 1 [stages = 2] {
-              tile.copy Ws[0 +: 32, 0 +: 32] <- W[0 +: 32, k * 32 +: 32]
-              tile.mma acc[0 +: 64, 0 +: 32] += h[0 +: 64, 0 +: 32] * Ws[0 +: 32, 0 +: 32]^T
-                [instr = "wgmma.m64n32k16.f32.f16.ra"]
+            tile.map (r in 128, j in 32) {
+              h[r, j] = f16(select(gate[r, j] <= 0.0f32, 0.5f32, acc[r, j]))
             }
-            tile.copy C[m * 64 +: 64, 0 +: 32] <- acc[0 +: 64, 0 +: 32]
+            tile.fill acc[0 +: 128, 0 +: 32] = 0.0f32
+            pipeline k in 1 [hold = 1, stages = 3] {
+              tile.copy Ws[0 +: 32, 0 +: 32] <- W[0 +: 32, k * 32 +: 32]
+              tile.mma acc[0 +: 128, 0 +: 32] += h[0 +: 128, k * 32 +: 32] * Ws[0 +: 32, 0 +: 32]^T
+                [inflight = 1, instr = "wgmma.m64n32k16.f32.f16.ra"]
+            }
+            tile.copy C[m * 128 +: 128, 0 +: 32] <- acc[0 +: 128, 0 +: 32]
           }
         }
       }
