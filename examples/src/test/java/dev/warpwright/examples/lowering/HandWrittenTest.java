@@ -1,6 +1,7 @@
 package dev.warpwright.examples.lowering;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.cuda.CudaPrinter;
@@ -147,8 +148,7 @@ class HandWrittenTest {
         for (int t = 0; t < 128; t++) {
           expected += weights[t] / sum * v.element((first + t) * width + c);
         }
-        assertThat(o.element(row * width + c))
-            .isCloseTo(expected, org.assertj.core.data.Offset.offset(1e-3));
+        assertThat(o.element(row * width + c)).isCloseTo(expected, within(1e-3));
       }
     }
   }

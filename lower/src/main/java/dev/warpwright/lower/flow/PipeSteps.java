@@ -207,7 +207,8 @@ final class PipeSteps {
       return produce.body();
     }
     if (lowered.resident()) {
-      return slices(produce.body(), lowered);
+      Stmt slices = slices(produce.body(), lowered);
+      return role != null && CopyingThreads.are(role) ? LowerPipes.one(slices) : slices;
     }
     if (lowered.isByThreads()) {
       throw new LoweringException(

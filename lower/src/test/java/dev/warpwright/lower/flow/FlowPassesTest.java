@@ -199,6 +199,59 @@ class FlowPassesTest {
     }
   }
 
+  /** Rows of 71 elements, which no tensor map describes, and weights that stay. */
+  private static final String BESIDE =
+      """
+      primfunc beside(A: f16[136, 71], B: f16[32, 71], G: f16[32, 71], W: f16[32, 32], C: f16[136, 32])
+          [consumers = 2, resident = 16384, share = "rows"] {
+        bind bx: blockIdx.x in 2 {
+          persistent item in (2 - bx + 1) / 2 {
+            let m: i32 = bx + item * 2
+            alloc As: f16[128, 64] shared
+            alloc Bs: f16[32, 64] shared
+            alloc acc: f32[128, 32] fragment
+            alloc Gs: f16[32, 64] shared
+            alloc gate: f32[128, 32] fragment
+            alloc h: f16[128, 32] fragment
+            alloc Ws: f16[32, 32] shared
+            tile.fill acc[0 +: 128, 0 +: 32] = 0.0f32
+            tile.fill gate[0 +: 128, 0 +: 32] = 0.0f32
+            pipeline k in (71 + 63) / 64 [hold = 0, stages = 1] {
+              tile.copy As[0 +: 128, 0 +: 64] <- A[m * 128 +: 128, k * 64 +: 64]
+              tile.copy Bs[0 +: 32, 0 +: 64] <- B[0 +: 32, k * 64 +: 64]
+              tile.copy Gs[0 +: 32, 0 +: 64] <- G[0 +: 32, k * 64 +: 64]
+              tile.mma acc[0 +: 128, 0 +: 32] += As[0 +: 128, 0 +: 64] * Bs[0 +: 32, 0 +: 64]^T
+                [instr = "wgmma.m64n32k16.f32.f16"]
+              tile.mma gate[0 +: 128, 0 +: 32] += As[0 +: 128, 0 +: 64] * Gs[0 +: 32, 0 +: 64]^T
+                [instr = "wgmma.m64n32k16.f32.f16"]
+            }
+            tile.map (r in 128, j in 32) {
+              h[r, j] = f16(select(gate[r, j] <= 0.0f32, 0.5f32, acc[r, j]))
+            }
+            tile.fill acc[0 +: 128, 0 +: 32] = 0.0f32
+            pipeline k in 1 [hold = 1, stages = 3] {
+              tile.copy Ws[0 +: 32, 0 +: 32] <- W[0 +: 32, k * 32 +: 32]
+              tile.mma acc[0 +: 128, 0 +: 32] += h[0 +: 128, k * 32 +: 32] * Ws[0 +: 32, 0 +: 32]^T
+                [inflight = 1, instr = "wgmma.m64n32k16.f32.f16.ra"]
+            }
+            tile.copy C[m * 128 +: 128, 0 +: 32] <- acc[0 +: 128, 0 +: 32]
+          }
+        }
+      }
+      """;
+
+  /** Beside rows that all threads of the producer copy, one thread brings what stays. */
+  @Test
+  void whatStaysIsBroughtByOneThreadOfThoseThatCopy() {
+    PrimFunc func = FlowPrograms.parse(BESIDE);
+    Map<String, String> texts = texts(func);
+    assertThat(texts.get("PlanPipes")).contains("pipe kept");
+    assertThat(texts.get("ChooseMovement"))
+        .contains("by = \"registers\"")
+        .contains("by = \"bulk\"");
+    LoweringTest.assertComputes(func, LoweringTest.lowered(func), "C", Map.of());
+  }
+
   private static void refused(String text, String why) {
     PrimFunc func = FlowPrograms.parse(text);
     assertThatThrownBy(() -> Lowering.lower(func, GpuTarget.SM_90A))
