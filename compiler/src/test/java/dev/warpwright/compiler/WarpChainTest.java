@@ -36,6 +36,8 @@ class WarpChainTest {
         "mlp:13,32,32,7:gelu      | f16  | false | 65  | sm_80", // rows of odd widths both ways
         "mlp:128,128,128:relu     | bf16 | true  | 33  | sm_80", // columns in parts
         "mlp:256,128,256,64:silu  | f16  | false | 17  | sm_80", // 16 rows a warp
+        "mlp:160,160,160,32:relu  | bf16 | true  | 40  | sm_86", // a weight that is not in shared
+        // memory
         "mlp:96,192,32:relu       | f16  | true  | 40  | sm_80", // parts of no power of two
       })
   void computesWhatTheGraphSays(
@@ -71,12 +73,12 @@ class WarpChainTest {
   /** Where weights do not fit, or instructions lack, the plan says so. */
   @Test
   void whatIsInTheWayIsSaid() {
-    Graph graph = graph("mlp:128,128,128,128,128:relu", true);
+    Graph graph = graph("mlp:256,256,256:relu", true);
     try (CompiledModel model =
         new CompiledModel(
             graph, new OfflineGpu(GpuTarget.find("sm_86").orElseThrow()), Precision.F16)) {
       assertThat(model.program(100).kernels().getFirst().why())
-          .contains("not in registers, for its weights take 131072 bytes of shared memory");
+          .contains("not in registers, for none of its weights fits the 101376 bytes");
     }
     try (CompiledModel model =
         new CompiledModel(

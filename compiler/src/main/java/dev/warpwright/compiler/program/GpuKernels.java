@@ -78,7 +78,8 @@ final class GpuKernels {
     if (!WarpTiling.refusal(group, target).isEmpty()) {
       return List.of();
     }
-    List<WarpTiling> all = WarpTiling.alternatives(group, DeviceCatalogue.multiprocessors(target));
+    List<WarpTiling> all =
+        WarpTiling.alternatives(group, target, DeviceCatalogue.multiprocessors(target));
     return all.subList(0, Math.min(target.hasHopper() ? FEW : MOST, all.size()));
   }
 
@@ -105,7 +106,7 @@ final class GpuKernels {
       String refusal = WarpTiling.refusal(group, target);
       List<WarpTiling> tilings =
           refusal.isEmpty()
-              ? WarpTiling.candidates(group, DeviceCatalogue.multiprocessors(target))
+              ? WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
               : List.of();
       for (WarpTiling tiling : tilings) {
         Fused fused = warpChain(group, tiling, constants);
@@ -142,13 +143,22 @@ final class GpuKernels {
 
   /** The same by warps, in one way. */
   Fused warpChain(StageGroup group, WarpTiling tiling, Set<Buffer> constants) {
+    long stay = group.products().stream().filter(tiling::stays).count();
+    String weights =
+        stay == group.products().size()
+            ? "so only weights are in shared memory, where they stay"
+            : String.format(
+                Locale.ROOT,
+                "and %d of %d weights stay in shared memory; the others are read through L1 and L2",
+                stay,
+                group.products().size());
     String why =
         String.format(
             Locale.ROOT,
-            "each of %d warps holds activations of %d rows in registers, so only weights are in"
-                + " shared memory, where they stay",
+            "each of %d warps holds activations of %d rows in registers, %s",
             tiling.warps(),
-            tiling.rows());
+            tiling.rows(),
+            weights);
     return chain(group, () -> WarpChain.schedule(group, tiling), constants, why);
   }
 

@@ -20,7 +20,8 @@ import java.util.Set;
 
 /**
  * Schedules a network so that a warp carries some rows through all layers in its registers, as
- * {@link RegisterChain} does for warpgroups. All weights stay in shared memory.
+ * {@link RegisterChain} does for warpgroups. Weights stay in shared memory, or are read from memory
+ * each time.
  */
 final class WarpChain {
   private final StageGroup group;
@@ -43,7 +44,7 @@ final class WarpChain {
   private void script() {
     schedule.annotate("consumers", (long) tiling.warps());
     schedule.annotate("warps", 1L);
-    schedule.annotate("resident", WarpTiling.bytes(group));
+    schedule.annotate("resident", tiling.bytes(group));
     wholeWidth();
     Stage last = group.stages().getLast();
     LoopRef rows =
@@ -84,7 +85,7 @@ final class WarpChain {
     }
   }
 
-  /** Brings the whole weight into shared memory. */
+  /** Brings the whole weight into shared memory, if it stays there. */
   private void weights(Product product) {
     BlockRef block = schedule.block(product.block());
     List<LoopRef> loops = schedule.loops(block);
@@ -92,6 +93,10 @@ final class WarpChain {
     LoopRef row = loops.get(loops.size() - 3);
     Schedule.Halves halves = schedule.split(loops.getLast(), product.k());
     schedule.reorder(halves.outer(), row, col, halves.inner());
+    if (!tiling.stays(product)) {
+      schedule.decomposeReduction(block, halves.outer());
+      return;
+    }
     BlockRef staged =
         schedule.cacheRead(schedule.buffer(product.weight().name()), Scope.SHARED, block);
     schedule.computeAt(staged, halves.outer());

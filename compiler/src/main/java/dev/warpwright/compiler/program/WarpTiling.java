@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;
 import dev.warpwright.model.function.NetworkFunction.Map;
@@ -16,15 +17,17 @@ import java.util.Set;
 
 /**
  * How a network is carried through the registers of warps, whose products take both operands from
- * registers: all weights stay in shared memory, in the order of these registers.
+ * registers: weights stay in shared memory, in the order of these registers, as far as they fit.
  *
  * @param warps of a block, each with rows of its own
  * @param rows of a warp: what is read of the weights is used for all of them
  * @param part columns that are computed at a time, at most
  * @param prefetch whether the next rows are read while these are computed
  * @param blocks of the grid
+ * @param resident weights that stay in shared memory; others are read through L1 and L2
  */
-record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks) {
+record WarpTiling(
+    int warps, long rows, long part, boolean prefetch, int blocks, Set<Buffer> resident) {
   private static final int WARP = 32;
   private static final long GRANULE = 16;
 
@@ -33,6 +36,11 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
 
   /** More where a formula calls functions. */
   private static final long FUNCTION_REGISTERS = 28;
+
+  private static final long MOST_BESIDE_MEMORY = 48;
+
+  /** More where weights come from memory. */
+  private static final long MEMORY_REGISTERS = 40;
 
   /** Accumulators beyond these keep more weights on their way. */
   private static final long MANY = 64;
@@ -49,46 +57,62 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
   private static final long[] ROWS = {32, 16};
   private static final long[] PARTS = {128, 64, 32};
 
+  WarpTiling {
+    resident = Set.copyOf(resident);
+  }
+
   /** Why a network cannot be carried so; empty if nothing is known to be in the way. */
   static String refusal(StageGroup group, GpuTarget target) {
     if (!target.hasAmpere()) {
       return target.name() + " has no products of 16 by 8 by 16 with operands in registers";
     }
     String refusal = ChainTiling.refusal(group);
-    long bytes = bytes(group);
-    if (refusal.isEmpty() && bytes > target.sharedPerBlock()) {
+    if (refusal.isEmpty() && resident(group, target).isEmpty()) {
       return String.format(
           Locale.ROOT,
-          "its weights take %d bytes of shared memory, a block has %d",
-          bytes,
+          "none of its weights fits the %d bytes of shared memory of a block",
           target.sharedPerBlock());
     }
     return refusal;
   }
 
+  /** The weights that stay: the first ones that fit. */
+  private static Set<Buffer> resident(StageGroup group, GpuTarget target) {
+    long left = target.sharedPerBlock();
+    Set<Buffer> resident = new LinkedHashSet<>();
+    for (Product product : group.products()) {
+      if (bytes(product) <= left && resident.add(product.weight())) {
+        left -= bytes(product);
+      }
+    }
+    return resident;
+  }
+
   /** What to try, the presumably fastest first; all of them are known not to spill. */
-  static List<WarpTiling> candidates(StageGroup group, int blocks) {
-    return candidates(group, blocks, OTHER_REGISTERS);
+  static List<WarpTiling> candidates(StageGroup group, GpuTarget target, int blocks) {
+    return candidates(group, target, blocks, OTHER_REGISTERS);
   }
 
   /** Those, and at the end some that may need more registers than there are. */
-  static List<WarpTiling> alternatives(StageGroup group, int blocks) {
-    Set<WarpTiling> all = new LinkedHashSet<>(candidates(group, blocks));
-    all.addAll(candidates(group, blocks, FEWEST_REGISTERS));
+  static List<WarpTiling> alternatives(StageGroup group, GpuTarget target, int blocks) {
+    Set<WarpTiling> all = new LinkedHashSet<>(candidates(group, target, blocks));
+    all.addAll(candidates(group, target, blocks, FEWEST_REGISTERS));
     return List.copyOf(all);
   }
 
-  private static List<WarpTiling> candidates(StageGroup group, int blocks, long others) {
+  private static List<WarpTiling> candidates(
+      StageGroup group, GpuTarget target, int blocks, long others) {
+    Set<Buffer> resident = resident(group, target);
     List<WarpTiling> candidates = new ArrayList<>();
     for (long rows : ROWS) {
       for (boolean prefetch : new boolean[] {true, false}) {
         for (int warps : WARPS) {
           for (long part : PARTS) {
-            WarpTiling tiling = new WarpTiling(warps, rows, part, prefetch, blocks);
+            WarpTiling tiling = new WarpTiling(warps, rows, part, prefetch, blocks, resident);
             long registers = tiling.registers(group) + others;
             boolean fits =
                 registers <= GpuTarget.registersOfThread(warps * WARP)
-                    && tiling.operand(group) <= MOST_OF_OPERAND;
+                    && tiling.operand(group) <= mostOfOperand(group, resident, others);
             // Narrower parts are for those that do not fit.
             if (fits && candidates.stream().noneMatch(tiling::isNarrowerThan)) {
               candidates.add(tiling);
@@ -98,6 +122,12 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
       }
     }
     return candidates;
+  }
+
+  /** Where weights come from memory, ptxas spilled a few of wider ones whatever else was there. */
+  private static long mostOfOperand(StageGroup group, Set<Buffer> resident, long others) {
+    boolean all = group.products().stream().allMatch(p -> resident.contains(p.weight()));
+    return all || others < OTHER_REGISTERS ? MOST_OF_OPERAND : MOST_BESIDE_MEMORY;
   }
 
   private boolean isNarrowerThan(WarpTiling other) {
@@ -125,7 +155,9 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
           boolean parts = columns < product.n();
           sums = rows * columns / WARP;
           made = halves(product.n() - columns);
-          most = Math.max(most, halves(product.k()) + made + sums + Math.max(0, sums - MANY));
+          // Weights of two steps are on their way from memory.
+          long weights = stays(product) ? Math.max(0, sums - MANY) : columns / 2 + MEMORY_REGISTERS;
+          most = Math.max(most, halves(product.k()) + made + sums + weights);
           operand = parts ? halves(product.k()) : 0;
         }
         case Map map -> {
@@ -165,11 +197,17 @@ record WarpTiling(int warps, long rows, long part, boolean prefetch, int blocks)
     return columns;
   }
 
-  /** Bytes of all weights, which stay. */
-  static long bytes(StageGroup group) {
-    return group.products().stream()
-        .mapToLong(p -> p.n() * p.k() * p.weight().dtype().bytes())
-        .sum();
+  boolean stays(Product product) {
+    return resident.contains(product.weight());
+  }
+
+  /** Bytes of the weights that stay. */
+  long bytes(StageGroup group) {
+    return group.products().stream().filter(this::stays).mapToLong(WarpTiling::bytes).sum();
+  }
+
+  private static long bytes(Product product) {
+    return product.n() * product.k() * product.weight().dtype().bytes();
   }
 
   /** The instruction of a product. */

@@ -1,12 +1,14 @@
 package dev.warpwright.lower.flow;
 
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Exprs;
 import dev.warpwright.ir.ForKind;
 import dev.warpwright.ir.Region;
 import dev.warpwright.ir.Scope;
 import dev.warpwright.ir.Stmt;
 import dev.warpwright.ir.Stmts;
 import dev.warpwright.ir.Var;
+import dev.warpwright.ir.visit.Substitution;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.FragmentInference;
 import dev.warpwright.lower.gpu.MapLowering;
@@ -51,6 +53,9 @@ final class WarpCode {
   Stmt lowered(Stmt s) {
     return switch (s) {
       case Stmt.Seq(List<Stmt> stmts) -> Stmts.seq(stmts.stream().map(this::lowered).toList());
+      // Its number may pick registers.
+      case Stmt.For f when Exprs.isConst(f.extent(), 1) ->
+          lowered(Substitution.ofVars(Map.of(f.var(), f.min())).stmt(f.body()));
       case Stmt.For f ->
           new Stmt.For(
               f.var(),

@@ -19,12 +19,14 @@ import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.tile.FragmentOrder;
 import dev.warpwright.target.intrinsic.Intrinsics;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
  * The instructions of a warp's product: step of K by step of K, by 16 columns, which one access to
- * shared memory brings for all of the warp's rows.
+ * shared memory brings for all of the warp's rows; or to memory, where weights are read through L1
+ * and L2 because shared memory has no place for them.
  */
 final class WarpProducts {
   private static final int ROWS = 16;
@@ -50,7 +52,9 @@ final class WarpProducts {
 
   Stmt product(Stmt.TileMma mma) {
     Buffer c = mma.c().buffer();
-    Buffer weights = flat.get(mma.b().buffer());
+    Buffer ordered = mma.b().buffer();
+    boolean inMemory = ordered.scope() == Scope.GLOBAL && FragmentOrder.is(ordered);
+    Buffer weights = inMemory ? ordered : flat.get(ordered);
     Intrinsic multiply =
         Intrinsics.find(String.valueOf(mma.attrs().getString("instr"))).orElse(null);
     if (!FragmentOrder.isFor(mma) || multiply == null || weights == null) {
@@ -82,7 +86,43 @@ final class WarpProducts {
     Buffer sums = code.registers(c);
     Buffer operand = packed.registers(a.buffer());
     long stepsOfA = a.buffer().extent(1) / FragmentOrder.BLOCK;
-    Expr lane = code.thread();
+    Operands operands = new Operands(multiply, sums, operand, tiles, columns, stepsOfA);
+    Expr first = Exprs.div(a.tile().get(1).min(), FragmentOrder.BLOCK);
+    return inMemory
+        ? fromMemory(operands, b, steps, first)
+        : fromShared(operands, weights, b, steps, first);
+  }
+
+  /**
+   * What instructions are made of.
+   *
+   * @param tiles of 16 rows
+   * @param columns of the accumulators
+   * @param steps of the first operand
+   */
+  private record Operands(
+      Intrinsic multiply, Buffer sums, Buffer a, long tiles, long columns, long steps) {
+    /** The products of 16 columns in one step, of which the registers from there on are B's. */
+    Stmt multiply(Expr step, Expr j, Buffer b, Expr register) {
+      return Stmts.loop(
+          ForKind.UNROLLED,
+          "ni",
+          2,
+          ni ->
+              Stmts.loop(
+                  ForKind.UNROLLED,
+                  "mi",
+                  tiles,
+                  mi ->
+                      Exprs.evaluate(
+                          multiply,
+                          at(sums, sum(mi, j, ni, columns)),
+                          at(a, element(mi, step, steps)),
+                          at(b, Exprs.add(register, Exprs.mul(ni, B_REGISTERS))))));
+    }
+  }
+
+  private Stmt fromShared(Operands operands, Buffer weights, Region b, long steps, Expr first) {
     return Stmts.loop(
         ForKind.UNROLLED,
         "kk",
@@ -91,29 +131,58 @@ final class WarpProducts {
             Stmts.loop(
                 ForKind.UNROLLED,
                 "j",
-                columns / FragmentOrder.BLOCK,
+                operands.columns() / FragmentOrder.BLOCK,
                 j -> {
                   Buffer held = Buffer.of("b", DType.U32, Scope.LOCAL, 2L * B_REGISTERS);
-                  Expr step = Exprs.add(Exprs.div(a.tile().get(1).min(), FragmentOrder.BLOCK), kk);
-                  Stmt products =
-                      Stmts.loop(
-                          ForKind.UNROLLED,
-                          "ni",
-                          2,
-                          ni ->
-                              Stmts.loop(
-                                  ForKind.UNROLLED,
-                                  "mi",
-                                  tiles,
-                                  mi ->
-                                      Exprs.evaluate(
-                                          multiply,
-                                          at(sums, sum(mi, j, ni, columns)),
-                                          at(operand, element(mi, step, stepsOfA)),
-                                          at(held, Exprs.mul(ni, B_REGISTERS)))));
+                  Stmt products = operands.multiply(Exprs.add(first, kk), j, held, Exprs.i32(0));
                   return new Stmt.Alloc(
-                      held, Stmts.seq(load(held, weights, b, kk, j, lane), products));
+                      held, Stmts.seq(load(held, weights, b, kk, j, code.thread()), products));
                 }));
+  }
+
+  /**
+   * The weights of the next step are on their way while one is multiplied, and no more than those:
+   * the compiler would keep as many as there are registers, and then some.
+   */
+  private Stmt fromMemory(Operands operands, Region b, long steps, Expr first) {
+    long blocks = operands.columns() / FragmentOrder.BLOCK;
+    long each = blocks * 2 * B_REGISTERS;
+    Buffer held = Buffer.of("b", DType.U32, Scope.LOCAL, Math.min(2, steps) * each);
+    List<Stmt> stmts = new ArrayList<>();
+    stmts.add(step(held, b, 0, each, blocks));
+    for (long k = 0; k < steps; k++) {
+      if (k + 1 < steps) {
+        stmts.add(step(held, b, k + 1, each, blocks));
+      }
+      Expr set = Exprs.i32(k % 2 * each);
+      Expr step = Exprs.add(first, Exprs.i32(k));
+      stmts.add(
+          Stmts.loop(
+              ForKind.UNROLLED,
+              "j",
+              blocks,
+              j -> {
+                Expr register = Exprs.add(set, Exprs.mul(j, 2L * B_REGISTERS));
+                return operands.multiply(step, j, held, register);
+              }));
+      stmts.add(Exprs.evaluate(Intrinsics.SYNC_WARP));
+    }
+    return new Stmt.Alloc(held, Stmts.seq(stmts));
+  }
+
+  private Stmt step(Buffer held, Region b, long k, long each, long blocks) {
+    return Stmts.loop(
+        ForKind.UNROLLED,
+        "j",
+        blocks,
+        j ->
+            loadFromMemory(
+                held,
+                Exprs.add(Exprs.i32(k % 2 * each), Exprs.mul(j, 2L * B_REGISTERS)),
+                b,
+                Exprs.i32(k),
+                j,
+                code.thread()));
   }
 
   private static boolean isOfBlocks(Expr first) {
@@ -131,6 +200,17 @@ final class WarpProducts {
 
   private static Expr at(Buffer registers, Expr index) {
     return new Expr.AddressOf(registers, List.of(index));
+  }
+
+  /** The same from memory, for weights that have no place in shared memory. */
+  private static Stmt loadFromMemory(
+      Buffer held, Expr register, Region b, Expr kk, Expr j, Expr lane) {
+    Expr row = Exprs.add(Exprs.mul(j, FragmentOrder.BLOCK), Exprs.div(lane, 4));
+    Expr k = Exprs.add(Exprs.mul(kk, FragmentOrder.BLOCK), Exprs.mul(Exprs.mod(lane, 4), 2));
+    return Exprs.evaluate(
+        Intrinsics.LOAD_X4,
+        at(held, register),
+        new Expr.AddressOf(b.buffer(), Guards.indices(b, List.of(row, k))));
   }
 
   /** The registers of two column tiles, in one access. */

@@ -92,10 +92,19 @@ final class WarpTiles {
         func.attrs()
             .without("threads")
             .with("arch", target.name())
-            .with("fast", 1)
             .with("minBlocks", func.attrs().getLong("minBlocks", 1));
+    // Where weights come from memory, ptxas has so many on their way that a word or two may spill.
+    attrs = readsMemory() ? attrs : attrs.with("fast", 1);
     return new Kernel(
         func.name(), Kernel.Kind.GRID, func.params(), bindings, Stmts.alloc(shared, body), attrs);
+  }
+
+  private boolean readsMemory() {
+    boolean[] found = {false};
+    Walk.statements(
+        func.body(),
+        s -> found[0] |= s instanceof Stmt.TileMma mma && mma.b().buffer().scope() == Scope.GLOBAL);
+    return found[0];
   }
 
   private Stmt block(Stmt s, List<ThreadBinding> bindings) {

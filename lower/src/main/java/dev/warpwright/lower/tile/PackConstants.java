@@ -211,13 +211,14 @@ public final class PackConstants {
       boolean only = true;
       for (Stmt use : uses.getOrDefault(weight, List.of())) {
         only &=
-            use instanceof Stmt.TileCopy copy
-                && uses.getOrDefault(copy.to().buffer(), List.of()).stream()
-                    .allMatch(
-                        reader ->
-                            reader == copy
-                                || reader instanceof Stmt.TileMma other
-                                    && FragmentOrder.isFor(other));
+            use instanceof Stmt.TileMma reads && FragmentOrder.isFor(reads)
+                || use instanceof Stmt.TileCopy copy
+                    && uses.getOrDefault(copy.to().buffer(), List.of()).stream()
+                        .allMatch(
+                            reader ->
+                                reader == copy
+                                    || reader instanceof Stmt.TileMma other
+                                        && FragmentOrder.isFor(other));
       }
       if (only) {
         ordered.add(weight);
@@ -332,7 +333,13 @@ public final class PackConstants {
   /** The constant whose tiles are the product's second operand, [N, K]; null if there is none. */
   private @Nullable Buffer weight(Stmt.TileMma mma) {
     Buffer tile = mma.b().buffer();
-    if (!mma.transposeB() || mma.transposeA() || tile.scope() != Scope.SHARED) {
+    if (!mma.transposeB() || mma.transposeA()) {
+      return null;
+    }
+    if (tile.scope() == Scope.GLOBAL && FragmentOrder.isFor(mma)) {
+      return constants.contains(tile) && tile.rank() == 2 && inGroups(mma.b()) ? tile : null;
+    }
+    if (tile.scope() != Scope.SHARED) {
       return null;
     }
     Buffer weight = null;
@@ -355,6 +362,9 @@ public final class PackConstants {
   private boolean isReadBy(Buffer constant, List<Stmt> products) {
     for (Stmt use : uses.getOrDefault(constant, List.of())) {
       if (!(use instanceof Stmt.TileCopy copy)) {
+        if (use instanceof Stmt.TileMma && products.contains(use)) {
+          continue;
+        }
         return false;
       }
       for (Stmt reader : uses.getOrDefault(copy.to().buffer(), List.of())) {

@@ -11,6 +11,15 @@ import java.util.Locale;
  * could otherwise move ordinary accesses across it.
  */
 final class CudaWrappers {
+  static final String LOAD_X4 =
+      """
+      __device__ __forceinline__ void ld_global_x4(unsigned* dst, const void* src) {
+        asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(dst[0]), "=r"(dst[1]), "=r"(dst[2]), "=r"(dst[3])
+            : "l"(src));
+      }
+      """;
+
   static final String CP_ASYNC_COMMIT =
       """
       __device__ __forceinline__ void cp_async_commit() {

@@ -59,6 +59,29 @@ public final class Intrinsics {
   public static final TargetIntrinsic LDMATRIX_X2_TRANS = ldmatrix(2, true);
   public static final TargetIntrinsic LDMATRIX_X4_TRANS = ldmatrix(4, true);
 
+  /** {@code (dst[4], src)}: 16 bytes of memory that nothing writes while the kernel runs. */
+  public static final TargetIntrinsic LOAD_X4 =
+      add(
+          "ld.global.x4",
+          Collective.THREAD,
+          List.of(
+              new Operand("dst", DType.U32, LOCAL, Access.WRITE, 4),
+              new Operand("src", null, GLOBAL, Access.READ, 16)),
+          null,
+          new Computes(
+              lanes -> {
+                for (int lane = 0; lane < lanes.count(); lane++) {
+                  if (lanes.active(lane)) {
+                    int[] words = new int[4];
+                    lanes.load(1, lane, words);
+                    lanes.store(0, lane, words);
+                  }
+                }
+              }),
+          75,
+          CudaWrappers.LOAD_X4,
+          "PTX ISA, ld.global.nc");
+
   /** {@code (row, src[4])}: the inverse of {@link #LDMATRIX_X4}. */
   public static final TargetIntrinsic STMATRIX_X4 = stmatrix(4, false);
 
