@@ -38,6 +38,7 @@ class RegisterChainTest {
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
+        "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
