@@ -23,12 +23,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses tilings and makes kernels for a GPU. */
 final class GpuKernels {
   /** 32-bit registers of a thread that fragments may take; addresses and operands need the rest. */
   private static final int FRAGMENT_REGISTERS = 160;
+
+  /** A kernel takes a second to compile. */
+  private static final int MOST_TRIED = 4;
 
   static final String REGISTER_CHAINING = "register chaining";
   static final String SHARED_CHAINING = "shared chaining";
@@ -81,15 +85,31 @@ final class GpuKernels {
         .orElse(false);
   }
 
-  /** All stages in one kernel whose warpgroups hold activations in registers, if that can be. */
-  Fused registerChain(StageGroup group, Set<Buffer> constants) {
+  /**
+   * All stages in one kernel whose warpgroups hold activations in registers, if that can be.
+   *
+   * @param fast whether a kernel compiles to what it is meant to be; of those that do not, the
+   *     first is better than none
+   */
+  Fused registerChain(StageGroup group, Set<Buffer> constants, Predicate<Kernel> fast) {
     String refusal = ChainTiling.refusal(group, target);
+    Fused first = null;
+    int tried = 0;
     for (ChainTiling tiling : chains(group)) {
       Fused fused = registerChain(group, tiling, constants);
-      if (fused.kernel() != null) {
+      if (fused.kernel() == null) {
+        refusal = fused.why();
+      } else if (fast.test(fused.kernel().kernel())) {
         return fused;
+      } else {
+        first = first == null ? fused : first;
+        if (++tried == MOST_TRIED) {
+          break;
+        }
       }
-      refusal = fused.why();
+    }
+    if (first != null) {
+      return first;
     }
     return new Fused(null, refusal.isEmpty() ? "its weights do not fit" : refusal);
   }
