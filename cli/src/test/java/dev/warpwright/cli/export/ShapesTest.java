@@ -8,6 +8,8 @@ import dev.warpwright.cuda.compile.CudaCompilers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
@@ -48,10 +50,17 @@ final class ShapesTest {
       System.err.println("no CUDA compiler: random shapes are not compiled");
     }
     Assumptions.assumeTrue(CudaCompilers.system().isPresent(), "no CUDA compiler");
-    int code = run("shapes", "--count", "40");
+    assertEachCompiles("sm_90a", LocalDate.now(ZoneOffset.UTC).toEpochDay());
+    assertEachCompiles("sm_80", -LocalDate.now(ZoneOffset.UTC).toEpochDay());
+  }
+
+  /** Other shapes for each target and on each day: 40 of them in all. */
+  private void assertEachCompiles(String target, long seed) {
+    out.reset();
+    int code = run("shapes", "--count", "20", "--target", target, "--seed", Long.toString(seed));
     String said = out.toString(StandardCharsets.UTF_8);
     System.err.println(said.lines().reduce("", (a, b) -> b));
     assertThat(code).as(said + err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.OK);
-    assertThat(said).contains("40 shapes", ": 0 failed");
+    assertThat(said).contains("20 shapes", ": 0 failed");
   }
 }

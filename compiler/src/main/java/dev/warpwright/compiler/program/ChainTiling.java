@@ -42,6 +42,9 @@ record ChainTiling(
     int blocks) {
   private static final long MOST_COLUMNS = 256;
 
+  /** Each has code of its own; of more, code is what a kernel waits for, and compilers too. */
+  private static final int MOST_LAYERS = 128;
+
   /** Of shared memory: barriers, and what alignment may cost. */
   private static final long SLACK = 2048;
 
@@ -92,6 +95,13 @@ record ChainTiling(
     }
     if (group.products().isEmpty()) {
       return "it has no products";
+    }
+    if (group.products().size() > MOST_LAYERS) {
+      return "its "
+          + group.products().size()
+          + " products are more than the "
+          + MOST_LAYERS
+          + " that are written one after the other";
     }
     for (Product product : group.products()) {
       DType type = product.weight().dtype();

@@ -50,8 +50,8 @@ class MergedGemmTest {
         set(new FfnWorkload(100, 72, 136, 72, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
         set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
         set(new FfnWorkload(200, 40, 72, 200, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
-        set(new FfnWorkload(60, 35, 70, 67, DType.F16), WorkOrder.ROWS, WaitPolicy.ROW, 132),
-        set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 132));
+        set(new FfnWorkload(60, 35, 70, 67, DType.F16), WorkOrder.ROWS, WaitPolicy.ROW, 24),
+        set(new FfnWorkload(1, 8, 300, 17, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24));
   }
 
   /** A step more than stages, and a part of one; two tiles each way, with tails. */
@@ -59,7 +59,7 @@ class MergedGemmTest {
     return Stream.of(
         set(new FfnWorkload(100, 24, 72, 72, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
         set(new FfnWorkload(130, 17, 70, 67, DType.F32), WorkOrder.ROWS, WaitPolicy.ROW, 5),
-        set(new FfnWorkload(64, 16, 128, 64, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.GRID, 132));
+        set(new FfnWorkload(64, 16, 128, 64, DType.F32), WorkOrder.SEQUENCE, WaitPolicy.GRID, 24));
   }
 
   private static ArgumentSet set(FfnWorkload w, WorkOrder order, WaitPolicy waits, int blocks) {
@@ -72,7 +72,7 @@ class MergedGemmTest {
         set(new FfnWorkload(100, 72, 136, 72, DType.F16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 1),
         set(new FfnWorkload(130, 64, 128, 72, DType.BF16), WorkOrder.ROWS, WaitPolicy.ROW, 2),
         set(new FfnWorkload(200, 40, 72, 136, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.GRID, 5),
-        set(new FfnWorkload(1, 8, 200, 24, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 132));
+        set(new FfnWorkload(1, 8, 200, 24, DType.BF16), WorkOrder.SEQUENCE, WaitPolicy.ROW, 24));
   }
 
   @ParameterizedTest

@@ -211,6 +211,11 @@ public final class AssignRoles {
     private final Set<Pipe> fed;
     private final boolean producer;
 
+    /**
+     * Buffers of what was kept so far: whoever declares them is looked at behind what uses them.
+     */
+    private final Set<Buffer> touched = new HashSet<>();
+
     Slice(Set<Pipe> fed, boolean producer) {
       this.fed = fed;
       this.producer = producer;
@@ -233,6 +238,7 @@ public final class AssignRoles {
           if (body != null) {
             control(f.min());
             control(f.extent());
+            touch(f);
           }
           yield body == null ? null : f.withBody(body);
         }
@@ -243,6 +249,7 @@ public final class AssignRoles {
             yield null;
           }
           control(condition);
+          touch(s);
           yield new Stmt.If(condition, first == null ? Stmt.Seq.EMPTY : first, second);
         }
         case Stmt.Let(Var v, Expr value, Stmt inner) -> {
@@ -253,13 +260,15 @@ public final class AssignRoles {
             yield body;
           }
           control(value);
+          touch(s);
           yield new Stmt.Let(v, value, body);
         }
         case Stmt.Alloc(Buffer buffer, Stmt inner) -> {
           Stmt body = of(inner);
-          yield body == null || !touches(body, buffer) ? body : new Stmt.Alloc(buffer, body);
+          yield body == null || !touched.contains(buffer) ? body : new Stmt.Alloc(buffer, body);
         }
-        case Stmt.Flow.Produce(Pipe pipe, Stmt body) -> producer == fed.contains(pipe) ? s : null;
+        case Stmt.Flow.Produce(Pipe pipe, Stmt body) ->
+            producer == fed.contains(pipe) ? whole(s) : null;
         case Stmt.Flow.Consume(Pipe pipe, boolean peek, Stmt inner) -> {
           if (producer) {
             yield of(inner);
@@ -268,8 +277,19 @@ public final class AssignRoles {
           yield new Stmt.Flow.Consume(pipe, peek, body == null ? Stmt.Seq.EMPTY : body);
         }
         case Stmt.While w -> throw new PassRefusal("a while loop cannot be cut into roles");
-        default -> producer ? null : s;
+        default -> producer ? null : whole(s);
       };
+    }
+
+    private Stmt whole(Stmt s) {
+      Walk.statements(s, this::touch);
+      return s;
+    }
+
+    private void touch(Stmt s) {
+      Leaves leaves = Leaves.of(s);
+      touched.addAll(leaves.reads());
+      touched.addAll(leaves.writes());
     }
 
     private void control(Expr e) {
@@ -277,17 +297,6 @@ public final class AssignRoles {
         throw new PassRefusal("the producer cannot know a condition or bound that is computed");
       }
     }
-  }
-
-  private static boolean touches(Stmt s, Buffer buffer) {
-    boolean[] found = {false};
-    Walk.statements(
-        s,
-        inner -> {
-          Leaves leaves = Leaves.of(inner);
-          found[0] |= leaves.reads().contains(buffer) || leaves.writes().contains(buffer);
-        });
-    return found[0];
   }
 
   /** Whether all that is filled is so before the items, once. */

@@ -19,10 +19,14 @@ import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.FreshNames;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The part of {@link PlanPipes} that keeps constant tiles, one copy after the other as long as the
@@ -41,11 +45,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResidentTiles {
   private final PrimFunc func;
-  private final Set<Buffer> written;
+  private final Map<Buffer, Uses> uses;
 
   private ResidentTiles(PrimFunc func) {
     this.func = func;
-    this.written = TileFacts.written(func);
+    this.uses = uses(func.body());
   }
 
   /** A copy that is the same in each item, and the loops inside the item that its slices go by. */
@@ -69,66 +73,73 @@ final class ResidentTiles {
     int kept = 0;
     while (left > 0) {
       ResidentTiles tiles = new ResidentTiles(result);
-      Candidate next = tiles.smallest();
-      if (next == null || next.bytes() > left) {
+      List<Candidate> next = tiles.smallest(left);
+      if (next.isEmpty()) {
         break;
       }
-      left -= next.bytes();
-      result = tiles.keep(next, kept++);
+      left -= next.stream().mapToLong(Candidate::bytes).sum();
+      result = tiles.keep(next, kept);
+      kept += next.size();
     }
     return result.withAttrs(result.attrs().without("resident"));
   }
 
-  private @Nullable Candidate smallest() {
+  /** The smallest that fit, up to the second one of a loop, which is another loop behind this. */
+  private List<Candidate> smallest(long left) {
     List<Stmt.For> items = TileFacts.loops(func.body(), ForKind.PERSISTENT);
     if (items.size() != 1) {
-      return null;
+      return List.of();
     }
     Stmt.For item = items.getFirst();
     List<Candidate> found = new ArrayList<>();
-    collect(item.body(), new ArrayList<>(), item, found);
-    Candidate best = null;
+    collect(item.body(), new ArrayList<>(), TileFacts.bound(item), found);
+    found.sort(Comparator.comparingLong(Candidate::bytes));
+    List<Candidate> smallest = new ArrayList<>();
+    Set<Stmt.For> loops = Collections.newSetFromMap(new IdentityHashMap<>());
     for (Candidate each : found) {
-      best = best == null || each.bytes() < best.bytes() ? each : best;
+      left -= each.bytes();
+      if (left < 0 || !loops.add(each.loop)) {
+        break;
+      }
+      smallest.add(each);
     }
-    return best;
+    return smallest;
   }
 
-  private void collect(Stmt s, List<Stmt.For> loops, Stmt.For item, List<Candidate> found) {
+  /**
+   * Adds what could be kept.
+   *
+   * @param loops around the statement, in an item
+   * @param bound variables of the item and of what is inside
+   */
+  private void collect(Stmt s, List<Stmt.For> loops, Set<Var> bound, List<Candidate> found) {
     switch (s) {
       case Stmt.For f -> {
         loops.add(f);
         if (f.kind() == ForKind.PIPELINED) {
           for (Stmt inner : TileFacts.flat(f.body())) {
-            if (inner instanceof Stmt.TileCopy copy && isConstant(copy, f, loops, item)) {
-              Set<Var> vars = new HashSet<>();
-              Walk.expressions(
-                  copy,
-                  e -> {
-                    if (e instanceof Var v) {
-                      vars.add(v);
-                    }
-                  });
+            if (inner instanceof Stmt.TileCopy copy && isConstant(copy, f, loops, bound)) {
+              Set<Var> vars = vars(copy);
               found.add(
                   new Candidate(
                       copy, f, loops.stream().filter(l -> vars.contains(l.var())).toList()));
             }
           }
         }
-        collect(f.body(), loops, item, found);
+        collect(f.body(), loops, bound, found);
         loops.removeLast();
       }
       // What is conditional may not happen in each item.
       case Stmt.If _, Stmt.Flow _ -> {}
-      default -> Stmts.children(s).forEach(child -> collect(child, loops, item, found));
+      default -> Stmts.children(s).forEach(child -> collect(child, loops, bound, found));
     }
   }
 
-  private boolean isConstant(Stmt.TileCopy copy, Stmt.For f, List<Stmt.For> loops, Stmt.For item) {
+  private boolean isConstant(Stmt.TileCopy copy, Stmt.For f, List<Stmt.For> loops, Set<Var> bound) {
     Buffer to = copy.to().buffer();
     Buffer from = copy.from().buffer();
     if (from.scope() != Scope.GLOBAL
-        || written.contains(from)
+        || uses.getOrDefault(from, Uses.NONE).writes() > 0
         || to.scope() != Scope.SHARED
         || to.layout() != null
         || copy.attrs().has("stream")
@@ -136,84 +147,142 @@ final class ResidentTiles {
         || !usedIn(f, to)) {
       return false;
     }
-    Set<Var> inside = new HashSet<>(TileFacts.bound(item));
+    Set<Var> changing = vars(copy);
+    changing.retainAll(bound);
     for (Stmt.For loop : loops) {
       if (loop.extent() instanceof Expr.IntImm && loop.min() instanceof Expr.IntImm) {
-        inside.remove(loop.var());
+        changing.remove(loop.var());
       }
     }
-    return !TileFacts.mentions(copy, inside);
+    return changing.isEmpty();
+  }
+
+  private static Set<Var> vars(Stmt.TileCopy copy) {
+    Set<Var> vars = new HashSet<>();
+    Walk.expressions(
+        copy,
+        e -> {
+          if (e instanceof Var v) {
+            vars.add(v);
+          }
+        });
+    return vars;
   }
 
   /** Whether only this loop touches a buffer, and only this copy writes it, once. */
   private boolean usedIn(Stmt.For loop, Buffer buffer) {
-    int[] all = {0, 0};
-    int[] here = {0};
-    Walk.statements(func.body(), s -> count(s, buffer, all));
-    int[] inside = {0, 0};
-    Walk.statements(loop.body(), s -> count(s, buffer, inside));
-    here[0] = inside[0];
+    Uses all = uses.getOrDefault(buffer, Uses.NONE);
+    Uses here = uses(loop.body()).getOrDefault(buffer, Uses.NONE);
     boolean first =
         TileFacts.flat(loop.body()).stream()
             .filter(s -> touches(s, buffer))
             .findFirst()
             .map(Stmt.TileCopy.class::isInstance)
             .orElse(false);
-    return all[0] == here[0] && all[1] == 1 && first;
+    return all.touches() == here.touches() && all.writes() == 1 && first;
   }
 
   private static boolean touches(Stmt s, Buffer buffer) {
-    int[] found = {0, 0};
-    Walk.statements(s, inner -> count(inner, buffer, found));
-    return found[0] > 0;
+    return uses(s).containsKey(buffer);
   }
 
-  private static void count(Stmt s, Buffer buffer, int[] found) {
-    Leaves leaves = Leaves.of(s);
-    boolean writes = leaves.writes().contains(buffer);
-    found[0] += writes || leaves.reads().contains(buffer) ? 1 : 0;
-    found[1] += writes ? 1 : 0;
+  private static Map<Buffer, Uses> uses(Stmt s) {
+    Map<Buffer, Uses> uses = new HashMap<>();
+    Walk.statements(
+        s,
+        inner -> {
+          Leaves leaves = Leaves.of(inner);
+          Set<Buffer> touched = new HashSet<>(leaves.reads());
+          touched.addAll(leaves.writes());
+          for (Buffer buffer : touched) {
+            Uses use = new Uses(1, leaves.writes().contains(buffer) ? 1 : 0);
+            uses.merge(buffer, use, Uses::plus);
+          }
+        });
+    return uses;
   }
 
-  private PrimFunc keep(Candidate kept, int number) {
-    Buffer tile = kept.copy.to().buffer();
-    List<Expr> shape = new ArrayList<>();
-    shape.add(Exprs.i32(kept.count()));
-    shape.addAll(tile.shape());
-    Buffer all = new Buffer(tile.name(), tile.dtype(), shape, tile.scope(), null, tile.alignment());
-    String name = number == 0 ? "kept" : "kept_" + number;
-    Pipe pipe = new Pipe(name, 1, tile.scope(), List.of(all), Pipe.Options.NONE);
-    Stmt fill =
-        new Stmt.TileCopy(
-            slice(kept.copy.to(), all, index(kept)),
-            kept.copy.from(),
-            kept.copy.attrs().without("inflight"));
-    for (Stmt.For loop : kept.slices.reversed()) {
-      fill =
-          new Stmt.For(
-              loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, Attrs.NONE, fill);
+  /** By how many statements a buffer is touched, and by how many of them written. */
+  private record Uses(int touches, int writes) {
+    static final Uses NONE = new Uses(0, 0);
+
+    Uses plus(Uses other) {
+      return new Uses(touches + other.touches, writes + other.writes);
     }
-    Stmt produce = new Stmt.Flow.Produce(pipe, FreshNames.of(fill));
+  }
+
+  /** A tile that is kept: its pipe, and the buffer of all of its slices. */
+  private record Kept(Candidate what, Pipe pipe, Buffer all) {
+    static Kept of(Candidate what, int number) {
+      Buffer tile = what.copy.to().buffer();
+      List<Expr> shape = new ArrayList<>();
+      shape.add(Exprs.i32(what.count()));
+      shape.addAll(tile.shape());
+      Buffer all =
+          new Buffer(tile.name(), tile.dtype(), shape, tile.scope(), null, tile.alignment());
+      String name = number == 0 ? "kept" : "kept_" + number;
+      return new Kept(what, new Pipe(name, 1, tile.scope(), List.of(all), Pipe.Options.NONE), all);
+    }
+
+    /** Its slices are filled; behind the items nobody looks at them any more. */
+    Stmt around(Stmt items) {
+      Stmt fill =
+          new Stmt.TileCopy(
+              slice(what.copy.to(), all, index(what)),
+              what.copy.from(),
+              what.copy.attrs().without("inflight"));
+      for (Stmt.For loop : what.slices.reversed()) {
+        fill =
+            new Stmt.For(
+                loop.var(), loop.min(), loop.extent(), ForKind.SERIAL, null, Attrs.NONE, fill);
+      }
+      return Stmts.seq(
+          new Stmt.Flow.Produce(pipe, FreshNames.of(fill)),
+          items,
+          new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY));
+    }
+  }
+
+  private PrimFunc keep(List<Candidate> candidates, int from) {
+    List<Kept> kept = new ArrayList<>();
+    Map<Stmt, Kept> loops = new IdentityHashMap<>();
+    Set<Buffer> tiles = new HashSet<>();
+    for (Candidate each : candidates) {
+      kept.add(Kept.of(each, from + kept.size()));
+      loops.put(each.loop, kept.getLast());
+      tiles.add(each.copy.to().buffer());
+    }
     Rewriter use =
         new Rewriter() {
           @Override
           public Stmt stmt(Stmt s) {
-            if (s instanceof Stmt.Alloc alloc && alloc.buffer() == tile) {
+            if (s instanceof Stmt.Alloc alloc && tiles.contains(alloc.buffer())) {
               return stmt(alloc.body());
             }
             if (s instanceof Stmt.For f && f.kind() == ForKind.PERSISTENT) {
-              Stmt.For items = (Stmt.For) super.stmt(s);
+              Stmt items = super.stmt(s);
               // Without items nothing is copied that nobody waits for.
-              return Stmts.when(
-                  Exprs.fold(BinaryOp.GT, items.extent(), Exprs.i32(0)),
-                  Stmts.seq(produce, items, new Stmt.Flow.Consume(pipe, false, Stmt.Seq.EMPTY)));
+              Expr any = Exprs.fold(BinaryOp.GT, f.extent(), Exprs.i32(0));
+              for (Kept each : kept.reversed()) {
+                items = Stmts.when(any, each.around(items));
+              }
+              return items;
             }
-            return s == kept.loop ? used(kept, pipe, all) : super.stmt(s);
+            Kept here = loops.get(s);
+            return here == null ? super.stmt(s) : used(here.what, here.pipe, here.all);
           }
         };
     Stmt body =
         TileFacts.insideBlock(
-            func.body(), true, block -> new Stmt.Flow.PipeScope(pipe, use.stmt(block)));
+            func.body(),
+            true,
+            block -> {
+              Stmt scopes = use.stmt(block);
+              for (Kept each : kept.reversed()) {
+                scopes = new Stmt.Flow.PipeScope(each.pipe, scopes);
+              }
+              return scopes;
+            });
     return func.withBody(body);
   }
 
