@@ -251,7 +251,8 @@ public final class CompiledModel implements AutoCloseable {
           precision,
           rows,
           null,
-          variant.preferred().isEmpty() ? null : variant.preferred());
+          variant.preferred().isEmpty() ? null : variant.preferred(),
+          device::isFast);
     }
     try (GemmKernels products = device.products()) {
       return NetworkCompiler.compile(graph, device.target(), precision, rows, products);

@@ -6,6 +6,7 @@ import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.cuda.CudaPrinter;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.Target;
@@ -55,6 +56,14 @@ public sealed interface Device extends AutoCloseable
    * @param network see {@link dev.warpwright.compiler.program.NetworkKey}
    */
   @Nullable String preferred(WorkloadKey network);
+
+  /**
+   * Whether a kernel compiles for the device to what it is meant to be, without spilled registers
+   * or serialised products; true where nothing can be asked.
+   */
+  default boolean isFast(Kernel kernel) {
+    return true;
+  }
 
   /**
    * The CUDA C++ of a program.

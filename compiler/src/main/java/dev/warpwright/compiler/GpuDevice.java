@@ -5,8 +5,12 @@ import dev.warpwright.compiler.execute.CudaExecutable;
 import dev.warpwright.compiler.execute.Executable;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkRecords;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
 import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.runtime.launch.Gpu;
 import dev.warpwright.target.Target;
 import dev.warpwright.tune.record.Environment;
@@ -55,6 +59,13 @@ public final class GpuDevice implements Device {
   @Override
   public @Nullable String preferred(WorkloadKey network) {
     return NetworkRecords.best(network, gpu.target(), gpu.device().name());
+  }
+
+  /** What is compiled here is what {@link #load} finds in the cache. */
+  @Override
+  public boolean isFast(Kernel kernel) {
+    Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, gpu.target()), gpu.target());
+    return CompiledCheck.problem(kernel, cubin).isEmpty();
   }
 
   @Override

@@ -15,8 +15,10 @@ import dev.warpwright.model.graph.GraphEvaluator;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +40,7 @@ class RegisterChainTest {
         "mlp:13,32,32,7:gelu              | f16  | false | 65", // rows of odd widths both ways
         "mlp:256,128,256,128,256,128:relu | f16  | false | 64", // slices flow
         "mlp:256,256,256:relu             | f16  | true  | 130", // halves of the columns
+        "mlp:32,32,32,32,32,32,32,32,32,32,32,32,32:relu | f16 | true | 65", // 7 warpgroups
         "mlp:20,224,224,3:relu            | bf16 | false | 65", // a layer by parts between others
       })
   void computesWhatTheGraphSays(String architecture, String type, boolean bias, int rows) {
@@ -82,6 +85,53 @@ class RegisterChainTest {
       assertThat(IrPrinter.text(model.program(100).kernels().getFirst().kernel()))
           .isEqualTo(IrPrinter.text(first.kernel()));
     }
+  }
+
+  /** Of ways whose kernels spill, say, the next is taken; if a few all do, the first. */
+  @Test
+  void whatCompilesToSomethingElseIsPassedOver() {
+    Graph graph = graph("mlp:64,64,64:relu", true);
+    List<NetworkCompiler.Alternative> ways =
+        NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16);
+    List<String> asked = new ArrayList<>();
+    String taken =
+        taken(
+            graph,
+            text -> {
+              asked.add(text);
+              return asked.size() == 3;
+            });
+    assertThat(asked).doesNotHaveDuplicates().hasSize(3);
+    assertThat(taken).isEqualTo(asked.getLast()).isEqualTo(text(ways.get(2)));
+    asked.clear();
+    taken =
+        taken(
+            graph,
+            text -> {
+              asked.add(text);
+              return false;
+            });
+    assertThat(asked).hasSize(4);
+    assertThat(taken).isEqualTo(asked.getFirst());
+  }
+
+  private static String taken(Graph graph, Predicate<String> fast) {
+    return IrPrinter.text(
+        NetworkCompiler.compile(
+                graph,
+                GpuTarget.SM_90A,
+                Precision.F16,
+                100,
+                null,
+                null,
+                kernel -> fast.test(IrPrinter.text(kernel)))
+            .kernels()
+            .getFirst()
+            .kernel());
+  }
+
+  private static String text(NetworkCompiler.Alternative way) {
+    return IrPrinter.text(way.compile().get().orElseThrow().kernels().getFirst().kernel());
   }
 
   /** The plan says what keeps activations out of registers. */

@@ -62,6 +62,21 @@ record ChainTiling(
 
   private static final int MOST_CONSUMERS = 6;
   private static final int CONSUMERS_FOR_MEMORY = 4;
+
+  /** A block has 1024 threads. */
+  private static final int MOST_WARPGROUPS = 8;
+
+  private static final int ROWS = RegisterChain.ROWS;
+
+  /** Of an SM's tensor cores. */
+  private static final int MACS_PER_CYCLE = 2048;
+
+  /** Of memory, for each SM: 4.8 TB/s, 132 of them, 1.7 GHz. */
+  private static final double BYTES_PER_CYCLE = 21;
+
+  /** From a layer's last product to the next layer's first: the wait, packing, and the fence. */
+  private static final int LAYER_CYCLES = 180;
+
   private static final int MOST_REGISTERS = 240;
   private static final int MOST_STAGES = 8;
   private static final int WARPGROUP = 128;
@@ -119,7 +134,7 @@ record ChainTiling(
   /**
    * What to try, the presumably fastest first: as many warpgroups as registers allow, and fewer. A
    * network that waits for memory does so best with four, each of which has its next rows under way
-   * (docs/benchmarks/2026-11-23-networks.md).
+   * (docs/benchmarks/2026-11-23-networks.md), and with more where it has many small layers.
    *
    * @param blocks of the grid
    * @param memory whether its rows take longer to move than to compute
@@ -154,10 +169,11 @@ record ChainTiling(
         most = Math.max(most, registers(group, map, columns));
       }
     }
+    int wanted = memory && !streams ? forMemory(group) : CONSUMERS_FOR_MEMORY;
     List<ChainTiling> candidates = new ArrayList<>();
     for (boolean prefetch : new boolean[] {true, false}) {
       long each = most + (prefetch ? first : 0) + (streams ? STREAM_REGISTERS : 0);
-      for (int consumers = MOST_CONSUMERS; consumers >= 1; consumers--) {
+      for (int consumers = Math.max(MOST_CONSUMERS, wanted); consumers >= 1; consumers--) {
         if (registers(consumers, streams) >= each) {
           candidates.add(withWeights(products, target, consumers, prefetch, columns, blocks));
         }
@@ -169,10 +185,36 @@ record ChainTiling(
     Comparator<ChainTiling> order =
         memory
             ? Comparator.comparing((ChainTiling t) -> !t.prefetch())
-                .thenComparing(t -> Math.abs(t.consumers() - CONSUMERS_FOR_MEMORY))
+                .thenComparing(t -> Math.abs(t.consumers() - wanted))
             : Comparator.comparing(t -> -t.consumers() - (t.prefetch() ? ahead : 0));
     candidates.sort(order);
     return candidates;
+  }
+
+  /**
+   * Warpgroups of a network that waits for memory: four, or as many as it takes to get through all
+   * layers in the time in which a tile's rows move. A layer of few columns is over before the next
+   * one's operand is packed, so with four the tensor cores wait (12 layers of 32 columns: 46 µs,
+   * which is 12 times 180 cycles, through four).
+   */
+  private static int forMemory(StageGroup group) {
+    double bytes = 0;
+    double products = 0;
+    double latency = 0;
+    for (Stage stage : group.stages()) {
+      switch (stage) {
+        case Load load -> bytes += load.from().extent(1) * load.from().dtype().bytes();
+        case Store store -> bytes += store.to().extent(1) * store.to().dtype().bytes();
+        case Product product -> {
+          double cycles = (double) product.n() * product.k() / MACS_PER_CYCLE * ROWS;
+          products += cycles;
+          latency += cycles + LAYER_CYCLES;
+        }
+        case Map _, Reduction _ -> {}
+      }
+    }
+    double tile = Math.max(products, bytes * ROWS / BYTES_PER_CYCLE);
+    return Math.clamp(Math.round(latency / tile), CONSUMERS_FOR_MEMORY, MOST_WARPGROUPS);
   }
 
   /**
@@ -225,9 +267,9 @@ record ChainTiling(
     long others = rows.isEmpty() ? OTHER_REGISTERS : OTHER_REGISTERS + 4 + columns / 16;
     return whole
         + (found[0] ? columns / 2 : columns / 4)
-        + rows.size() * columns * 3 / 8
+        + (found[0] ? rows.size() * columns * 3 / 8 : rows.size() * columns / 4)
         + others
-        + (found[1] ? FUNCTION_REGISTERS : 0);
+        + (found[1] ? FUNCTION_REGISTERS / (found[0] ? 1 : 2) : 0);
   }
 
   /**

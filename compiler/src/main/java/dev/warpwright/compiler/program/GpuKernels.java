@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,8 @@ final class GpuKernels {
   private static final int FEW = 4;
 
   private static final int MOST = 6;
+  /** A kernel takes a second to compile. */
+  private static final int MOST_TRIED = 4;
 
   static final String REGISTER_CHAINING = "register chaining";
   static final String SHARED_CHAINING = "shared chaining";
@@ -100,33 +104,66 @@ final class GpuKernels {
         .orElse(false);
   }
 
-  /** All stages in one kernel that holds activations in registers, if that can be. */
-  Fused registerChain(StageGroup group, Set<Buffer> constants) {
-    if (!target.hasHopper()) {
-      String refusal = WarpTiling.refusal(group, target);
-      List<WarpTiling> tilings =
-          refusal.isEmpty()
-              ? WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
-              : List.of();
-      for (WarpTiling tiling : tilings) {
-        Fused fused = warpChain(group, tiling, constants);
-        if (fused.kernel() != null) {
-          return fused;
-        }
+  /**
+   * All stages in one kernel that holds activations in registers, if that can be.
+   *
+   * @param fast whether a kernel compiles to what it is meant to be; of those that do not, the
+   *     first is better than none
+   */
+  Fused registerChain(StageGroup group, Set<Buffer> constants, Predicate<Kernel> fast) {
+    if (target.hasHopper()) {
+      return firstFast(
+          chains(group),
+          tiling -> registerChain(group, tiling, constants),
+          fast,
+          ChainTiling.refusal(group, target),
+          "its weights do not fit");
+    }
+    String refusal = WarpTiling.refusal(group, target);
+    List<WarpTiling> tilings =
+        refusal.isEmpty()
+            ? WarpTiling.candidates(group, target, DeviceCatalogue.multiprocessors(target))
+            : List.of();
+    return firstFast(
+        tilings,
+        tiling -> warpChain(group, tiling, constants),
+        fast,
+        refusal,
+        "its activations take too many registers");
+  }
+
+  /**
+   * The first tiling whose kernel is fast.
+   *
+   * @param known what is known to be in the way; empty if nothing is
+   * @param otherwise what is in the way if no tiling says it
+   */
+  private static <T> Fused firstFast(
+      List<T> tilings,
+      Function<T, Fused> make,
+      Predicate<Kernel> fast,
+      String known,
+      String otherwise) {
+    String refusal = known;
+    Fused first = null;
+    int tried = 0;
+    for (T tiling : tilings) {
+      Fused fused = make.apply(tiling);
+      if (fused.kernel() == null) {
         refusal = fused.why();
-      }
-      return new Fused(
-          null, refusal.isEmpty() ? "its activations take too many registers" : refusal);
-    }
-    String refusal = ChainTiling.refusal(group, target);
-    for (ChainTiling tiling : chains(group)) {
-      Fused fused = registerChain(group, tiling, constants);
-      if (fused.kernel() != null) {
+      } else if (fast.test(fused.kernel().kernel())) {
         return fused;
+      } else {
+        first = first == null ? fused : first;
+        if (++tried == MOST_TRIED) {
+          break;
+        }
       }
-      refusal = fused.why();
     }
-    return new Fused(null, refusal.isEmpty() ? "its weights do not fit" : refusal);
+    if (first != null) {
+      return first;
+    }
+    return new Fused(null, refusal.isEmpty() ? otherwise : refusal);
   }
 
   /** The same in one way. */

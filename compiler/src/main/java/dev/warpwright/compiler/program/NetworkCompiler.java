@@ -3,6 +3,7 @@ package dev.warpwright.compiler.program;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.Program;
 import dev.warpwright.lower.host.HostLowering;
 import dev.warpwright.lower.host.HostProgram;
@@ -27,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -80,11 +82,30 @@ public final class NetworkCompiler {
       int rows,
       @Nullable GemmKernels products,
       @Nullable String preferred) {
+    return compile(graph, target, precision, rows, products, preferred, kernel -> true);
+  }
+
+  /**
+   * As {@link #compile(Graph, Target, Precision, int, GemmKernels, String)}.
+   *
+   * @param fast whether a kernel compiles to what it is meant to be: without spills, say. Of the
+   *     ways to carry a network through registers the first that does is taken
+   */
+  public static CompiledProgram compile(
+      Graph graph,
+      Target target,
+      Precision precision,
+      int rows,
+      @Nullable GemmKernels products,
+      @Nullable String preferred,
+      Predicate<Kernel> fast) {
     return switch (target) {
       case GpuTarget gpu -> {
         Optional<CompiledProgram> measured =
             preferred == null ? Optional.empty() : named(graph, gpu, precision, preferred);
-        yield measured.isPresent() ? measured.get() : forGpu(graph, gpu, precision, rows, products);
+        yield measured.isPresent()
+            ? measured.get()
+            : forGpu(graph, gpu, precision, rows, products, fast);
       }
       case HostTarget host -> forHost(graph, host, precision, rows);
     };
@@ -131,7 +152,8 @@ public final class NetworkCompiler {
       GpuTarget target,
       Precision precision,
       int rows,
-      @Nullable GemmKernels products) {
+      @Nullable GemmKernels products,
+      Predicate<Kernel> fast) {
     boolean fma = precision == Precision.F32;
     NetworkFunction network =
         NetworkBuilder.build(graph, new FunctionOptions(precision, GRANULE, fma, false));
@@ -139,7 +161,8 @@ public final class NetworkCompiler {
     List<StageGroup> groups = StageGroup.split(network, Partition.fused(network));
     int results = network.outputs().size();
     Chain chain = Chain.of(graph, precision);
-    GpuKernels.Fused chained = kernels.registerChain(chain.group(), constants(chain.network()));
+    GpuKernels.Fused chained =
+        kernels.registerChain(chain.group(), constants(chain.network()), fast);
     if (chained.kernel() != null) {
       return one(chain.network(), precision, target, List.of(chain.group()), chained);
     }

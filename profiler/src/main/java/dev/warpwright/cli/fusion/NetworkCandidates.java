@@ -9,8 +9,13 @@ import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.NetworkCompiler;
 import dev.warpwright.compiler.program.NetworkCompiler.Alternative;
 import dev.warpwright.compiler.program.PackedConstant;
+import dev.warpwright.cuda.CudaPrinter;
+import dev.warpwright.cuda.compile.Cubin;
+import dev.warpwright.cuda.compile.CudaCompilers;
+import dev.warpwright.families.tuned.CompiledCheck;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
+import dev.warpwright.ir.Kernel;
 import dev.warpwright.measure.network.NetworkProgram;
 import dev.warpwright.target.GpuTarget;
 import java.util.ArrayList;
@@ -31,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 final class NetworkCandidates {
   /** The strategy of all networks before there were others. */
   static final String OLD = "shared chaining";
+
+  /** Kernels that are compiled to find one without spills. */
+  private static final int MOST_TRIED = 4;
 
   private final NetworkTask task;
   private final GpuTarget target;
@@ -107,11 +115,9 @@ final class NetworkCandidates {
           return best.get();
         }
       }
-      for (Alternative alternative : alternatives) {
-        Optional<Made> made = make(alternative);
-        if (made.isPresent()) {
-          return made.get();
-        }
+      Optional<Made> first = first();
+      if (first.isPresent()) {
+        return first.get();
       }
     }
     try (GemmKernels kernels = products.get()) {
@@ -122,6 +128,36 @@ final class NetworkCandidates {
                       task.graph(), target, task.precision(), task.rows(), kernels));
       return made(strategies(compiled), compiled);
     }
+  }
+
+  /**
+   * The first alternative whose kernel compiles to what it is meant to be, as {@code run} asks for
+   * of the ways through registers; of those that do not, the first.
+   */
+  private Optional<Made> first() {
+    Optional<Made> slow = Optional.empty();
+    int tried = 0;
+    for (Alternative alternative : alternatives) {
+      boolean old = alternative.name().equals(OLD);
+      if (slow.isPresent() && (old || tried == MOST_TRIED)) {
+        break;
+      }
+      Optional<Made> made = make(alternative);
+      if (made.isPresent()) {
+        if (old || isFast(made.get())) {
+          return made;
+        }
+        slow = slow.isPresent() ? slow : made;
+        tried++;
+      }
+    }
+    return slow;
+  }
+
+  private boolean isFast(Made made) {
+    Kernel kernel = made.program().program().kernels().getFirst();
+    Cubin cubin = CudaCompilers.compile(CudaPrinter.print(kernel, target), target);
+    return CompiledCheck.problem(kernel, cubin).isEmpty();
   }
 
   private static String strategies(CompiledProgram compiled) {
