@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.Warpwright;
 import dev.warpwright.cuda.compile.CudaCompilers;
 import dev.warpwright.examples.ladder.Ladder;
@@ -18,6 +19,7 @@ import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.testing.StructuralEquality;
 import dev.warpwright.ir.text.IrParser;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.model.arch.RandomFfn;
 import dev.warpwright.schedule.Replay;
 import dev.warpwright.schedule.trace.Trace;
 import dev.warpwright.target.GpuTarget;
@@ -95,6 +97,13 @@ final class CudaExportTest {
         ScheduledGemm gemm = PlainGemm.schedule(empty, 4, 16);
         yield CudaExport.kernel(gemm.kernel(), TARGET, "Nothing", gemm.trace());
       }
+      case "gated block" ->
+          CudaExport.model(
+              new Model(new RandomFfn(528, 528, true, Activation.SILU, true).graph(DType.BF16, 1)),
+              Precision.BF16,
+              TARGET,
+              16,
+              "Two launches that overlap");
       default -> model(name.split(" ")[0], Precision.valueOf(name.split(" ")[1]));
     };
   }
@@ -116,6 +125,17 @@ final class CudaExportTest {
         TARGET,
         32,
         "A model");
+  }
+
+  /** Their references are of one sum for each element. */
+  @Test
+  void gatedLinearUnitsAreExportedInModels() {
+    GemmWorkload glu =
+        new GemmWorkload(
+            64, 48, 80, DType.BF16, DType.BF16, Layout.NT, Epilogue.glu(false, Activation.SILU));
+    assertThatThrownBy(() -> product(glu))
+        .isInstanceOf(UserError.class)
+        .hasMessageContaining("export the model that has it, or ffn");
   }
 
   private static String text(Map<String, byte[]> files, String name) {
@@ -155,6 +175,7 @@ final class CudaExportTest {
         "8-bit floats",
         "bytes",
         "no sums",
+        "gated block",
         "digits-gelu-64x4 F16",
         "image-siren-64x4 F32"
       })

@@ -14,6 +14,7 @@ import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.ir.visit.LaunchOrder;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.model.arch.RandomFfn;
+import dev.warpwright.model.graph.Graph;
 import dev.warpwright.sim.GridOptions;
 import dev.warpwright.sim.Options;
 import dev.warpwright.sim.ProgramInterpreter;
@@ -23,19 +24,22 @@ import dev.warpwright.target.intrinsic.HopperIntrinsics;
 import dev.warpwright.workload.Activation;
 import dev.warpwright.workload.Precision;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Both launches of a feed-forward block of few rows begin before the one before has ended. */
 final class OverlappingBlockTest {
+  private static final Graph GRAPH =
+      new RandomFfn(528, 528, true, Activation.SILU, true).graph(DType.BF16, 1);
+
   private static CompiledModel model;
 
   @BeforeAll
   static void compile() {
-    model =
-        new Model(new RandomFfn(528, 528, true, Activation.SILU, true).graph(DType.BF16, 1))
-            .compile(new SimulatedDevice(GpuTarget.SM_90A), Precision.BF16);
+    model = new Model(GRAPH).compile(new SimulatedDevice(GpuTarget.SM_90A), Precision.BF16);
   }
 
   @AfterAll
@@ -48,7 +52,15 @@ final class OverlappingBlockTest {
     CompiledProgram compiled = model.program(5);
     assertThat(compiled.program().kernels()).hasSize(2).allMatch(LaunchOrder::overlaps);
     assertThat(Verifier.verify(compiled.program())).isEmpty();
-    assertThat(findings(compiled, compiled.program())).isEmpty();
+    // It is for 16 rows, whatever the options say of networks that are for any number.
+    CheckReport report =
+        Checks.check(
+                new CheckSubject.OfNetwork(compiled, GRAPH),
+                new CheckOptions(7, 1, OptionalInt.of(1), Map.of(), OptionalInt.of(37)))
+            .getFirst();
+    assertThat(report.findings()).isEmpty();
+    assertThat(report.comparedWith()).isEqualTo("its graph");
+    assertThat(report.scalars()).containsEntry("rows", 16L);
   }
 
   /** A read ahead of the wait is what it is: a race with the launch before. */

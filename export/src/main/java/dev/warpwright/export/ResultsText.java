@@ -1,5 +1,6 @@
 package dev.warpwright.export;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.cuda.HostText;
 import dev.warpwright.export.Exported.Sample;
 import dev.warpwright.ir.Buffer;
@@ -192,6 +193,12 @@ final class ResultsText {
             "  const double of_sum = %s * std::sqrt((squares + sum * sum) / 2);",
             spread.relative()));
     Epilogue epilogue = product.epilogue();
+    if (epilogue.glu()) {
+      throw new UserError(
+          product.text()
+              + ": a gated linear unit by itself is not exported; export the model that has it, or"
+              + " ffn");
+    }
     if (epilogue.equals(Epilogue.NONE)) {
       return "of_sum";
     }

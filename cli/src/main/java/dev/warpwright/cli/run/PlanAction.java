@@ -12,6 +12,8 @@ import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
 import dev.warpwright.compiler.program.UnfusedTraffic;
+import dev.warpwright.compiler.program.WideStrategy;
+import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Var;
 import dev.warpwright.perf.TileTraffic;
 import dev.warpwright.target.GpuTarget;
@@ -83,6 +85,32 @@ public final class PlanAction implements Action<ModelRequest> {
               size(traffic.tileBytes()),
               traffic.multiplyAdds() / 1e6));
     }
+    List<WideStrategy> ways = strategies(device, program);
+    for (WideStrategy way : ways) {
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              "%n  %s %s: %d launches, %s, %.2f waves of blocks, %.1f us expected",
+              way == ways.getLast() ? "chosen:" : "instead of",
+              way.name(),
+              way.launches(),
+              size(way.bytes()),
+              way.waves(),
+              way.micros()));
+    }
+    List<Json> alternatives = new ArrayList<>();
+    alternatives.add(alternative("a kernel for each layer", layers.kernels(), layers.bytes()));
+    alternatives.add(alternative("a kernel for each stage", stages, unfused));
+    for (WideStrategy way : ways) {
+      alternatives.add(
+          Json.object()
+              .with("strategy", way.name())
+              .with("kernels", way.launches())
+              .with("bytes", way.bytes())
+              .with("waves", way.waves())
+              .with("expectedUs", way.micros())
+              .with("chosen", way == ways.getLast()));
+    }
     String head =
         String.format(
             Locale.ROOT,
@@ -109,14 +137,19 @@ public final class PlanAction implements Action<ModelRequest> {
             .with("bytes", fused)
             .with("bytesUnfused", unfused)
             .with("bytesSaved", unfused - fused)
-            .with(
-                "alternatives",
-                new Json.Array(
-                    List.of(
-                        alternative("a kernel for each layer", layers.kernels(), layers.bytes()),
-                        alternative("a kernel for each stage", stages, unfused))))
+            .with("alternatives", new Json.Array(alternatives))
             .with("kernels", new Json.Array(kernels));
     return new Report(true, head + lines, json);
+  }
+
+  /** What was weighed where GEMMs of the families compute the network, the chosen one last. */
+  private static List<WideStrategy> strategies(Device device, CompiledProgram program) {
+    if (program.fixedRows().isEmpty()) {
+      return List.of();
+    }
+    try (GemmKernels products = device.products()) {
+      return products == null ? List.of() : WideStrategy.of(program, products);
+    }
   }
 
   private static Json alternative(String strategy, int kernels, long bytes) {

@@ -37,6 +37,22 @@ final class TuningCommandsTest {
     return folder.resolve(name).toString();
   }
 
+  /** The block, not its GEMMs one by one. */
+  @Test
+  void feedForwardBlocksArePlannedAndChecked() {
+    String block = "ffn M=3 D=32 H=48 gated=1 dtype=f16 ";
+    assertThat(run(("plan " + block + "--target sm_90a --json").split(" "))).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .contains("\"model\": \"ffn\"", "\"rows\": 3", "\"precision\": \"f16\"");
+    assertThat(run(("check " + block + "--schedules 1").split(" "))).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .contains("rows=3", "compared with its graph", "no findings");
+    assertThat(run("plan", "ffn", "M=3", "D=32")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("no value for H; give H=...");
+    assertThat(run("plan", "model.onnx", "M=3")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("M=3: for mlp and ffn");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

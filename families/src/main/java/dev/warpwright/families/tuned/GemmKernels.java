@@ -9,6 +9,7 @@ import dev.warpwright.target.DeviceCatalogue;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.record.Environment;
 import dev.warpwright.tune.record.TuningDatabase;
+import dev.warpwright.tune.space.Candidate;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.workload.GemmWorkload;
@@ -152,6 +153,35 @@ public final class GemmKernels implements AutoCloseable {
         best.origin(),
         best.candidate().point(),
         best.candidate().features().predictedUs());
+  }
+
+  /**
+   * What the analytic model expects of its best choice, which nobody compiles.
+   *
+   * @param micros its time
+   * @param waves how often its blocks fill the SMs
+   */
+  public record Expected(double micros, double waves) {}
+
+  /** What is expected of a GEMM's kernel; empty if no family computes it. */
+  public Optional<Expected> expect(GemmWorkload workload) {
+    try {
+      Candidate best = GemmRanking.of(GemmSpace.of(workload, target, multiprocessors)).getFirst();
+      Point point = best.point();
+      double tiles =
+          Math.ceilDiv(workload.m(), number(point, "tileM"))
+              * (double) Math.ceilDiv(workload.n(), number(point, "tileN"));
+      int parts = "parts:2".equals(point.option("division")) ? 2 : 1;
+      double blocks = tiles * parts / Math.max(1, number(point, "minBlocks"));
+      return Optional.of(new Expected(best.features().predictedUs(), blocks / multiprocessors));
+    } catch (UserError | Rejected e) {
+      return Optional.empty();
+    }
+  }
+
+  private static long number(Point point, String name) {
+    String option = point.option(name);
+    return option == null ? 1 : Long.parseLong(option);
   }
 
   @Override
