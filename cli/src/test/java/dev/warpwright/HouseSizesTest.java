@@ -18,7 +18,9 @@ final class HouseSizesTest {
   private static final int MOST_FILES = 30;
   private static final int MOST_LINES = 12_000;
 
-  /** One file a primitive is what that package is for; the other loses its generators one by one. */
+  /**
+   * One file a primitive is what that package is for; the other loses its generators one by one.
+   */
   private static final Set<String> LARGE_PACKAGES =
       Set.of("dev.warpwright.schedule.primitive", "dev.warpwright.lower.gpu");
 

@@ -1,6 +1,7 @@
 package dev.warpwright.families;
 
 import dev.warpwright.base.UserError;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
@@ -37,6 +38,20 @@ public abstract class GemmSketch<C> implements Sketch {
 
   /** What is expected, quickly: hundreds are weighed for one that is measured. */
   protected abstract Features features(C config);
+
+  /** The same by other numbers; families whose model has none expect the same. */
+  protected Features features(C config, Calibration calibration) {
+    return features(config);
+  }
+
+  /**
+   * Microseconds that are expected by other numbers than the target's.
+   *
+   * @throws Rejected if the decisions do not fit together
+   */
+  public final double micros(Decisions decisions, Calibration calibration) {
+    return features(config(decisions), calibration).predictedUs();
+  }
 
   /**
    * Schedules and lowers.

@@ -17,6 +17,7 @@ import dev.warpwright.workload.GemmWorkload;
  * @param minBlocks blocks that a multiprocessor holds
  * @param reached multiprocessors that blocks run on
  * @param slots blocks that run at the same time
+ * @param kept bytes of an operand that stay in L2 while others pass
  */
 public record TileGrid(
     GemmWorkload workload,
@@ -28,15 +29,10 @@ public record TileGrid(
     BlockOrder order,
     int minBlocks,
     double reached,
-    double slots) {
+    double slots,
+    double kept) {
   /** Bytes of a line of the caches. */
   public static final int LINE = 128;
-
-  /**
-   * Bytes of an operand that stay in the second-level cache while others pass, of 60 MB in two
-   * halves, each of which keeps what its multiprocessors read. Fitted.
-   */
-  private static final double KEPT = 1.85e7;
 
   /**
    * How work is shared out.
@@ -151,8 +147,8 @@ public record TileGrid(
   }
 
   /** Part of so many bytes that is no longer in the cache when it is read again. */
-  private static double lost(double bytes) {
-    return Math.clamp(bytes / KEPT - 1, 0, 1);
+  private double lost(double bytes) {
+    return Math.clamp(bytes / kept - 1, 0, 1);
   }
 
   /** How many rows of tiles run at the same time. */

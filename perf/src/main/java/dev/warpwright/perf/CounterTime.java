@@ -1,5 +1,9 @@
 package dev.warpwright.perf;
 
+import static dev.warpwright.perf.UnitNumber.L2_BYTES_PER_CLOCK;
+import static dev.warpwright.perf.UnitNumber.OVERLAP;
+import static dev.warpwright.perf.UnitNumber.REACHED;
+
 import dev.warpwright.target.DeviceModel;
 
 /**
@@ -12,15 +16,6 @@ import dev.warpwright.target.DeviceModel;
  *     or {@code DRAM}
  */
 public record CounterTime(double micros, String bound) {
-  /** What rates and bandwidths kernels reach of those that data sheets say. */
-  private static final double REACHED = 0.88;
-
-  /** Bytes that a multiprocessor gets from the second-level cache in a clock, sustained. */
-  private static final double L2_BYTES_PER_CLOCK = 32;
-
-  /** How sharply the longest of overlapping times decides: a norm's exponent. */
-  private static final double OVERLAP = 3;
-
   /** Fused multiply-adds of f32 that a multiprocessor starts in a clock. */
   private static final double FMAS_PER_CLOCK = 128;
 
@@ -51,22 +46,23 @@ public record CounterTime(double micros, String bound) {
    */
   public static CounterTime of(Work work, double busy, DeviceModel device) {
     double clocks = device.boostMhz() * (double) device.multiprocessors() * busy;
+    var units = UnitNumber.of(device);
     String[] names = {"fma", "tensor", "shared", "L2", "DRAM"};
     double[] micros = {
-      work.multiplyAdds / (FMAS_PER_CLOCK * clocks * REACHED),
+      work.multiplyAdds / (FMAS_PER_CLOCK * clocks * units.at(REACHED)),
       work.matrixMultiplyAdds == 0
           ? 0
-          : 2 * work.matrixMultiplyAdds / (work.matrixTflops * 1e6 * REACHED * busy),
+          : 2 * work.matrixMultiplyAdds / (work.matrixTflops * 1e6 * units.at(REACHED) * busy),
       work.wavefronts / clocks,
-      work.l2Bytes / (L2_BYTES_PER_CLOCK * clocks),
-      work.dramBytes / (device.dramGBs() * KILO * REACHED)
+      work.l2Bytes / (units.at(L2_BYTES_PER_CLOCK) * clocks),
+      work.dramBytes / (device.dramGBs() * KILO * units.at(REACHED))
     };
     double sum = 0;
     int longest = 0;
     for (int i = 0; i < micros.length; i++) {
-      sum += Math.pow(micros[i], OVERLAP);
+      sum += Math.pow(micros[i], units.at(OVERLAP));
       longest = micros[i] > micros[longest] ? i : longest;
     }
-    return new CounterTime(Math.pow(sum, 1 / OVERLAP), names[longest]);
+    return new CounterTime(Math.pow(sum, 1 / units.at(OVERLAP)), names[longest]);
   }
 }

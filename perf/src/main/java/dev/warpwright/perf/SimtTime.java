@@ -1,9 +1,15 @@
 package dev.warpwright.perf;
 
+import static dev.warpwright.perf.WarpNumber.BARRIER;
+import static dev.warpwright.perf.WarpNumber.FMA_EFFICIENCY;
+import static dev.warpwright.perf.WarpNumber.L2_BYTES;
+import static dev.warpwright.perf.WarpNumber.LOAD;
+
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;
 import dev.warpwright.ir.ThreadAxis;
 import dev.warpwright.ir.visit.ScalarEval;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.KernelResources;
@@ -33,25 +39,13 @@ public record SimtTime(
   private static final int SCHEDULERS = 4;
 
   /**
-   * Part of the schedulers' time that multiply-adds reach in practice: register banks, addresses.
-   */
-  private static final double FMA_EFFICIENCY = 0.87;
-
-  /** Bytes that a multiprocessor gets from the second-level cache in a clock. */
-  private static final double L2_BYTES = 64;
-
-  /** Clocks of a barrier, and of a load from the second-level cache that nothing hides. */
-  private static final double BARRIER = 40;
-
-  private static final double LOAD = 350;
-
-  /**
    * Predicts.
    *
    * @param kernel with constant extents
    * @param registers of a thread
    */
   public static SimtTime of(Kernel kernel, WarpProfile warp, DeviceModel device, int registers) {
+    var fitted = Calibration.of(device).numbers("warps", WarpNumber.class);
     GpuTarget target = device.target();
     int threads = kernel.threadsPerBlock();
     double warps = Math.ceilDiv(threads, GpuTarget.WARP_SIZE);
@@ -66,14 +60,15 @@ public record SimtTime(
 
     double fmaClocks = warp.multiplyAdds() * GpuTarget.WARP_SIZE * 2 / target.fp32PerClock();
     double issued = (warp.multiplyAdds() + 2 * warp.memoryInstructions()) / SCHEDULERS;
-    double issue = perSm * Math.max(fmaClocks / FMA_EFFICIENCY, issued);
+    double issue = perSm * Math.max(fmaClocks / fitted.at(FMA_EFFICIENCY), issued);
     double shared = perSm * warp.wavefronts();
     // The first-level cache looks one line up in a clock.
     double l1 = perSm * warp.lines();
-    double l2 = perSm * warp.bytes() / L2_BYTES;
+    double l2 = perSm * warp.bytes() / fitted.at(L2_BYTES);
     double busy = Math.max(Math.max(issue, shared), Math.max(l1, l2));
     // Other blocks work while one waits at its barriers.
-    double waiting = warp.waits() * LOAD / resident + warp.barriers() * BARRIER / resident;
+    double waiting =
+        warp.waits() * fitted.at(LOAD) / resident + warp.barriers() * fitted.at(BARRIER) / resident;
     double clocks = busy + waiting;
     String bound =
         waiting > busy

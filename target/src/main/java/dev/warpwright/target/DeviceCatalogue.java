@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  */
 public final class DeviceCatalogue {
   private static final String FILE = "devices.csv";
-  private static final int COLUMNS = 16;
+  private static final int COLUMNS = 15;
 
   /** In the order of the table: by target, oldest first. */
   public static final List<DeviceModel> ALL = read();
@@ -129,7 +129,6 @@ public final class DeviceCatalogue {
         Integer.parseInt(row[11]),
         Integer.parseInt(row[12]),
         Double.parseDouble(row[13]),
-        row[14].equals("yes"),
-        row[15]);
+        row[14]);
   }
 }

@@ -14,8 +14,6 @@ package dev.warpwright.target;
  * @param int8Tops tensor cores on 8-bit integers
  * @param dramGBs device memory, 10⁹ bytes a second
  * @param l2MiB L2, MiB
- * @param fitted whether the models' constants were fitted to measurements on it; predictions for
- *     others are extrapolated
  * @param source where the figures are stated
  */
 public record DeviceModel(
@@ -33,7 +31,6 @@ public record DeviceModel(
     int dramGB,
     int dramGBs,
     double l2MiB,
-    boolean fitted,
     String source) {
   /** Bytes of L2. */
   public long l2Bytes() {

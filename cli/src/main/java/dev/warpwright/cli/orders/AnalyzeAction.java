@@ -13,6 +13,7 @@ import dev.warpwright.perf.analyze.GemmPrediction;
 import dev.warpwright.perf.analyze.MeasuredOrders;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.analyze.Roofline;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -97,7 +98,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
               "  does not fit: %s of weights, keys and values, and %s has %d GB",
               bytes(analysis.residentBytes()), gpu.name(), gpu.dramGB()));
     }
-    if (!analysis.device().fitted()) {
+    if (Calibration.isExtrapolated(analysis.device())) {
       lines.add(
           "  extrapolated: the models were fitted on another device, this one's figures are those"
               + " of its data sheet");
@@ -158,7 +159,7 @@ public final class AnalyzeAction implements Action<AnalyzeRequest> {
                         .with("gpu", analysis.device().name())
                         .with("peak", request.workload().type().peak(analysis.device()))
                         .with("bandwidth", analysis.device().dramGBs() * 1e9)
-                        .with("extrapolated", !analysis.device().fitted())
+                        .with("extrapolated", Calibration.isExtrapolated(analysis.device()))
                         .with("boundUs", analysis.boundUs())
                         .with("needBytes", analysis.residentBytes())
                         .with("memoryBytes", analysis.device().dramGB() * 1e9)

@@ -190,7 +190,7 @@ final class TuningCommandsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "what|it is list, export, import, merge, prune, stale or refresh",
+        "what|it is list, export, import, merge, prune, stale, refresh or fit",
         "export|needs a file",
         "list x|takes no file",
         "import nowhere.jsonl|nowhere.jsonl: no such file",

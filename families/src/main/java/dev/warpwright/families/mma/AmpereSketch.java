@@ -7,6 +7,7 @@ import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
@@ -25,8 +26,11 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
               workload.k() > 0 && AmpereGemm.operandsProblem(workload, target) == null,
           AmpereSketch::new);
 
+  private final AmpereModel model;
+
   public AmpereSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     super(workload, target, multiprocessors);
+    model = new AmpereModel(Calibration.of(target));
   }
 
   @Override
@@ -41,7 +45,12 @@ public final class AmpereSketch extends GemmSketch<AmpereConfig> {
 
   @Override
   protected Features features(AmpereConfig config) {
-    return AmpereModel.features(workload, config, target, multiprocessors);
+    return model.features(workload, config, multiprocessors);
+  }
+
+  @Override
+  protected Features features(AmpereConfig config, Calibration calibration) {
+    return new AmpereModel(calibration).features(workload, config, multiprocessors);
   }
 
   @Override

@@ -1,6 +1,25 @@
 package dev.warpwright.families.simt;
 
+import static dev.warpwright.families.simt.SimtNumber.AHEAD;
+import static dev.warpwright.families.simt.SimtNumber.ALONG_K;
+import static dev.warpwright.families.simt.SimtNumber.BARRIER;
+import static dev.warpwright.families.simt.SimtNumber.COPY_ELEMENT;
+import static dev.warpwright.families.simt.SimtNumber.COPY_VECTOR;
+import static dev.warpwright.families.simt.SimtNumber.CROWDING;
+import static dev.warpwright.families.simt.SimtNumber.DRAM_BYTES;
+import static dev.warpwright.families.simt.SimtNumber.F64_PER_CLOCK;
+import static dev.warpwright.families.simt.SimtNumber.FMA_EFFICIENCY;
+import static dev.warpwright.families.simt.SimtNumber.KEPT_BYTES;
+import static dev.warpwright.families.simt.SimtNumber.L2_BYTES;
+import static dev.warpwright.families.simt.SimtNumber.LATENCY;
+import static dev.warpwright.families.simt.SimtNumber.LAUNCH;
+import static dev.warpwright.families.simt.SimtNumber.MHZ;
+import static dev.warpwright.families.simt.SimtNumber.MIXED;
+import static dev.warpwright.families.simt.SimtNumber.READ;
+import static dev.warpwright.families.simt.SimtNumber.SERPENTINE;
+
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Features;
 import dev.warpwright.workload.GemmWorkload;
@@ -16,54 +35,20 @@ import java.util.Map;
  * more (docs/benchmarks, 2026-11-22, threads); they make an order of candidates, not a promise.
  */
 public final class SimtModel {
-  private static final double MHZ = 1980;
+  /** The section of calibrations. */
+  public static final String SECTION = "simt";
 
-  /** Part of the clocks in which multiply-adds are issued at best. */
-  private static final double FMA_EFFICIENCY = 0.95;
+  private final Calibration.Numbers<SimtNumber> fitted;
 
-  /** What going to and fro gains: an operand stays where it is. */
-  private static final double SERPENTINE = 1.05;
+  public SimtModel(Calibration calibration) {
+    fitted = calibration.numbers(SECTION, SimtNumber.class);
+  }
 
-  /** What reading ahead by hand costs where the compiler does it better. */
-  private static final double AHEAD = 0.97;
+  private double at(SimtNumber number) {
+    return fitted.at(number);
+  }
 
-  /** What is left where operands are vectors along K: their registers are in each other's way. */
-  private static final double ALONG_K = 0.7;
-
-  /** Bytes that a multiprocessor takes from the second-level cache in a clock. */
-  private static final double L2_BYTES = 44;
-
-  /** Bytes that all take from DRAM in a clock. */
-  private static final double DRAM_BYTES = 4.3e6 / MHZ;
-
-  /** Clocks from asking for a tile to having it. */
-  private static final double LATENCY = 1300;
-
-  /** Clocks of the reads of an element of K, of which others hide most, and around a barrier. */
-  private static final double READ = 2.2;
-
-  private static final double BARRIER = 33;
-
-  /** Instructions that copy a vector, and a single element with its address. */
-  private static final double COPY_VECTOR = 13;
-
-  private static final double COPY_ELEMENT = 18;
-
-  /** How much of what is not the greatest of several needs comes on top of it. */
-  private static final double MIXED = 0.15;
-
-  private static final double LAUNCH = 2.1;
-
-  /** What each element more of the next tile costs that a thread holds for a step. */
-  private static final double CROWDING = 0.004;
-
-  /** Bytes of operands that the second-level cache keeps from wave to wave. */
-  private static final double KEPT_BYTES = 4e7;
-
-  private SimtModel() {}
-
-  public static Features features(
-      GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
+  public Features features(GemmWorkload w, SimtConfig c, GpuTarget target, int multiprocessors) {
     int bytes = w.operands().bytes();
     int run = 16 / bytes;
     double tilesM = Math.ceilDiv(w.m(), (long) c.tileM());
@@ -84,12 +69,12 @@ public final class SimtModel {
         c.alongK()
             ? (rows + columns) * depth / run
             : (Math.ceil((double) rows / run) + Math.ceil((double) columns / run)) * depth;
-    double perClock = w.operands() == DType.F64 ? f64PerClock(target) : target.fp32PerClock() / 2.0;
+    double perClock = w.operands() == DType.F64 ? at(F64_PER_CLOCK) : target.fp32PerClock() / 2.0;
     double efficiency =
-        FMA_EFFICIENCY
-            * (c.serpentine() ? SERPENTINE : 1)
-            * (c.ahead() ? AHEAD : 1)
-            * (c.alongK() ? ALONG_K : 1);
+        at(FMA_EFFICIENCY)
+            * (c.serpentine() ? at(SERPENTINE) : 1)
+            * (c.ahead() ? at(AHEAD) : 1)
+            * (c.alongK() ? at(ALONG_K) : 1);
     // Warps are dealt out to four schedulers, and the one with most of them is waited for.
     double scheduled = Math.ceil(resident * warps / 4);
     double math = scheduled * rows * columns * depth * 128 / perClock / efficiency;
@@ -103,26 +88,26 @@ public final class SimtModel {
                     * (c.lanesM() > 1 && c.lanesN() > 1 || bytes == 8 ? 2 : 3)
                     * (c.alongK() ? 1 : 2.4)
                 + copied / 32 * (c.alongK() ? 0.5 : 1));
-    double l2 = resident * copied * bytes / L2_BYTES;
+    double l2 = resident * copied * bytes / at(L2_BYTES);
     double busy = mixed(mixed(issue, shared), l2);
     // What a scheduler's other warps may hide: reads, the barrier.
     double together = Math.max(1, resident * warps / 4);
-    double step = busy + (depth * READ + BARRIER) / together;
+    double step = busy + (depth * at(READ) + at(BARRIER)) / together;
     if (!c.alongK()) {
       // What waits in registers, or for its turn to be copied, crowds out what is multiplied.
       double waiting = c.stages() > 2 ? c.tileK() : copied / c.threads();
-      step *= 1 + CROWDING * Math.max(0, waiting - 8);
+      step *= 1 + at(CROWDING) * Math.max(0, waiting - 8);
     }
     // Copies are under way for all stages but one, or until the end of a step.
-    step = Math.max(step, LATENCY / (c.stages() - 1));
+    step = Math.max(step, at(LATENCY) / (c.stages() - 1));
     double end = 250 + c.sums() * warps * resident * (c.slices() > 1 ? 10 : 5);
     if (c.parts() > 1) {
       // Every part is written, and read by the last block, before which it may not begin.
-      end += resident * 2 * c.tileM() * c.tileN() * 4 / L2_BYTES + LATENCY;
+      end += resident * 2 * c.tileM() * c.tileN() * 4 / at(L2_BYTES) + at(LATENCY);
     }
-    double dram = dramBytes(w, c, slots, tilesM, tilesN) / DRAM_BYTES;
+    double dram = dramBytes(w, c, slots, tilesM, tilesN) / (at(DRAM_BYTES) / at(MHZ));
     double work = waves * (steps * step + end);
-    double predicted = LAUNCH + (mixed(work, dram) + LATENCY) / MHZ;
+    double predicted = at(LAUNCH) + (mixed(work, dram) + at(LATENCY)) / at(MHZ);
 
     Map<String, Double> f = new LinkedHashMap<>();
     f.put("logM", log(w.m()));
@@ -160,12 +145,12 @@ public final class SimtModel {
   }
 
   /** What takes two things that others hide in part. */
-  private static double mixed(double a, double b) {
-    return Math.max(a, b) + MIXED * Math.min(a, b);
+  private double mixed(double a, double b) {
+    return Math.max(a, b) + at(MIXED) * Math.min(a, b);
   }
 
   /** Instructions of all warps of a block that bring the tiles of a step. */
-  private static double copies(GemmWorkload w, SimtConfig c, int run) {
+  private double copies(GemmWorkload w, SimtConfig c, int run) {
     boolean alongA = !w.layout().transposedA();
     boolean alongB = w.layout().transposedB();
     int lanesA = (alongA ? w.k() : w.m()) % run == 0 ? run : 1;
@@ -179,26 +164,18 @@ public final class SimtModel {
    *
    * @param lanes elements that an access may take, as rows begin
    */
-  private static double copies(SimtConfig c, double elements, boolean turned, int lanes) {
+  private double copies(SimtConfig c, double elements, boolean turned, int lanes) {
     if (c.alongK() || !turned) {
-      return elements / lanes / 32 * COPY_VECTOR;
+      return elements / lanes / 32 * at(COPY_VECTOR);
     }
     // What is turned on its way is stored element by element, or copied so.
     return c.stages() > 2
-        ? elements / 32 * COPY_ELEMENT
-        : elements / 32 * (1 + 1.0 / lanes) * COPY_VECTOR / 2;
-  }
-
-  private static double f64PerClock(GpuTarget target) {
-    return switch (target.name()) {
-      case "sm_90a" -> 64;
-      case "sm_80" -> 32;
-      default -> 2;
-    };
+        ? elements / 32 * at(COPY_ELEMENT)
+        : elements / 32 * (1 + 1.0 / lanes) * at(COPY_VECTOR) / 2;
   }
 
   /** Blocks that run together share what they read. */
-  private static double dramBytes(
+  private double dramBytes(
       GemmWorkload w, SimtConfig c, double slots, double tilesM, double tilesN) {
     int bytes = w.operands().bytes();
     double a = (double) w.m() * w.k() * bytes;
@@ -208,13 +185,14 @@ public final class SimtModel {
     double rows = Math.clamp(panels * c.panel(), 1, tilesM);
     double result = (double) w.m() * w.n() * w.result().bytes();
     double partial = c.parts() * (double) w.m() * w.n() * bytes;
-    if (c.parts() > 1 && partial > KEPT_BYTES / 2) {
+    if (c.parts() > 1 && partial > at(KEPT_BYTES) / 2) {
       result += 2 * partial;
     }
-    if ((a + b) / c.parts() <= KEPT_BYTES) {
+    if ((a + b) / c.parts() <= at(KEPT_BYTES)) {
       return a + b + result;
     }
-    double timesA = a * rows / tilesM <= KEPT_BYTES / 2 ? 1 : Math.max(1, tilesN * rows / slots);
+    double timesA =
+        a * rows / tilesM <= at(KEPT_BYTES) / 2 ? 1 : Math.max(1, tilesN * rows / slots);
     return a * timesA + result + b * Math.max(1, tilesM / rows);
   }
 

@@ -4,6 +4,7 @@ import dev.warpwright.families.GemmSketch;
 import dev.warpwright.families.KernelFamily;
 import dev.warpwright.families.ScheduledGemm;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
@@ -40,8 +41,11 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
   /** Steps of a part, below which its beginning and its end cost more than they save. */
   private static final int LEAST_STEPS = 8;
 
+  private final SimtModel model;
+
   public SimtSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     super(workload, target, multiprocessors);
+    model = new SimtModel(Calibration.of(target));
   }
 
   @Override
@@ -51,7 +55,12 @@ public final class SimtSketch extends GemmSketch<SimtConfig> {
 
   @Override
   protected Features features(SimtConfig config) {
-    return SimtModel.features(workload, config, target, multiprocessors);
+    return model.features(workload, config, target, multiprocessors);
+  }
+
+  @Override
+  protected Features features(SimtConfig config, Calibration calibration) {
+    return new SimtModel(calibration).features(workload, config, target, multiprocessors);
   }
 
   @Override

@@ -13,6 +13,7 @@ import dev.warpwright.families.wgmma.HopperGemm;
 import dev.warpwright.families.wgmma.HopperLimits;
 import dev.warpwright.families.wgmma.HopperModel;
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
@@ -153,7 +154,9 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             persistent,
             cluster,
             swapped,
-            HopperModel.features(workload, config, multiprocessors).predictedUs()),
+            new HopperModel(Calibration.of(target))
+                .features(workload, config, multiprocessors)
+                .predictedUs()),
         () -> HopperGemm.schedule(workload, config));
   }
 
@@ -181,7 +184,9 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             false,
             1,
             swapped,
-            AmpereModel.features(workload, config, target, multiprocessors).predictedUs()),
+            new AmpereModel(Calibration.of(target))
+                .features(workload, config, multiprocessors)
+                .predictedUs()),
         () -> AmpereGemm.schedule(workload, config, target));
   }
 
@@ -225,7 +230,9 @@ final class FreeSketch extends GemmSketch<FreeSketch.Made> {
             false,
             1,
             false,
-            SimtModel.features(workload, config, target, multiprocessors).predictedUs()),
+            new SimtModel(Calibration.of(target))
+                .features(workload, config, target, multiprocessors)
+                .predictedUs()),
         () -> SimtGemm.schedule(workload, config, target));
   }
 

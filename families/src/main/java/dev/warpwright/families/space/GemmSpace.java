@@ -10,6 +10,7 @@ import dev.warpwright.families.plain.PlainSketch;
 import dev.warpwright.families.simt.SimtSketch;
 import dev.warpwright.families.wgmma.HopperSketch;
 import dev.warpwright.target.GpuTarget;
+import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Point;
 import dev.warpwright.tune.space.Rejected;
 import dev.warpwright.tune.space.Space;
@@ -88,6 +89,29 @@ public final class GemmSpace {
    */
   public static ScheduledGemm schedule(
       GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
+    GemmSketch<?> sketch = sketch(workload, target, multiprocessors, point);
+    try {
+      return sketch.schedule(decided(point));
+    } catch (Rejected e) {
+      throw new UserError(point + ": " + e.getMessage());
+    }
+  }
+
+  /** The decisions of a point; the first option where it says nothing. */
+  public static Decisions decided(Point point) {
+    return (name, options) -> {
+      String option = point.option(name);
+      return option == null ? 0 : Math.max(0, options.indexOf(option));
+    };
+  }
+
+  /**
+   * The family's sketch that a point is of.
+   *
+   * @throws UserError if there is none for the product
+   */
+  public static GemmSketch<?> sketch(
+      GemmWorkload workload, GpuTarget target, int multiprocessors, Point point) {
     List<GemmSketch<?>> sketches =
         isFree(point)
             ? FreeSketch.all(workload.withVectorsAlongK(), target, multiprocessors)
@@ -95,20 +119,11 @@ public final class GemmSpace {
                 // The last resort, which need not be in the space.
                 ? List.of(new PlainSketch(workload.withVectorsAlongK(), target, multiprocessors))
                 : sketches(workload, target, multiprocessors);
-    for (GemmSketch<?> sketch : sketches) {
-      if (sketch.name().equals(point.option(Space.SKETCH))) {
-        try {
-          return sketch.schedule(
-              (name, options) -> {
-                String option = point.option(name);
-                return option == null ? 0 : Math.max(0, options.indexOf(option));
-              });
-        } catch (Rejected e) {
-          throw new UserError(point + ": " + e.getMessage());
-        }
-      }
-    }
-    throw new UserError(point + ": there is no such family for " + workload.key());
+    return sketches.stream()
+        .filter(sketch -> sketch.name().equals(point.option(Space.SKETCH)))
+        .findFirst()
+        .orElseThrow(
+            () -> new UserError(point + ": there is no such family for " + workload.key()));
   }
 
   private static List<GemmSketch<?>> sketches(

@@ -8,6 +8,7 @@ import dev.warpwright.families.ThreadCopies;
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.WorkDivision;
 import dev.warpwright.ir.type.DType;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.tune.space.Decisions;
 import dev.warpwright.tune.space.Features;
@@ -56,8 +57,11 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   /** What a producer keeps at least. */
   private static final int PRODUCER_REGISTERS = 24;
 
+  private final HopperModel model;
+
   public HopperSketch(GemmWorkload workload, GpuTarget target, int multiprocessors) {
     super(workload, target, multiprocessors);
+    model = new HopperModel(Calibration.of(target));
   }
 
   @Override
@@ -84,7 +88,12 @@ public final class HopperSketch extends GemmSketch<HopperConfig> {
   @Override
   protected Features features(HopperConfig config) {
     registers(config);
-    return HopperModel.features(workload, config, multiprocessors);
+    return model.features(workload, config, multiprocessors);
+  }
+
+  @Override
+  protected Features features(HopperConfig config, Calibration calibration) {
+    return new HopperModel(calibration).features(workload, config, multiprocessors);
   }
 
   @Override

@@ -1,5 +1,10 @@
 package dev.warpwright.perf.analyze;
 
+import static dev.warpwright.perf.UnitNumber.L2_BYTES_PER_CLOCK;
+import static dev.warpwright.perf.UnitNumber.OVERLAP;
+import static dev.warpwright.perf.UnitNumber.REACHED;
+
+import dev.warpwright.perf.UnitNumber;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.perf.order.CachePolicy;
 import dev.warpwright.perf.order.OrderSimulation;
@@ -40,26 +45,21 @@ public record ChainPrediction(
         OrderSimulation.runWaiting(problem, TileOrders.settled(problem, order), CachePolicy.LRU);
     var second = new GemmShape(first.m(), last, first.n(), first.type());
     double l2 = asked(first, tiling) + asked(second, tiling);
-    int units = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
+    int slots = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
     double useful = first.m() * (double) (first.n() + last) / (tiling.m() * (double) tiling.n());
-    double busy = useful / (Math.ceilDiv(problem.items(), units) * (double) units);
+    double busy = useful / (Math.ceilDiv(problem.items(), slots) * (double) slots);
+    var units = UnitNumber.of(device);
     double compute =
-        (first.flops() + second.flops())
-            / (first.type().peak(device) * GemmPrediction.REACHED)
-            / busy;
-    double memory = run.movedSize() / (device.dramGBs() * 1e9 * GemmPrediction.REACHED);
+        (first.flops() + second.flops()) / (first.type().peak(device) * units.at(REACHED)) / busy;
+    double memory = run.movedSize() / (device.dramGBs() * 1e9 * units.at(REACHED));
     double cache =
-        l2
-            / (GemmPrediction.L2_BYTES_PER_CLOCK
-                * device.multiprocessors()
-                * device.boostMhz()
-                * 1e6);
+        l2 / (units.at(L2_BYTES_PER_CLOCK) * device.multiprocessors() * device.boostMhz() * 1e6);
     double time =
         Math.pow(
-            Math.pow(compute, GemmPrediction.OVERLAP)
-                + Math.pow(memory, GemmPrediction.OVERLAP)
-                + Math.pow(cache, GemmPrediction.OVERLAP),
-            1 / GemmPrediction.OVERLAP);
+            Math.pow(compute, units.at(OVERLAP))
+                + Math.pow(memory, units.at(OVERLAP))
+                + Math.pow(cache, units.at(OVERLAP)),
+            1 / units.at(OVERLAP));
     return new ChainPrediction(run.loadedSize(), run.storedSize(), l2, time * 1e6);
   }
 
@@ -81,7 +81,7 @@ public record ChainPrediction(
             height * width * bytes,
             width * across * bytes,
             height * across * bytes),
-        (long) (L2Model.USED_PART * device.l2Bytes()),
+        L2Model.capacity(device),
         tiling.atOnce(device));
   }
 

@@ -1,6 +1,12 @@
 package dev.warpwright.perf.analyze;
 
+import static dev.warpwright.perf.UnitNumber.DRAWING;
+import static dev.warpwright.perf.UnitNumber.L2_BYTES_PER_CLOCK;
+import static dev.warpwright.perf.UnitNumber.OVERLAP;
+import static dev.warpwright.perf.UnitNumber.REACHED;
+
 import dev.warpwright.ir.order.BlockOrder;
+import dev.warpwright.perf.UnitNumber;
 import dev.warpwright.perf.analyze.Part.GemmShape;
 import dev.warpwright.target.DeviceModel;
 
@@ -40,18 +46,6 @@ public record GemmPrediction(
   /** More tiles than this are not played through. */
   private static final long MOST_TILES = 1 << 17;
 
-  /** What bandwidth and rate kernels reach of what data sheets say. */
-  static final double REACHED = 0.88;
-
-  /** The part of the multiprocessors that it takes to draw all of the bandwidth. */
-  private static final double DRAWING = 0.6;
-
-  /** What a multiprocessor gets out of the second-level cache in a clock, sustained. */
-  static final double L2_BYTES_PER_CLOCK = 32;
-
-  /** How sharply the larger of two overlapping times decides: a norm's exponent. */
-  static final double OVERLAP = 3;
-
   /** Predicts. */
   public static GemmPrediction of(
       GemmShape shape, Tiling tiling, BlockOrder order, DeviceModel device) {
@@ -60,10 +54,11 @@ public record GemmPrediction(
     long tiles = Math.multiplyExact(rows, columns);
     int atOnce = tiling.atOnce(device);
     double useful = shape.m() * (double) shape.n() / (tiling.m() * (double) tiling.n());
-    int units = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
-    long waves = Math.ceilDiv(tiles, units);
-    double busy = useful / (waves * (double) units);
-    double compute = shape.flops() / (shape.type().peak(device) * REACHED) / busy * 1e6;
+    int slots = Math.max(1, device.multiprocessors() / tiling.multiprocessors());
+    long waves = Math.ceilDiv(tiles, slots);
+    double busy = useful / (waves * (double) slots);
+    var units = UnitNumber.of(device);
+    double compute = shape.flops() / (shape.type().peak(device) * units.at(REACHED)) / busy * 1e6;
     double l2 =
         shape.type().operand().bytes()
             * (double) shape.k()
@@ -79,14 +74,17 @@ public record GemmPrediction(
       missed = model.missedBytes();
     }
     double write = shape.resultBytes();
-    double drawing = Math.min(1, tiles / (DRAWING * units));
-    double memory = (read + write) / (device.dramGBs() * 1e9 * REACHED * drawing) * 1e6;
-    double l2Rate = L2_BYTES_PER_CLOCK * device.multiprocessors() * device.boostMhz() * 1e6;
+    double drawing = Math.min(1, tiles / (units.at(DRAWING) * slots));
+    double memory = (read + write) / (device.dramGBs() * 1e9 * units.at(REACHED) * drawing) * 1e6;
+    double l2Rate =
+        units.at(L2_BYTES_PER_CLOCK) * device.multiprocessors() * device.boostMhz() * 1e6;
     double l2Time = l2 / (l2Rate * drawing) * 1e6;
     double time =
         Math.pow(
-            Math.pow(compute, OVERLAP) + Math.pow(memory, OVERLAP) + Math.pow(l2Time, OVERLAP),
-            1 / OVERLAP);
+            Math.pow(compute, units.at(OVERLAP))
+                + Math.pow(memory, units.at(OVERLAP))
+                + Math.pow(l2Time, units.at(OVERLAP)),
+            1 / units.at(OVERLAP));
     return new GemmPrediction(
         shape, tiling, order, device, tiles, waves, 1 - busy, l2, missed, read, write, compute,
         memory, l2Time, time);

@@ -1,8 +1,15 @@
 package dev.warpwright.perf.analyze;
 
+import static dev.warpwright.perf.analyze.L2Number.ACROSS;
+import static dev.warpwright.perf.analyze.L2Number.DRIFT;
+import static dev.warpwright.perf.analyze.L2Number.DRIFT_PERSISTENT;
+import static dev.warpwright.perf.analyze.L2Number.LONGEST;
+import static dev.warpwright.perf.analyze.L2Number.USED_PART;
+
 import dev.warpwright.ir.order.BlockOrder;
 import dev.warpwright.ir.order.BlockOrder.Tile;
 import dev.warpwright.perf.analyze.Part.GemmShape;
+import dev.warpwright.target.Calibration;
 import dev.warpwright.target.DeviceModel;
 import java.util.Arrays;
 import java.util.List;
@@ -21,21 +28,6 @@ import java.util.List;
  * as much as the others: only a part is played, and the whole is as many times more.
  */
 final class L2Model {
-  /** Of the cache. */
-  static final double USED_PART = 0.525;
-
-  private static final double DRIFT = 0.2;
-  private static final double DRIFT_PERSISTENT = 0.1;
-
-  /** The longest K of what was measured. */
-  private static final double LONGEST = 8192;
-
-  /**
-   * The part of a half's first reads of what the other half has that count as misses; the others
-   * find it under way. Fitted to the hit rates of the same counters.
-   */
-  private static final double ACROSS = 0.6;
-
   /** Spreads multiprocessors over the halves: their numbers do not tell which half is near. */
   private static final int SPREAD = 0x9E3779B9;
 
@@ -72,13 +64,16 @@ final class L2Model {
   /** First reads of each half. */
   private double missed;
 
+  private final Calibration.Numbers<L2Number> fitted;
+
   L2Model(GemmShape shape, Tiling tiling, DeviceModel device) {
+    this.fitted = fitted(device);
     this.shape = shape;
     this.tiling = tiling;
     this.rows = Math.toIntExact(Math.ceilDiv(shape.m(), tiling.m()));
     this.columns = Math.toIntExact(Math.ceilDiv(shape.n(), tiling.n()));
     this.atOnce = tiling.atOnce(device);
-    this.capacity = (long) (USED_PART * device.l2Bytes());
+    this.capacity = capacity(device);
     long most = Math.max(1, MOST_ACCESSES / (2L * rows * columns));
     this.played = Math.min(shape.k(), CHUNK * Math.max(most, FEWEST_CHUNKS));
     this.chunks = Math.toIntExact(Math.ceilDiv(played, CHUNK));
@@ -92,11 +87,21 @@ final class L2Model {
     older[head] = head;
   }
 
+  private static Calibration.Numbers<L2Number> fitted(DeviceModel device) {
+    return Calibration.of(device).numbers("l2", L2Number.class);
+  }
+
+  /** Bytes of L2 that count. */
+  static long capacity(DeviceModel device) {
+    return (long) (fitted(device).at(USED_PART) * device.l2Bytes());
+  }
+
   /** Bytes that device memory delivers in an order. */
   double readBytes(BlockOrder order) {
     List<Tile> tiles = order.tiles(rows, columns);
     double drift =
-        (tiling.persistent() ? DRIFT_PERSISTENT : DRIFT) * Math.min(chunks, LONGEST / CHUNK);
+        (tiling.persistent() ? fitted.at(DRIFT_PERSISTENT) : fitted.at(DRIFT))
+            * Math.min(chunks, fitted.at(LONGEST) / CHUNK);
     int[] delay = new int[Math.min(atOnce, tiles.size())];
     for (int unit = 0; unit < delay.length; unit++) {
       delay[unit] = (int) (drift * (unit * GOLDEN % 1));
@@ -118,7 +123,7 @@ final class L2Model {
    * Bytes that multiprocessors did not find in their half of the cache, after {@link #readBytes}.
    */
   double missedBytes() {
-    return (read + ACROSS * (missed - read)) * shape.k() / played;
+    return (read + fitted.at(ACROSS) * (missed - read)) * shape.k() / played;
   }
 
   private void step(Tile tile, int k, int half) {

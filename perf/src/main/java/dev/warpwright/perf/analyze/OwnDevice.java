@@ -50,7 +50,6 @@ public final class OwnDevice {
         (int) number(fields, "GB", 1, like.dramGB()),
         (int) number(fields, "GBs", 1, like.dramGBs()),
         number(fields, "L2MiB", 0.1, like.l2MiB()),
-        false,
         where);
   }
 

@@ -8,6 +8,7 @@ import dev.warpwright.cli.command.TextFile;
 import dev.warpwright.cli.output.OneLine;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.families.tuned.CalibrationFit;
 import dev.warpwright.tune.record.TuningDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -46,6 +47,7 @@ public final class DbAction implements Action<DbRequest> {
         case REFRESH -> refresh.refresh(database, request.keep(), request.seconds(), progress);
         case IMPORT -> counted("imported", add(database, Objects.requireNonNull(request.file())));
         case MERGE -> counted("merged", merge(database, Objects.requireNonNull(request.file())));
+        case FIT -> fit(database, request);
         case PRUNE -> counted("forgotten", database.prune(request.keep()));
       };
     }
@@ -140,6 +142,33 @@ public final class DbAction implements Action<DbRequest> {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static Report fit(TuningDatabase database, DbRequest request) {
+    CalibrationFit.Result fit =
+        CalibrationFit.fit(request.model(), request.device(), database.all());
+    Path file = Objects.requireNonNull(request.file());
+    byte[] text = fit.calibration().text().getBytes(StandardCharsets.UTF_8);
+    AtomicFile.write(file, out -> out.write(text));
+    return new Report(
+        true,
+        String.format(
+            Locale.ROOT,
+            "%s on %s: %d measurements, off by %.3f before and %.3f after (deviation of the"
+                + " logarithm); written to %s",
+            request.model(),
+            request.device().name(),
+            fit.measurements(),
+            fit.before(),
+            fit.after(),
+            file),
+        Json.object()
+            .with("model", request.model())
+            .with("device", request.device().name())
+            .with("measurements", fit.measurements())
+            .with("before", fit.before())
+            .with("after", fit.after())
+            .with("file", file.toString()));
   }
 
   private static Report counted(String what, long count) {

@@ -5,6 +5,7 @@ import dev.warpwright.cli.command.Action;
 import dev.warpwright.cli.command.Command;
 import dev.warpwright.cli.output.Progress;
 import dev.warpwright.cli.output.Report;
+import dev.warpwright.target.DeviceCatalogue;
 import java.nio.file.Path;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,8 @@ import picocli.CommandLine.Parameters;
       "list: workloads, trials and best times; export FILE, import FILE: records as JSON lines;"
           + " merge FILE: the records of another database; prune: keep the fastest only; stale:"
           + " which records were made with another source, driver or compiler than today's;"
-          + " refresh: verify and time those again on the GPU here."
+          + " refresh: verify and time those again on the GPU here; fit FILE: fit the numbers of a"
+          + " time model to what was measured and write them to a file."
     })
 public final class DbCommand extends Command {
   private final Action<DbRequest> action;
@@ -27,7 +29,7 @@ public final class DbCommand extends Command {
   @Parameters(
       index = "0",
       paramLabel = "TASK",
-      description = "list, export, import, merge, prune, stale or refresh.")
+      description = "list, export, import, merge, prune, stale, refresh or fit.")
   String task = "";
 
   @Parameters(index = "1", arity = "0..1", paramLabel = "FILE", description = "See above.")
@@ -56,6 +58,18 @@ public final class DbCommand extends Command {
       description = "With refresh: begin nothing more after so many seconds; default: 480.")
   double seconds = 480;
 
+  @Option(
+      names = "--model",
+      paramLabel = "M",
+      description = "With fit: wgmma, mma or simt; default: wgmma.")
+  String model = "wgmma";
+
+  @Option(
+      names = "--arch",
+      paramLabel = "A",
+      description = "With fit: the device, as analyze knows it; default: H200 SXM.")
+  String device = "H200 SXM";
+
   public DbCommand(Action<DbRequest> action) {
     this.action = action;
   }
@@ -67,11 +81,11 @@ public final class DbCommand extends Command {
       what = DbRequest.Task.valueOf(task.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
       throw new UserError(
-          "db " + task + ": it is list, export, import, merge, prune, stale or refresh");
+          "db " + task + ": it is list, export, import, merge, prune, stale, refresh or fit");
     }
     boolean needsFile =
         switch (what) {
-          case EXPORT, IMPORT, MERGE -> true;
+          case EXPORT, IMPORT, MERGE, FIT -> true;
           case LIST, PRUNE, STALE, REFRESH -> false;
         };
     if (needsFile == (file == null)) {
@@ -88,6 +102,15 @@ public final class DbCommand extends Command {
       throw new UserError("--seconds " + seconds + ": more than 0");
     }
     return action.perform(
-        new DbRequest(what, TuningFiles.database(database), file, keep, best, seconds), progress);
+        new DbRequest(
+            what,
+            TuningFiles.database(database),
+            file,
+            keep,
+            best,
+            seconds,
+            model,
+            DeviceCatalogue.withCode("--arch", device)),
+        progress);
   }
 }

@@ -1,0 +1,52 @@
+package dev.warpwright.families.mma;
+
+/** What was fitted of {@link AmpereModel}; microseconds where nothing else is said. */
+enum AmpereNumber {
+  CLOCK,
+
+  /** Bytes of shared memory that a multiprocessor reads in a clock. */
+  SHARED_BYTES,
+
+  /** A warp's instruction that copies 4 to 16 bytes for each thread. */
+  COPY,
+
+  /** The same of fewer bytes, which go through registers while products are under way. */
+  SMALL_COPY,
+
+  /** How nearly what the same warps issue takes no longer than the longest of it. */
+  ISSUED,
+
+  /** How nearly all else does. */
+  SHARP,
+
+  /** A step's barrier and what is around it, which another block may hide. */
+  BARRIER,
+  LATENCY,
+
+  /** Bytes for which the second-level cache is asked by all in a microsecond. */
+  L2_BYTES,
+
+  /** Bytes that all take from DRAM in a microsecond. */
+  DRAM_BYTES,
+
+  /** To store an element from its register. */
+  STORE,
+
+  /** To say that a part is written, and to see it. */
+  COMBINING,
+
+  /** Bytes of partial sums that a block writes or reads in a microsecond. */
+  COMBINED_BYTES,
+
+  /** What shares that end inside of tiles cost for each wave that is divided so. */
+  STREAMING,
+
+  /**
+   * Bytes of an operand that stay in L2 while others pass, of 60 MB in two halves, each of which
+   * keeps what its SMs read.
+   */
+  KEPT,
+
+  /** Operations of an SM in a clock that mma.sync reaches on 16-bit operands. */
+  PER_CLOCK
+}

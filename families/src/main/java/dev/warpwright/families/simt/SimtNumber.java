@@ -1,0 +1,48 @@
+package dev.warpwright.families.simt;
+
+/** What was fitted of {@link SimtModel}; clocks where nothing else is said. */
+enum SimtNumber {
+  MHZ,
+
+  /** Part of the clocks in which multiply-adds are issued at best. */
+  FMA_EFFICIENCY,
+
+  /** What going to and fro gains: an operand stays where it is. */
+  SERPENTINE,
+
+  /** What reading ahead by hand costs where the compiler does it better. */
+  AHEAD,
+
+  /** What is left where operands are vectors along K: their registers are in each other's way. */
+  ALONG_K,
+
+  /** Bytes that a multiprocessor takes from the second-level cache in a clock. */
+  L2_BYTES,
+
+  /** Bytes that all take from DRAM in a microsecond. */
+  DRAM_BYTES,
+
+  /** Clocks from asking for a tile to having it. */
+  LATENCY,
+
+  /** Clocks of the reads of an element of K, of which others hide most, and around a barrier. */
+  READ,
+  BARRIER,
+
+  /** Instructions that copy a vector, and a single element with its address. */
+  COPY_VECTOR,
+  COPY_ELEMENT,
+
+  /** How much of what is not the greatest of several needs comes on top of it. */
+  MIXED,
+  LAUNCH,
+
+  /** What each element more of the next tile costs that a thread holds for a step. */
+  CROWDING,
+
+  /** Bytes of operands that the second-level cache keeps from wave to wave. */
+  KEPT_BYTES,
+
+  /** Multiply-adds of f64 that an SM starts in a clock. */
+  F64_PER_CLOCK
+}

@@ -1,0 +1,173 @@
+package dev.warpwright.families.tuned;
+
+import dev.warpwright.base.UserError;
+import dev.warpwright.families.GemmSketch;
+import dev.warpwright.families.space.GemmSpace;
+import dev.warpwright.target.Calibration;
+import dev.warpwright.target.DeviceCatalogue;
+import dev.warpwright.target.DeviceModel;
+import dev.warpwright.tune.measure.Outcome;
+import dev.warpwright.tune.record.TuningRecord;
+import dev.warpwright.tune.space.Point;
+import dev.warpwright.tune.space.Space;
+import dev.warpwright.workload.GemmWorkload;
+import dev.warpwright.workload.WorkloadKey;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Fits the numbers of a family's time model to measurements, one number after the other: each is
+ * changed by ever smaller steps while that brings predictions nearer to what was measured.
+ * Measurements count the more the nearer they are to the fastest of their GEMM: a model is asked
+ * which candidates are fast.
+ */
+public final class CalibrationFit {
+  /** Fewer measurements say little about tens of numbers. */
+  private static final int LEAST = 50;
+
+  /** More take long and change little. */
+  private static final int MOST = 1500;
+
+  private static final double[] STEPS = {0.3, 0.1, 0.03, 0.01};
+  private static final int ROUNDS = 3;
+
+  private final String model;
+  private final List<Sample> samples;
+
+  private record Sample(GemmSketch<?> sketch, Point point, double micros, double weight) {
+    double error(Calibration calibration) {
+      double error = Math.log(micros / sketch.micros(GemmSpace.decided(point), calibration));
+      return weight * error * error;
+    }
+  }
+
+  /**
+   * What came out.
+   *
+   * @param measurements that were used
+   * @param before the deviation of the logarithms of measured by predicted times
+   * @param after the same by the new numbers
+   */
+  public record Result(Calibration calibration, int measurements, double before, double after) {}
+
+  private CalibrationFit(String model, List<Sample> samples) {
+    this.model = model;
+    this.samples = samples;
+  }
+
+  /**
+   * Fits.
+   *
+   * @param model the family: {@code wgmma}, {@code mma} or {@code simt}
+   * @param records of any devices and families
+   * @throws UserError if the model has no numbers, or too few records are of it and the device
+   */
+  public static Result fit(String model, DeviceModel device, List<TuningRecord> records) {
+    Calibration start = Calibration.of(device).fitted(device);
+    if (start.names(model).isEmpty()) {
+      throw new UserError("--model " + model + ": it is wgmma, mma or simt");
+    }
+    List<Sample> samples = samples(model, device, records);
+    if (samples.size() < LEAST) {
+      throw new UserError(
+          "--model "
+              + model
+              + ": "
+              + samples.size()
+              + " measurements on "
+              + device.name()
+              + " are too few, "
+              + LEAST
+              + " are needed; tune some GEMMs there first");
+    }
+    return new CalibrationFit(model, samples).from(start);
+  }
+
+  private static List<Sample> samples(
+      String model, DeviceModel device, List<TuningRecord> records) {
+    Map<WorkloadKey, Space> spaces = new HashMap<>();
+    Map<WorkloadKey, Double> fastest = new HashMap<>();
+    List<TuningRecord> usable = new ArrayList<>();
+    for (TuningRecord record : records) {
+      if (record.outcome() instanceof Outcome.Measured measured
+          && model.equals(record.point().option(Space.SKETCH))
+          && DeviceCatalogue.find(record.environment().device()).orElse(null) == device) {
+        Space space =
+            spaces.computeIfAbsent(
+                record.workload(),
+                key ->
+                    GemmSpace.of(GemmWorkload.of(key), device.target(), device.multiprocessors()));
+        Space.Drawn drawn = space.replay(record.point());
+        if (drawn.candidate() != null && drawn.point().agrees(record.point())) {
+          usable.add(record);
+          fastest.merge(record.workload(), measured.timeUs(), Math::min);
+        }
+      }
+    }
+    int every = Math.max(1, Math.ceilDiv(usable.size(), MOST));
+    return IntStream.iterate(0, i -> i < usable.size(), i -> i + every)
+        .mapToObj(usable::get)
+        .map(
+            record -> {
+              double micros = ((Outcome.Measured) record.outcome()).timeUs();
+              double nearness = fastest.get(record.workload()) / micros;
+              return new Sample(
+                  GemmSpace.sketch(
+                      GemmWorkload.of(record.workload()),
+                      device.target(),
+                      device.multiprocessors(),
+                      record.point()),
+                  record.point(),
+                  micros,
+                  nearness * nearness);
+            })
+        .toList();
+  }
+
+  private Result from(Calibration start) {
+    double before = error(start);
+    Calibration best = start;
+    double least = before;
+    for (double step : STEPS) {
+      for (int round = 0; round < ROUNDS; round++) {
+        double entry = least;
+        for (String name : start.names(model)) {
+          double value = best.number(model, name);
+          for (double other :
+              new double[] {rounded(value * (1 + step)), rounded(value / (1 + step))}) {
+            Calibration changed = best.with(model, name, other);
+            double error = error(changed);
+            if (error < least) {
+              least = error;
+              best = changed;
+            }
+          }
+        }
+        if (least == entry) {
+          break;
+        }
+      }
+    }
+    return new Result(best, samples.size(), before, least);
+  }
+
+  /** Four digits are more than measurements tell. */
+  private static double rounded(double value) {
+    return new BigDecimal(value).round(new MathContext(4)).doubleValue();
+  }
+
+  private double error(Calibration calibration) {
+    double sum = 0;
+    double weights = 0;
+    for (Sample sample : samples) {
+      sum += sample.error(calibration);
+      weights += sample.weight();
+    }
+    return Math.sqrt(sum / weights);
+  }
+}

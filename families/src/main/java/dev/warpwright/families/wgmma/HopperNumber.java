@@ -1,0 +1,101 @@
+package dev.warpwright.families.wgmma;
+
+/** What was fitted of {@link HopperModel}; microseconds where nothing else is said. */
+enum HopperNumber {
+  /** Clocks in a microsecond that products seem to be issued at. */
+  CLOCK,
+
+  /** Columns by which an instruction is longer than those it multiplies. */
+  SPARE_COLUMNS,
+
+  /** Bytes of shared memory that the operands of instructions are read from in a clock. */
+  SHARED_BYTES,
+
+  /** Operations in a microsecond on 16 bits for which a multiprocessor's share of power lasts. */
+  POWERED,
+
+  /** Bytes that a multiprocessor takes in a microsecond: 64 in a clock. */
+  TAKEN_BYTES,
+
+  /** Bytes of whole lines for which the second-level cache is asked by all in a microsecond. */
+  L2_BYTES,
+
+  /** How much longer that takes for rows that begin inside of lines, and even of their sectors. */
+  INSIDE_LINE,
+  INSIDE_SECTOR,
+
+  /** How much longer than for a row for one of a tile that lies outside of the matrix. */
+  OUTSIDE,
+
+  /** Bytes that all take from DRAM in a microsecond. */
+  DRAM_BYTES,
+
+  /** From asking for a stage to having it, if it is in the second-level cache. */
+  LATENCY,
+
+  /** How much later what comes from DRAM is there. */
+  FAR,
+
+  /**
+   * How much later it is there for each doubling of a cluster, whose blocks wait for each other.
+   */
+  CLUSTER_LATENCY,
+
+  /** Times of a step's products in which its stage stays in use. */
+  HELD,
+
+  /**
+   * How much longer a step takes whose stage is no mask of its number, measured while it was the
+   * remainder of a division.
+   */
+  UNMASKED,
+
+  /** What a cluster costs at its beginning and its end for each doubling. */
+  CLUSTER,
+
+  /** To prepare the barriers of a stage. */
+  STAGE,
+
+  /** To look up the first tile in the table of work. */
+  LOOKUP,
+
+  /** A panel's way through shared memory, one after the other. */
+  PANEL,
+
+  /** What a thread needs to store a pair of neighbouring elements, or one that has none. */
+  STORE,
+
+  /** Bytes of a result that a multiprocessor writes in a microsecond. */
+  WRITTEN_BYTES,
+
+  /** To say that a part is written, and to see it. */
+  COMBINING,
+
+  /** Bytes that a multiprocessor writes into another's shared memory in a microsecond. */
+  CLUSTER_BYTES,
+
+  /** What shares that end inside of tiles cost for each wave that is divided so. */
+  STREAMING,
+
+  /** How much longer steps take of blocks that are at different steps, and so share little. */
+  APART,
+
+  /** How nearly what goes on at the same time takes no longer than the longest of it. */
+  SHARP,
+
+  /** A warp's instruction that copies 4 to 16 bytes for each thread. */
+  COPY,
+
+  /** From such a copy to its bytes, and the same for a batch of copies through registers. */
+  COPY_LATENCY,
+  BATCH,
+
+  /** How long a line that is copied occupies the first-level cache. */
+  FIRST_LEVEL,
+
+  /**
+   * Bytes of an operand that stay in L2 while others pass, of 60 MB in two halves, each of which
+   * keeps what its SMs read.
+   */
+  KEPT
+}

@@ -1,0 +1,16 @@
+package dev.warpwright.perf;
+
+/** What was fitted of {@link SimtTime}. */
+enum WarpNumber {
+  /**
+   * Part of the schedulers' time that multiply-adds reach in practice: register banks, addresses.
+   */
+  FMA_EFFICIENCY,
+
+  /** Bytes that a multiprocessor gets from the second-level cache in a clock. */
+  L2_BYTES,
+
+  /** Clocks of a barrier, and of a load from the second-level cache that nothing hides. */
+  BARRIER,
+  LOAD
+}
