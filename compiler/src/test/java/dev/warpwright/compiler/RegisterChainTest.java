@@ -87,6 +87,27 @@ class RegisterChainTest {
     }
   }
 
+  /** Two rows of three inputs each. */
+  @Test
+  void inputsOfFormulasAreReadOnceARow() {
+    String kernel = kernel(graph("mlp:3,64,64,5:sin", false));
+    assertThat(kernel.split("\\bx\\[", -1)).hasSize(1 + 2 * 3);
+  }
+
+  /** 64 rows of 128 columns are 64 elements of each thread. */
+  @Test
+  void wideLayersHaveAPartOfTheirAccumulatorsAtATime() {
+    assertThat(kernel(graph("mlp:256,256,256:relu", false)))
+        .contains("fc: f32[64] local", "h: u32[64] local", "wgmma.m64n128k16")
+        .doesNotContain("f32[128] local");
+    assertThat(kernel(graph("mlp:192,192,192:relu", false)))
+        .contains("fc: f32[96] local", "wgmma.m64n192k16");
+  }
+
+  private static String kernel(Graph graph) {
+    return text(NetworkCompiler.alternatives(graph, GpuTarget.SM_90A, Precision.F16).getFirst());
+  }
+
   /** Of ways whose kernels spill, say, the next is taken; if a few all do, the first. */
   @Test
   void whatCompilesToSomethingElseIsPassedOver() {
