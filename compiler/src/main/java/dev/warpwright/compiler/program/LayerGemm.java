@@ -79,10 +79,11 @@ record LayerGemm(
     }
     Product gate = products.get(map.ending().accumulator());
     Product up = products.get(map.ending().up().accumulator());
+    if (gate == null || up == null) {
+      return null;
+    }
     boolean fits =
-        gate != null
-            && up != null
-            && isForFamilies(gate, precision)
+        isForFamilies(gate, precision)
             && isForFamilies(up, precision)
             && gate.a() == up.a()
             && gate.n() == up.n()
