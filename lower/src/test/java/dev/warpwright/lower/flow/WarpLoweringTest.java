@@ -25,6 +25,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -101,6 +102,10 @@ class WarpLoweringTest {
                 widths.size() - 1)));
   }
 
+  private static List<Integer> widths(String text) {
+    return Pattern.compile(" ").splitAsStream(text.strip()).map(Integer::valueOf).toList();
+  }
+
   private static Set<Buffer> constants(PrimFunc func) {
     Set<Buffer> constants = new LinkedHashSet<>();
     func.buffers().stream()
@@ -151,21 +156,14 @@ class WarpLoweringTest {
       boolean prefetch,
       boolean pack,
       long total) {
-    PrimFunc func =
-        network(
-            type,
-            List.of(widths.strip().split(" ")).stream().map(Integer::valueOf).toList(),
-            rows,
-            warps,
-            part,
-            prefetch);
+    PrimFunc func = network(type, widths(widths), rows, warps, part, prefetch);
     assertThat(Verifier.verify(func)).as(IrPrinter.text(func)).isEmpty();
     Arguments expected = LoweringTest.exact(func.params(), Map.of("M", total));
     Interpreter.of(func, Options.CHECKED).run(expected);
     PackConstants.Packed packed = PackConstants.apply(func, pack ? constants(func) : Set.of());
     if (pack) {
       packed.packed().values().forEach(f -> assertThat(FragmentOrder.is(f.buffer())).isTrue());
-      assertThat(packed.packed()).hasSize(widths.strip().split(" ").length - 1);
+      assertThat(packed.packed()).hasSize(widths(widths).size() - 1);
     }
     List<String> passes = new ArrayList<>();
     Kernel kernel =
