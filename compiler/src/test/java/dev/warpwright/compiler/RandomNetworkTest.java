@@ -24,6 +24,8 @@ import dev.warpwright.sim.Options;
 import dev.warpwright.sim.Verification;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.workload.Precision;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -32,9 +34,11 @@ import java.util.Random;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -62,6 +66,13 @@ class RandomNetworkTest {
    */
   private static final double ROUNDINGS = 4;
 
+  /** What takes long is done in two precisions a day, in the other two the next day. */
+  static Stream<Precision> today() {
+    return LocalDate.now(ZoneOffset.UTC).toEpochDay() % 2 == 0
+        ? Stream.of(Precision.F32, Precision.F16)
+        : Stream.of(Precision.TF32, Precision.BF16);
+  }
+
   private static int networks(int usual) {
     return Integer.getInteger("warpwright.networks", usual);
   }
@@ -83,7 +94,7 @@ class RandomNetworkTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"F32", "TF32", "F16", "BF16"})
+  @MethodSource("today")
   void wideNetworks(Precision precision) {
     each(
         networks(2),
@@ -95,7 +106,7 @@ class RandomNetworkTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"F32", "TF32", "F16", "BF16"})
+  @MethodSource("today")
   void aDeepNetwork(Precision precision) {
     for (int i = 0; i < networks(1); i++) {
       long seed = 2000 + firstSeed() + i;
@@ -120,7 +131,7 @@ class RandomNetworkTest {
 
   /** Where weights pass through shared memory in the thinnest slices. */
   @ParameterizedTest
-  @EnumSource(names = {"F32", "TF32", "F16", "BF16"})
+  @MethodSource("today")
   void width512FillsSharedMemory(Precision precision) {
     Random random = new Random(512);
     Graph graph = RandomNetworks.plain(random, 2, 512);
@@ -129,7 +140,7 @@ class RandomNetworkTest {
 
   /** Too wide for one kernel: a kernel for each layer, of the families where they have one. */
   @ParameterizedTest
-  @EnumSource(names = {"F32", "TF32", "F16", "BF16"})
+  @MethodSource("today")
   void networksTooWideForOneKernel(Precision precision) {
     each(
         networks(1),
