@@ -88,7 +88,7 @@ final class LayerParts {
   /** Whether nothing but a formula reads the products of a gated linear unit. */
   private boolean isPrivate(LayerGemm glu, Stage formula) {
     for (Product product : List.of(glu.product(), Objects.requireNonNull(glu.up()))) {
-      Set<String> others = new HashSet<>(readers.get(product.accumulator()));
+      Set<String> others = new HashSet<>(readers.getOrDefault(product.accumulator(), Set.of()));
       others.removeAll(List.of(product.block(), formula.block()));
       if (!others.isEmpty() || network.outputs().contains(product.accumulator())) {
         return false;

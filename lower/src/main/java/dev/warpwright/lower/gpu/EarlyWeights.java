@@ -74,10 +74,13 @@ public final class EarlyWeights {
     Set<Buffer> rings = new HashSet<>();
     for (Stmt s : steps(loop.body())) {
       if (isLoad(s)) {
-        addresses(s).forEach(a -> (isGlobal(a) ? read : new HashSet<String>()).add(a.name()));
-        addresses(s).stream()
-            .filter(a -> a.scope() == Scope.SHARED && a.rank() > 1)
-            .forEach(rings::add);
+        for (Buffer buffer : addresses(s)) {
+          if (isGlobal(buffer)) {
+            read.add(buffer.name());
+          } else if (buffer.scope() == Scope.SHARED && buffer.rank() > 1) {
+            rings.add(buffer);
+          }
+        }
       } else if (!isWait(s) && !isExpected(s) && !isCursor(s)) {
         return Optional.empty();
       }
@@ -109,7 +112,6 @@ public final class EarlyWeights {
     List<Stmt.For> found = new ArrayList<>();
     find(body, false, found);
     return found.size() == 1
-            && found.getFirst() != null
             && found.getFirst().kind() == ForKind.SERIAL
             && Exprs.isConst(found.getFirst().min(), 0)
         ? found.getFirst()

@@ -89,11 +89,6 @@ public record ResultTile(Stmt.TileMap map, Stmt.TileCopy copy) {
     return copy.from().buffer();
   }
 
-  /** A fragment that it is computed from. */
-  public Buffer source() {
-    return FragmentInference.fragments(map).iterator().next();
-  }
-
   /**
    * Whether the map takes elements of fragments at (j, i), or in groups along j, to the point (i,
    * j).

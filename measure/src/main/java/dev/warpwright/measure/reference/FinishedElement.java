@@ -2,6 +2,7 @@ package dev.warpwright.measure.reference;
 
 import dev.warpwright.workload.Epilogue;
 import dev.warpwright.workload.GemmDeviation;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.LongFunction;
 
@@ -43,7 +44,7 @@ record FinishedElement(double value, double deviation) {
   /** A part, which adds no residual. */
   private static FinishedElement part(
       GemmDeviation deviation, HostReference.Sums sums, Map<Epilogue.Operand, Double> operands) {
-    Map<Epilogue.Operand, Double> own = new java.util.EnumMap<>(Epilogue.Operand.class);
+    Map<Epilogue.Operand, Double> own = new EnumMap<>(Epilogue.Operand.class);
     own.putAll(operands);
     own.keySet().retainAll(deviation.epilogue().operands());
     return one(deviation, deviation.epilogue(), sums, own);
