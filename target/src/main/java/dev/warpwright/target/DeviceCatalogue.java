@@ -103,7 +103,8 @@ public final class DeviceCatalogue {
     }
   }
 
-  private static DeviceModel device(String line) {
+  /** The device of a row. */
+  static DeviceModel device(String line) {
     String[] cells = line.split(",", COLUMNS);
     if (cells.length != COLUMNS) {
       throw new IllegalStateException(FILE + " has a row of " + cells.length + " cells: " + line);
