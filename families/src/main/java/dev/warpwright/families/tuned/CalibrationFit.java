@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
@@ -115,7 +116,7 @@ public final class CalibrationFit {
         .map(
             record -> {
               double micros = ((Outcome.Measured) record.outcome()).timeUs();
-              double nearness = fastest.get(record.workload()) / micros;
+              double nearness = Objects.requireNonNull(fastest.get(record.workload())) / micros;
               return new Sample(
                   GemmSpace.sketch(
                       GemmWorkload.of(record.workload()),
