@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -94,7 +95,8 @@ public record WideStrategy(String name, int launches, long bytes, double waves, 
     for (int i = 0; i < parts.size(); i++) {
       LayerGemm product = parts.get(i).product();
       if (product != null) {
-        Expected one = expected.get(product.workload()).orElseThrow();
+        Expected one =
+            Objects.requireNonNull(expected.get(product.workload())).orElseThrow();
         launches++;
         bytes += bytes(product.workload());
         waves += one.waves();
