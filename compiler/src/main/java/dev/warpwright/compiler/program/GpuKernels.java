@@ -37,6 +37,7 @@ final class GpuKernels {
   private static final int FEW = 4;
 
   private static final int MOST = 6;
+
   /** A kernel takes a second to compile. */
   private static final int MOST_TRIED = 4;
 

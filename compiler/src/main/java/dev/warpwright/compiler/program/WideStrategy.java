@@ -95,8 +95,7 @@ public record WideStrategy(String name, int launches, long bytes, double waves, 
     for (int i = 0; i < parts.size(); i++) {
       LayerGemm product = parts.get(i).product();
       if (product != null) {
-        Expected one =
-            Objects.requireNonNull(expected.get(product.workload())).orElseThrow();
+        Expected one = Objects.requireNonNull(expected.get(product.workload())).orElseThrow();
         launches++;
         bytes += bytes(product.workload());
         waves += one.waves();

@@ -49,8 +49,7 @@ public final class FragmentWindow {
 
   private static boolean mentionsPoint(List<Var> vars, Expr e) {
     boolean[] found = {false};
-    Walk.expressions(
-        e, inner -> found[0] |= inner instanceof Var v && vars.contains(v));
+    Walk.expressions(e, inner -> found[0] |= inner instanceof Var v && vars.contains(v));
     return found[0];
   }
 

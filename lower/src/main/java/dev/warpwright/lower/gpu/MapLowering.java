@@ -121,8 +121,7 @@ public final class MapLowering {
 
   private Rewriter access(Stmt.TileMap map, Expr register) {
     Set<Buffer> fragments = FragmentWindow.others(map);
-    FragmentLayout layout =
-        fragments.isEmpty() ? null : code.layout(fragments.iterator().next());
+    FragmentLayout layout = fragments.isEmpty() ? null : code.layout(fragments.iterator().next());
     HalvedMap halved = layout == null ? null : HalvedMap.of(map, layout);
     return new FragmentAccess(map.vars(), layout, halved, register);
   }
