@@ -261,13 +261,14 @@ final class PackedFragments {
   private Expr word(Point at, Buffer fragment, List<Expr> indices) {
     PermutedMap permuted = at.permuted();
     boolean other = permuted != null && permuted.permuted() == fragment;
+    Expr first = FragmentWindow.first(at.map(), fragment, indices);
+    if (first != null) {
+      FragmentLayout layout = code.layout(fragment);
+      return Exprs.div(
+          FragmentWindow.register(fragment, layout, at.layout(), first, at.register()), 2);
+    }
     if (!other && indices.equals(List.copyOf(at.map().vars()))) {
       return Exprs.div(at.register(), 2);
-    }
-    Expr first = FragmentWindow.first(at.map().vars(), indices);
-    if (first != null) {
-      Expr before = FragmentWindow.registers(fragment, code.layout(fragment), first);
-      return Exprs.div(Exprs.add(at.register(), before), 2);
     }
     if (permuted == null || permuted.permuted() != fragment) {
       throw new LoweringException(

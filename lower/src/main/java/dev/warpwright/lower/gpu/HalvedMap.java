@@ -40,7 +40,7 @@ public record HalvedMap(
    * The map as such a one.
    *
    * @param layout of the fragment that it reads
-   * @return null if its points are those of the fragment
+   * @return null if its points are those of the fragment, or a window of them
    * @throws LoweringException if they are not, and the elements of a point are not one thread's
    */
   static @Nullable HalvedMap of(Stmt.TileMap map, FragmentLayout layout) {
@@ -56,6 +56,9 @@ public record HalvedMap(
     }
     int dimension = halfRows ? 0 : 1;
     long group = group(map, dimension);
+    if (group < 1) {
+      return null;
+    }
     for (int d = 0; d < layout.registerDigits().size(); d++) {
       Digit digit = layout.registerDigits().get(d);
       if (step(digit, dimension) == group && digit.extent() % 2 == 0) {
@@ -86,7 +89,7 @@ public record HalvedMap(
             + why);
   }
 
-  /** The distance of the two elements that the first point is made of. */
+  /** The distance of the two elements that the first point is made of; 0 if it is made of one. */
   private static long group(Stmt.TileMap map, int dimension) {
     List<Long> places = new ArrayList<>();
     Walk.expressions(
@@ -97,11 +100,7 @@ public record HalvedMap(
             places.add(at(map, dimension, indices, 0));
           }
         });
-    long most = places.stream().mapToLong(Long::longValue).max().orElse(0);
-    if (most < 1) {
-      throw refusal(map, "it does not say where in a group it reads");
-    }
-    return most;
+    return places.stream().mapToLong(Long::longValue).max().orElse(0);
   }
 
   /** Where an access is in the halved dimension, for a point. */

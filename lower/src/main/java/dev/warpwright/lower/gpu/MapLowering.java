@@ -123,7 +123,8 @@ public final class MapLowering {
     Set<Buffer> fragments = FragmentWindow.others(map);
     FragmentLayout layout = fragments.isEmpty() ? null : code.layout(fragments.iterator().next());
     HalvedMap halved = layout == null ? null : HalvedMap.of(map, layout);
-    return new FragmentAccess(map.vars(), layout, halved, register);
+    long columns = layout == null ? 0 : constant(map.extents().getLast());
+    return new FragmentAccess(map.vars(), columns, layout, halved, register);
   }
 
   /**
@@ -134,7 +135,8 @@ public final class MapLowering {
    * @param register of their elements at the point
    */
   Rewriter inRegisters(List<Var> vars, @Nullable FragmentLayout layout, Expr register) {
-    return new FragmentAccess(vars, layout, null, register);
+    long columns = layout == null ? 0 : layout.cols();
+    return new FragmentAccess(vars, columns, layout, null, register);
   }
 
   private Stmt spread(Stmt.TileMap map, Stmt.Store store) {
@@ -261,16 +263,19 @@ public final class MapLowering {
   /** Turns accesses to fragments at the map's point into accesses to the thread's registers. */
   private final class FragmentAccess extends Rewriter {
     private final List<Var> vars;
+    private final long columns;
     private final @Nullable FragmentLayout layout;
     private final @Nullable HalvedMap halved;
     private final Expr register;
 
     FragmentAccess(
         List<Var> vars,
+        long columns,
         @Nullable FragmentLayout layout,
         @Nullable HalvedMap halved,
         Expr register) {
       this.vars = vars;
+      this.columns = columns;
       this.layout = layout;
       this.halved = halved;
       this.register = register;
@@ -310,12 +315,12 @@ public final class MapLowering {
       }
       boolean samePoint =
           indices.size() == 2 && indices.get(0) == vars.get(0) && indices.get(1) == vars.get(1);
-      Expr first = FragmentWindow.first(vars, indices);
-      if (first != null) {
-        return Exprs.add(register, FragmentWindow.registers(buffer, code.layout(buffer), first));
-      }
       if (halved != null && code.layout(buffer).equals(halved.fragment())) {
         return halved.register(register, indices);
+      }
+      Expr first = FragmentWindow.first(vars, columns, buffer, indices);
+      if (first != null && layout != null) {
+        return FragmentWindow.register(buffer, code.layout(buffer), layout, first, register);
       }
       if (!samePoint) {
         throw new LoweringException(

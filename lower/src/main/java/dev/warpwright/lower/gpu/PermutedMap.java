@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If perm is chosen well, each thread has both elements: threads that hold 16 bytes of a row
  * next to each other move them by one access from or to global memory, and a renaming of registers
- * makes an operand of them. A map that goes over some of the columns of a fragment is one, too.
+ * makes an operand of them.
  *
  * @param map the map
  * @param permuted the fragment
@@ -78,7 +78,7 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     if (whole && indices.equals(List.of(map.vars().get(0), map.vars().get(1)))) {
       direct.add(buffer);
     } else if (indices.get(0) == map.vars().get(0)
-        && FragmentWindow.first(map.vars(), indices) == null) {
+        && FragmentWindow.first(map, buffer, indices) == null) {
       found.add(new PermutedMap(map, buffer, indices.get(1), direct));
     }
   }
@@ -95,7 +95,7 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
       return changed;
     }
     if (!layouts.containsKey(permuted)) {
-      layouts.put(permuted, isMoved() ? wider(known) : vectors(known));
+      layouts.put(permuted, vectors(known));
       changed = true;
     }
     check(known, layouts.get(permuted));
@@ -126,32 +126,6 @@ public record PermutedMap(Stmt.TileMap map, Buffer permuted, Expr column, Set<Bu
     registers.add(new Digit(columns / (4 * lanes), 0, 4 * lanes));
     known.registerDigits().stream().filter(d -> d.rowStep() != 0).forEach(registers::add);
     return new FragmentLayout(rows, columns, threads, registers);
-  }
-
-  /** Whether columns are only counted from another one on. */
-  private boolean isMoved() {
-    if (!(map.extents().get(1) instanceof Expr.IntImm columns)
-        || columns.value() == permuted.extent(1)) {
-      return false;
-    }
-    for (long k = 1; k < columns.value(); k++) {
-      if (at(k) != at(0) + k) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** The known layout of more columns. */
-  private FragmentLayout wider(FragmentLayout known) {
-    long times = permuted.extent(1) / known.cols();
-    List<Digit> registers = new ArrayList<>();
-    for (Digit digit : known.registerDigits()) {
-      boolean outer = digit.colStep() * digit.extent() == known.cols();
-      registers.add(outer ? new Digit(digit.extent() * times, 0, digit.colStep()) : digit);
-    }
-    return new FragmentLayout(
-        permuted.extent(0), permuted.extent(1), known.threadDigits(), registers);
   }
 
   private LoweringException refusal(String why) {
