@@ -110,6 +110,11 @@ public record GpuTarget(
     return hasHopper();
   }
 
+  /** Products of warps of 16 by 8 by 16, whose operands asynchronous copies bring. */
+  public boolean hasWarpProducts() {
+    return hasAmpere();
+  }
+
   /** Operations in f32 of a multiprocessor in one clock, a fused multiply-add counting as two. */
   public int fp32PerClock() {
     return arch <= 80 ? 128 : 256;

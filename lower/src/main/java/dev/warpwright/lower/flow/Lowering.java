@@ -46,7 +46,7 @@ public final class Lowering {
       throw new LoweringException(
           target.name() + " has no bulk copies and warpgroup products, which pipes are lowered to");
     }
-    if (warps && !target.hasAmpere()) {
+    if (warps && !target.hasWarpProducts()) {
       throw new LoweringException(
           target.name() + " has no products of 16 by 8 by 16 and asynchronous copies");
     }
