@@ -51,8 +51,8 @@ class PassListTest {
   /** It refuses what does not fit, and changes nothing. */
   private static final Set<String> CHECKS = Set.of("PlanShared");
 
-  /** Beside the list: constants before it, and two grids each of which goes through it. */
-  private static final Set<String> BESIDE = Set.of("PackConstants", "MergedWarpgroups");
+  /** Beside the list: two grids each of which goes through it. */
+  private static final Set<String> BESIDE = Set.of("MergedWarpgroups");
 
   /** Told only where products are computed some columns at a time; goldens of warps have it. */
   private static final Map<String, Path> SOMETIMES =
