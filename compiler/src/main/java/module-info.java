@@ -21,4 +21,5 @@ module dev.warpwright.compiler {
   exports dev.warpwright.compiler.execute;
   exports dev.warpwright.compiler.predict;
   exports dev.warpwright.compiler.program;
+  exports dev.warpwright.compiler.stages;
 }

@@ -11,7 +11,7 @@ import dev.warpwright.compiler.Device;
 import dev.warpwright.compiler.Model;
 import dev.warpwright.compiler.program.CompiledKernel;
 import dev.warpwright.compiler.program.CompiledProgram;
-import dev.warpwright.compiler.program.UnfusedTraffic;
+import dev.warpwright.compiler.stages.UnfusedTraffic;
 import dev.warpwright.compiler.program.WideStrategy;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Var;

@@ -1,5 +1,6 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.model.function.NetworkFunction.Product;
 import dev.warpwright.target.GpuTarget;

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.Partition;
+import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
 import dev.warpwright.model.function.NetworkFunction.Map;

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.Partition;
+import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Scope;

@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.Partition;
+import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;

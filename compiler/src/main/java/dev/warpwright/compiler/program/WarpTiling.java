@@ -1,5 +1,7 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.stages.FormulaReads;
+import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.model.function.NetworkFunction.Load;

@@ -17,7 +17,7 @@ import dev.warpwright.lower.gpu.OperandRing;
 import dev.warpwright.lower.gpu.StageCopy;
 import dev.warpwright.lower.pass.LoweringException;
 import dev.warpwright.lower.pass.PassListener;
-import dev.warpwright.lower.tile.FragmentOrder;
+import dev.warpwright.lower.gpu.FragmentOrder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

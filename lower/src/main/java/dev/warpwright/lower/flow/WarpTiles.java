@@ -20,7 +20,7 @@ import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.gpu.MapLowering;
 import dev.warpwright.lower.gpu.ThreadCode;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.lower.tile.FragmentOrder;
+import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.target.GpuTarget;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.ArrayList;

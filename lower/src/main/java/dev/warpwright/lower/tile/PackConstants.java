@@ -1,5 +1,6 @@
 package dev.warpwright.lower.tile;
 
+import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;

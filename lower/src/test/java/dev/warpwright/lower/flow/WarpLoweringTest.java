@@ -10,7 +10,7 @@ import dev.warpwright.ir.PrimFunc;
 import dev.warpwright.ir.text.IrPrinter;
 import dev.warpwright.ir.verify.Verifier;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.lower.tile.FragmentOrder;
+import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.tile.PackConstants;
 import dev.warpwright.sim.Arguments;
 import dev.warpwright.sim.GridInterpreter;

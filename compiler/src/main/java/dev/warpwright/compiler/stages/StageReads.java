@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.stages;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -11,13 +11,13 @@ import java.util.Map;
 import java.util.Set;
 
 /** The buffers that blocks read. */
-final class StageReads {
+public final class StageReads {
   private final Map<String, Set<Buffer>> reads = new HashMap<>();
 
   private StageReads() {}
 
   /** What the blocks of a function read; in one walk, as deep networks have thousands of them. */
-  static StageReads of(PrimFunc func) {
+  public static StageReads of(PrimFunc func) {
     StageReads all = new StageReads();
     Walk.statements(
         func.body(),
@@ -38,7 +38,7 @@ final class StageReads {
   }
 
   /** The buffers that the block of a name reads; none if there is no such block. */
-  Set<Buffer> by(String block) {
+  public Set<Buffer> by(String block) {
     return reads.getOrDefault(block, Set.of());
   }
 }

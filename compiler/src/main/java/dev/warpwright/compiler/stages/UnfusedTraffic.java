@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.stages;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;

@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.stages;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 
 /** Which stages share a kernel. */
-final class Partition {
+public final class Partition {
   private final NetworkFunction network;
 
   /** The stages that read a buffer. */
@@ -32,7 +32,7 @@ final class Partition {
   }
 
   /** All of them. */
-  static List<List<Stage>> fused(NetworkFunction network) {
+  public static List<List<Stage>> fused(NetworkFunction network) {
     return List.of(network.stages());
   }
 
@@ -41,7 +41,7 @@ final class Partition {
    * product with the formulas behind it, sums over rows with the formula that uses them, or a
    * formula alone. Only the last stage of a group is read by others.
    */
-  static List<List<Stage>> byLayer(NetworkFunction network) {
+  public static List<List<Stage>> byLayer(NetworkFunction network) {
     Partition partition = new Partition(network);
     List<Stage> stages = network.stages();
     List<List<Stage>> groups = new ArrayList<>();
@@ -104,7 +104,7 @@ final class Partition {
   }
 
   /** The buffer that a stage computes. */
-  static Buffer written(Stage stage) {
+  public static Buffer written(Stage stage) {
     return switch (stage) {
       case Load load -> load.to();
       case Product product -> product.accumulator();

@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.stages;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
@@ -19,8 +19,8 @@ import java.util.Set;
  * @param sums whether it reads accumulators
  * @param functions whether it calls functions
  */
-record FormulaReads(int columns, int elements, boolean sums, boolean functions) {
-  static FormulaReads of(StageGroup group, Map map) {
+public record FormulaReads(int columns, int elements, boolean sums, boolean functions) {
+  public static FormulaReads of(StageGroup group, Map map) {
     Set<Expr.Load> columns = new HashSet<>();
     Set<Expr.Load> elements = new HashSet<>();
     boolean[] found = {false, false};

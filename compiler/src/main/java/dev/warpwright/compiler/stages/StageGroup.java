@@ -1,4 +1,4 @@
-package dev.warpwright.compiler.program;
+package dev.warpwright.compiler.stages;
 
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.Buffer;
@@ -34,12 +34,12 @@ public record StageGroup(PrimFunc func, List<Stage> stages, List<Buffer> writes)
   }
 
   /** The matrix products, in order. */
-  List<Product> products() {
+  public List<Product> products() {
     return stages.stream().filter(Product.class::isInstance).map(Product.class::cast).toList();
   }
 
   /** Columns of the accumulators that are alive at once: those that one formula reads. */
-  long liveColumns() {
+  public long liveColumns() {
     long most = products().stream().mapToLong(Product::n).max().orElse(0);
     StageReads all = StageReads.of(func);
     Map<Buffer, Long> columns = new HashMap<>();

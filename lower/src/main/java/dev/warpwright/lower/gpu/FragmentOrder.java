@@ -1,4 +1,4 @@
-package dev.warpwright.lower.tile;
+package dev.warpwright.lower.gpu;
 
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Expr;
