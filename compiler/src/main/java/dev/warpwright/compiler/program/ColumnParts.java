@@ -1,8 +1,8 @@
 package dev.warpwright.compiler.program;
 
 import dev.warpwright.compiler.stages.Partition;
-import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.compiler.stages.StageGroup;
+import dev.warpwright.compiler.stages.StageReads;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.model.function.NetworkFunction.Map;
 import dev.warpwright.model.function.NetworkFunction.Product;

@@ -1,8 +1,8 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.base.UserError;
 import dev.warpwright.compiler.stages.Partition;
 import dev.warpwright.compiler.stages.StageGroup;
-import dev.warpwright.base.UserError;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.ir.Buffer;
 import dev.warpwright.ir.Kernel;

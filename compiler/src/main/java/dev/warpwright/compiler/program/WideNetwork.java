@@ -1,8 +1,8 @@
 package dev.warpwright.compiler.program;
 
+import dev.warpwright.compiler.program.LayerParts.Part;
 import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.compiler.stages.StageReads;
-import dev.warpwright.compiler.program.LayerParts.Part;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.TunedGemm;
 import dev.warpwright.ir.Buffer;

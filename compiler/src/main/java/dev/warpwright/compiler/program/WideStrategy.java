@@ -1,7 +1,7 @@
 package dev.warpwright.compiler.program;
 
-import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.compiler.program.LayerParts.Part;
+import dev.warpwright.compiler.stages.StageGroup;
 import dev.warpwright.families.tuned.GemmKernels;
 import dev.warpwright.families.tuned.GemmKernels.Expected;
 import dev.warpwright.ir.Buffer;

@@ -11,9 +11,9 @@ import dev.warpwright.ir.visit.FlowSites;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.gpu.CopyLowering;
+import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.gpu.Guards;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.target.intrinsic.Intrinsics;
 import java.util.List;
 

@@ -10,7 +10,6 @@ import dev.warpwright.ir.layout.FragmentLayout.Digit;
 import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Walk;
 import dev.warpwright.lower.pass.LoweringException;
-import dev.warpwright.lower.gpu.FragmentOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

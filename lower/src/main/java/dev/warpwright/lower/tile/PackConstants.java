@@ -1,6 +1,5 @@
 package dev.warpwright.lower.tile;
 
-import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.ir.Attrs;
 import dev.warpwright.ir.BinaryOp;
 import dev.warpwright.ir.Buffer;
@@ -20,6 +19,7 @@ import dev.warpwright.ir.type.DType;
 import dev.warpwright.ir.visit.Leaves;
 import dev.warpwright.ir.visit.Rewriter;
 import dev.warpwright.ir.visit.Walk;
+import dev.warpwright.lower.gpu.FragmentOrder;
 import dev.warpwright.lower.pass.PassListener;
 import java.util.ArrayList;
 import java.util.Collections;
