@@ -205,7 +205,7 @@ final class PackedFragments {
           "the map to fragment " + store.buffer().name() + " does not go over it by pairs");
     }
     ColumnVectors vectors = new ColumnVectors(map, layout);
-    RowVectors rows = new RowVectors(map, layout, inside(store.value(), map));
+    RowInputs rows = new RowInputs(map, layout, inside(store.value(), map));
     Stmt pairs =
         code.overFragment(
             layout,
@@ -243,7 +243,7 @@ final class PackedFragments {
       Expr register,
       FragmentLayout layout,
       ColumnVectors vectors,
-      RowVectors rows) {}
+      RowInputs rows) {}
 
   /** Where a map has rows: what it computes behind the last of them is zero. */
   private static Expr inside(Expr value, Stmt.TileMap map) {
